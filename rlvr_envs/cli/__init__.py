@@ -1,0 +1,1 @@
+"""The rlvr command: one file a subcommand."""

@@ -1,0 +1,1 @@
+"""The contracts that every part keeps; imports nothing else from this package."""

@@ -1,0 +1,64 @@
+"""Errors, by what the caller can do about them.
+
+RlvrEnvsError
+├── RegistrationError      the id is malformed, taken, removed or unknown
+├── ConfigError            an argument is unknown or out of range
+├── UsageError             calls came in the wrong order
+├── RowError               a dataset row is incomplete or was altered
+├── DependencyError        an optional package or program is missing
+└── WorkerError            an isolated worker gave no result
+    ├── WorkerTimeout      it ran past its deadline and was killed
+    ├── WorkerMemory       it ran into its memory limit
+    └── WorkerDied         it ended without an answer
+
+A model's bad answer is never an error: it is a `Verdict`.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class RlvrEnvsError(Exception):
+    """Root of every error raised on purpose here."""
+
+
+class RegistrationError(RlvrEnvsError):
+    """The id is malformed, taken, removed or unknown."""
+
+
+class ConfigError(RlvrEnvsError, ValueError):
+    """An argument is unknown or out of range."""
+
+
+class UsageError(RlvrEnvsError, RuntimeError):
+    """Calls came in the wrong order."""
+
+
+class RowError(RlvrEnvsError, ValueError):
+    """A dataset row is incomplete or was altered."""
+
+
+class DependencyError(RlvrEnvsError, ImportError):
+    """An optional package or program is missing; the message says how to get it."""
+
+
+class WorkerError(RlvrEnvsError):
+    """An isolated worker gave no result; the fault is not the answer's."""
+
+
+class WorkerTimeout(WorkerError):
+    """The worker ran past its deadline and was killed."""
+
+
+class WorkerMemory(WorkerError):
+    """The worker ran into its memory limit."""
+
+
+class WorkerDied(WorkerError):
+    """The worker ended without an answer."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'X'?"`` for the closest known name, or an empty string."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,1 @@
+"""Datasets of rows: generate, split, read, describe."""

@@ -1,0 +1,1 @@
+"""Mathematics: exact answers, every equivalent form accepted."""

@@ -1,0 +1,1 @@
+"""Evaluation: policies play episodes, metrics summarise them, a report shows them."""
