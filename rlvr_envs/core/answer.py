@@ -174,7 +174,8 @@ class Fenced(AnswerFormat):
         return f"{fence}{self.language}\n{answer}\n{fence}"
 
     def find(self, text: str) -> Extraction:
-        tagged = untagged = None
+        tagged: str | None = None
+        untagged: str | None = None
         opened: re.Match[str] | None = None
         for fence in _FENCE.finditer(text):
             if opened is None:
@@ -186,10 +187,10 @@ class Fenced(AnswerFormat):
                 elif not opened[2]:
                     untagged = body
                 opened = None
-        body = tagged if tagged is not None else untagged
-        if body is None:
+        chosen = tagged if tagged is not None else untagged
+        if chosen is None:
             return Extraction(None, f"no complete ```{self.language} code block was found")
-        return Extraction(body) if body.strip() else Extraction(None, "the code block is empty")
+        return Extraction(chosen) if chosen.strip() else Extraction(None, "the code block is empty")
 
 
 class Json(AnswerFormat):

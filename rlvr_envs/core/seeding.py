@@ -6,12 +6,14 @@ order in which problems are drawn, on the process or on Python's hash seed.
 """
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 Rng: TypeAlias = np.random.Generator
+T = TypeVar("T")
 
 # Problem seeds stay below 2**53, so that every JSON reader keeps them exact.
 SEED_LIMIT = 2**53
@@ -36,6 +38,33 @@ def stream(*key: str | int) -> Rng:
             # Length-prefixed, so that (1, 2) and (1 + 2 * 2**32,) are different keys.
             entropy.extend((part.bit_length() // 32 + 1, part))
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
+
+
+def integer(rng: Rng, low: int, high: int) -> int:
+    """Draw an integer in [low, high], both included, of any size."""
+    span = high - low + 1
+    if span <= 2**62:
+        return low + int(rng.integers(span))
+    # Eight spare bytes make the bias of the remainder smaller than 2**-64.
+    return low + int.from_bytes(rng.bytes(span.bit_length() // 8 + 9), "little") % span
+
+
+def integers(rng: Rng, low: int, high: int, count: int) -> tuple[int, ...]:
+    """Draw ``count`` integers in [low, high], both included, of any size."""
+    if high - low < 2**62:
+        return tuple(low + value for value in rng.integers(high - low + 1, size=count).tolist())
+    return tuple(integer(rng, low, high) for _ in range(count))
+
+
+def nonzero(rng: Rng, limit: int) -> int:
+    """Draw an integer in [-limit, limit] that is not 0."""
+    value = integer(rng, 1, 2 * limit)
+    return value if value <= limit else limit - value
+
+
+def pick(rng: Rng, items: Sequence[T]) -> T:
+    """Draw one of the items."""
+    return items[int(rng.integers(len(items)))]
 
 
 def draw_seed(rng: Rng) -> int:

@@ -1,1 +1,1 @@
-"""The environments: one folder a domain, one file a task; a leading underscore marks a family's helper."""
+"""The environments: a folder a domain, a file a task; `_name.py` is a helper of its family."""

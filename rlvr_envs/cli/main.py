@@ -1,0 +1,64 @@
+"""The `rlvr` command: finds its subcommands among the modules of this package.
+
+A subcommand is a module with ``HELP`` (a line), ``add_arguments(parser)`` and
+``run(args) -> int`` (the exit status); its name is the module's, with dashes.
+"""
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+
+import rlvr_envs
+from rlvr_envs.core.errors import RlvrEnvsError
+
+
+def commands() -> dict[str, str]:
+    """Return subcommand → module, sorted."""
+    package = importlib.import_module("rlvr_envs.cli")
+    modules = [info.name for info in pkgutil.iter_modules(package.__path__) if not info.ispkg]
+    public = [name for name in modules if name != "main" and not name.startswith("_")]
+    return {name.replace("_", "-").rstrip("-"): f"rlvr_envs.cli.{name}" for name in sorted(public)}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser with every subcommand."""
+    parser = argparse.ArgumentParser(prog="rlvr", description=rlvr_envs.__doc__.splitlines()[0])
+    parser.add_argument("--version", action="version", version=f"rlvr {rlvr_envs.__version__}")
+    parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module_name in commands().items():
+        module = importlib.import_module(module_name)
+        description = (module.__doc__ or module.HELP).strip()
+        sub = parsers.add_parser(
+            name,
+            help=module.HELP,
+            description=description,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a subcommand; errors of the user's making are one line on stderr and exit status 2."""
+    args = build_parser().parse_args(argv)
+    try:
+        status = int(args.run(args))
+    except RlvrEnvsError as error:
+        print(f"rlvr {args.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"rlvr {args.command}: interrupted; what was finished is kept", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of a pipe (head, less) has gone; Python would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

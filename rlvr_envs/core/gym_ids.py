@@ -1,0 +1,20 @@
+"""Registration of every id with Gymnasium."""
+
+import gymnasium
+
+from rlvr_envs.core import registry
+
+
+def register_ids() -> None:
+    """Register every id that Gymnasium does not know yet; call again after adding tasks.
+
+    The environments themselves are built only when one is made.
+    """
+    for env_id in registry.all_ids():
+        if env_id not in gymnasium.registry:
+            gymnasium.register(
+                env_id,
+                entry_point="rlvr_envs.core.env:TextEnv",
+                vector_entry_point="rlvr_envs.core.vector:TextVectorEnv",
+                kwargs={"env_id": env_id},
+            )

@@ -1,0 +1,179 @@
+"""An instance: one problem, the task that poses it, and the format its answer must have.
+
+Every door goes through here, so a problem has the same prompt and the same verdict whether it
+comes from ``gym.make``, ``gym.make_vec``, a dataset row or the command line.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rlvr_envs.core import registry
+from rlvr_envs.core.answer import answer_format
+from rlvr_envs.core.errors import RowError, UsageError
+from rlvr_envs.core.problem import canonical, fingerprint, from_json, to_json
+from rlvr_envs.core.registry import TaskSpec
+from rlvr_envs.core.task import InteractiveTask, Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.core.version import __version__
+
+Row = dict[str, Any]
+
+# A longer response is not read at all: it gets a verdict that says so.
+MAX_RESPONSE_CHARS = 1_000_000
+
+# The keys of a dataset row, in the order in which they are written.
+ROW_KEYS = (
+    "id",
+    "config",
+    "difficulty",
+    "problem_seed",
+    "prompt",
+    "answer_format",
+    "problem",
+    "reference",
+    "fingerprint",
+    "version",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One problem together with everything that posing and judging it needs.
+
+    Attributes:
+        spec: the registered task.
+        task: the task, configured.
+        problem: the problem's data, hidden fields included.
+        difficulty: the rung of the ladder, or None where knobs alone made the configuration.
+        problem_seed: what `generate` was seeded with, or None for a problem that was not drawn.
+        format_label: the label of the answer format.
+    """
+
+    spec: TaskSpec
+    task: Task[Any, Any]
+    problem: Any
+    difficulty: int | None
+    problem_seed: int | None
+    format_label: str
+
+    @property
+    def interactive(self) -> bool:
+        """Whether an episode may take several turns."""
+        return isinstance(self.task, InteractiveTask)
+
+    def prompt(self) -> str:
+        """Return the first observation: the task text and how to answer."""
+        text = self.task.prompt(self.problem)
+        if self.interactive:
+            return text
+        return f"{text}\n\n{answer_format(self.format_label).instruction()}"
+
+    def reference(self) -> str | list[str]:
+        """Return the oracle's bare answer, or its actions where the task is interactive."""
+        if isinstance(self.task, InteractiveTask):
+            return self.task.play(self.problem)
+        return self.task.solve(self.problem)
+
+    def solution(self) -> str | list[str]:
+        """Return the oracle's full response, or its actions where the task is interactive."""
+        reference = self.reference()
+        if isinstance(reference, list):
+            return reference
+        return answer_format(self.format_label).wrap(reference)
+
+    def judge(self, response: str | Sequence[str]) -> Verdict:
+        """Judge a full response, or the actions of an interactive episode; never raises for them.
+
+        Raises:
+            UsageError: the response is not text (or, for an interactive task, texts).
+        """
+        if isinstance(self.task, InteractiveTask):
+            actions = [response] if isinstance(response, str) else list(response)
+            _check_texts(actions)
+            return _guarded(self.task.replay, self.problem, actions)
+        if not isinstance(response, str):
+            raise UsageError(f"a response to {self.spec.id} is a string, got {response!r:.80}")
+        if len(response) > MAX_RESPONSE_CHARS:
+            return too_long(response)
+        extraction = answer_format(self.format_label).extract(response)
+        if extraction.answer is None:
+            return Verdict.unparsable(extraction.reason)
+        return _guarded(self.task.verify, self.problem, extraction.answer)
+
+    def fingerprint(self) -> str:
+        """Return the digest that equal questions of a task share."""
+        return fingerprint(self.spec.id, self.problem)
+
+    def to_row(self) -> Row:
+        """Return a JSON object from which alone the problem can be posed and judged."""
+        return {
+            "id": self.spec.id,
+            "config": to_json(self.task.config),
+            "difficulty": self.difficulty,
+            "problem_seed": self.problem_seed,
+            "prompt": self.prompt(),
+            "answer_format": self.format_label,
+            "problem": to_json(self.problem),
+            "reference": self.reference(),
+            "fingerprint": self.fingerprint(),
+            "version": __version__,
+        }
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "Instance":
+        """Rebuild the instance that `to_row` wrote; the fingerprint must match the problem.
+
+        Raises:
+            RowError: a key is missing, or a value was altered or does not fit the task.
+            RegistrationError: this version has no such task.
+        """
+        missing = [key for key in ("id", "config", "problem", "answer_format") if key not in row]
+        if missing:
+            raise RowError(f"the row lacks {', '.join(missing)}; a row has {', '.join(ROW_KEYS)}")
+        spec = registry.find(row["id"])
+        task = _task(spec.id, canonical(row["config"]))
+        problem = from_json(spec.task_type.Problem, row["problem"])
+        stored = row.get("fingerprint")
+        if stored is not None and stored != fingerprint(spec.id, problem):
+            raise RowError(f"the problem of this {spec.id} row does not match its fingerprint")
+        answer_format(row["answer_format"])
+        return cls(
+            spec,
+            task,
+            problem,
+            row.get("difficulty"),
+            row.get("problem_seed"),
+            row["answer_format"],
+        )
+
+
+@lru_cache(maxsize=256)
+def _task(task_id: str, config_json: str) -> Task[Any, Any]:
+    import json
+
+    task_type = registry.find(task_id).task_type
+    return task_type(from_json(task_type.Config, json.loads(config_json)))
+
+
+def _check_texts(actions: Sequence[object]) -> None:
+    for action in actions:
+        if not isinstance(action, str):
+            raise UsageError(f"an action is a string, got {action!r:.80}")
+
+
+def too_long(response: str) -> Verdict:
+    """Return the verdict on a response that is too long to be read."""
+    return Verdict.unparsable(
+        f"the response has {len(response)} characters; at most {MAX_RESPONSE_CHARS} are read"
+    )
+
+
+def _guarded(verify: Any, problem: Any, answer: Any) -> Verdict:
+    """Judge an answer; a verifier that breaks has no say in the score."""
+    try:
+        verdict: Verdict = verify(problem, answer)
+    except Exception as error:  # noqa: BLE001 - a broken verifier must not look like a bad answer
+        return Verdict.verifier_error(f"the verifier failed: {type(error).__name__}: {error}")
+    return verdict

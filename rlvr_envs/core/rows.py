@@ -1,0 +1,63 @@
+"""Rows: the small public API that the command line, the exporters and every trainer share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlvr_envs.core import registry
+from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.verdict import Verdict
+
+
+def list_tasks(domain: str | None = None) -> list[str]:
+    """Return the ids of the registered tasks, sorted; of one domain, if it is named.
+
+    Raises:
+        RegistrationError: there is no such domain.
+    """
+    return registry.task_ids(domain)
+
+
+def make_problem(
+    id: str,  # noqa: A002 - the word of the row's own key
+    *,
+    seed: int | None = None,
+    problem_seed: int | None = None,
+    difficulty: object = None,
+    **knobs: Any,
+) -> Row:
+    """Return a problem as a row.
+
+    The problem is the one that ``gym.make(id, ...).reset(seed=seed)`` poses, or the one of a
+    problem seed.
+
+    Raises:
+        ConfigError: both or none of the seeds are given, or an argument is unknown or out of
+            range.
+        RegistrationError: there is no such id.
+    """
+    if (seed is None) == (problem_seed is None):
+        raise ConfigError("make_problem needs one of seed=... and problem_seed=...")
+    env = TextEnv(id, difficulty=difficulty, **knobs)
+    options = None if problem_seed is None else {"problem_seed": problem_seed}
+    env.reset(seed=seed, options=options)
+    return env.instance.to_row()
+
+
+def solve(row: Mapping[str, Any]) -> str | list[str]:
+    """Return the oracle's full response to a row, or its actions where the task is interactive.
+
+    Raises:
+        RowError: the row is incomplete or was altered.
+    """
+    return Instance.from_row(row).solution()
+
+
+def verify(row: Mapping[str, Any], response: str | Sequence[str]) -> Verdict:
+    """Judge a model's full response to a row, or the actions of an interactive episode.
+
+    Raises:
+        RowError: the row is incomplete or was altered.
+    """
+    return Instance.from_row(row).judge(response)

@@ -1,0 +1,161 @@
+"""The task: what generates a problem, words it, judges answers to it and solves it.
+
+A task is stateless apart from its frozen configuration, picklable, and knows nothing of
+Gymnasium; `rlvr_envs.core.env` adapts any task to an environment.
+"""
+
+import dataclasses
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.verdict import Verdict
+
+# The arguments that every environment takes beside its task's knobs; no knob may have their name.
+ENV_ARGUMENTS = ("difficulty", "tasks", "weights", "answer_format", "max_turns", "render_mode")
+
+ConfigT = TypeVar("ConfigT")
+ProblemT = TypeVar("ProblemT")
+
+
+class Task(ABC, Generic[ConfigT, ProblemT]):
+    """One kind of problem; subclass as ``Task[MyConfig, MyProblem]`` and register it.
+
+    Attributes:
+        Config: the frozen, keyword-only dataclass of the knobs. It checks itself and raises
+            `ConfigError`; its classmethod ``at(difficulty)`` is the difficulty ladder.
+        Problem: the frozen dataclass of one problem (see `rlvr_envs.core.problem`).
+    """
+
+    Config: ClassVar[type[Any]]
+    Problem: ClassVar[type[Any]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read `Config` and `Problem` off the type arguments, so that they are said once."""
+        super().__init_subclass__(**kwargs)
+        for base in getattr(cls, "__orig_bases__", ()):
+            args = typing.get_args(base)
+            if len(args) == 2 and all(isinstance(arg, type) for arg in args):
+                cls.Config, cls.Problem = args
+
+    def __init__(self, config: ConfigT) -> None:
+        self.config = config
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.config})"
+
+    @abstractmethod
+    def generate(self, rng: Rng) -> ProblemT:
+        """Draw one problem, using no randomness but ``rng``."""
+
+    @abstractmethod
+    def prompt(self, problem: ProblemT) -> str:
+        """Return the task text, without the sentence about the answer's format."""
+
+    @abstractmethod
+    def verify(self, problem: ProblemT, answer: str) -> Verdict:
+        """Judge an extracted answer: its validity, never its equality with a witness.
+
+        Total: any text gives a verdict.
+        """
+
+    @abstractmethod
+    def solve(self, problem: ProblemT) -> str:
+        """Return an answer of full marks (the oracle)."""
+
+
+class IndexedTask(Task[ConfigT, ProblemT]):
+    """A task whose problems are numbered, such as the rows of a file."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of problems."""
+
+    @abstractmethod
+    def problem_at(self, index: int) -> ProblemT:
+        """Return problem ``index``, from 0; raise `ConfigError` where there is none."""
+
+    def generate(self, rng: Rng) -> ProblemT:
+        """Draw one of the numbered problems, each equally likely."""
+        return self.problem_at(int(rng.integers(len(self))))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an interactive task says to an action: a text, and a verdict once it is over."""
+
+    text: str
+    verdict: Verdict | None = None
+
+
+class Session(Protocol):
+    """One episode of an interactive task."""
+
+    def reply(self, action: str) -> Reply:
+        """Take an action and answer it; any text is taken."""
+
+
+class InteractiveTask(Task[ConfigT, ProblemT]):
+    """A task of several turns: search, tools, games."""
+
+    @abstractmethod
+    def begin(self, problem: ProblemT) -> Session:
+        """Start an episode; a session draws no randomness of its own."""
+
+    @abstractmethod
+    def play(self, problem: ProblemT) -> list[str]:
+        """Return the oracle's actions, which end in full marks."""
+
+    def verify(self, problem: ProblemT, answer: str) -> Verdict:
+        """Judge an episode of a single action."""
+        return self.replay(problem, [answer])
+
+    def solve(self, problem: ProblemT) -> str:
+        """Return the oracle's last action."""
+        return self.play(problem)[-1]
+
+    def replay(self, problem: ProblemT, actions: Sequence[str]) -> Verdict:
+        """Play the actions in turn and return the verdict they end in."""
+        session = self.begin(problem)
+        for action in actions:
+            verdict = session.reply(action).verdict
+            if verdict is not None:
+                return verdict
+        return Verdict.wrong(f"the episode was not over after {len(actions)} actions")
+
+
+def configure(
+    task_type: type[Task[Any, Any]], difficulty: int | None, knobs: Mapping[str, Any]
+) -> Any:
+    """Return the configuration of a rung of the ladder, with knobs set by name.
+
+    Without a difficulty, the knobs change the configuration's own defaults.
+
+    Raises:
+        ConfigError: a knob does not exist or is out of range, or the difficulty is no integer
+            from 0.
+    """
+    config_type = task_type.Config
+    names = [field.name for field in dataclasses.fields(config_type)]
+    for name in knobs:
+        if name not in names:
+            hint = did_you_mean(name, [*names, *ENV_ARGUMENTS])
+            raise ConfigError(
+                f"{task_type.__name__} has no knob {name!r}{hint} (knobs: {', '.join(names)})"
+            )
+    if difficulty is None:
+        return config_type(**knobs)
+    check_difficulty(difficulty)
+    rung = config_type.at(difficulty)
+    return dataclasses.replace(rung, **knobs) if knobs else rung
+
+
+def check_difficulty(difficulty: object) -> int:
+    """Return the difficulty if it is an integer from 0; raise `ConfigError` otherwise."""
+    if isinstance(difficulty, bool) or not isinstance(difficulty, int) or difficulty < 0:
+        raise ConfigError(f"a difficulty is an integer from 0, got {difficulty!r}")
+    return difficulty
