@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import lru_cache, reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -155,7 +155,7 @@ def load(name: str) -> Any:
     return module
 
 
-@lru_cache(maxsize=None)
+@cache
 def _resolve(function: str) -> Callable[..., object]:
     module, _, qualname = function.partition(":")
     found: Callable[..., object] = reduce(getattr, qualname.split("."), load(module))

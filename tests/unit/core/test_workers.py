@@ -1,0 +1,343 @@
+"""The worker pool: deadlines, limits and deaths cost one item and nothing else."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from rlvr_envs.core.errors import (
+    ConfigError,
+    UsageError,
+    WorkerDied,
+    WorkerError,
+    WorkerMemory,
+    WorkerTimeout,
+)
+from rlvr_envs.core.workers import WorkerPool, shared_pool
+
+TOWER = ("builtins:pow", 9, 9**9)  # holds the interpreter lock for minutes
+PATIENCE_S = 20.0
+
+
+@pytest.fixture
+def pool():
+    with WorkerPool(workers=2) as pool:
+        yield pool
+
+
+def call_in_thread(results, pool, *args, **kwargs):
+    def run():
+        try:
+            results.append(pool.call(*args, **kwargs))
+        except WorkerError as error:
+            results.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def gone(pid):
+    """Whether a process has ended; one that nobody has reaped yet counts as ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return stat.rpartition(")")[2].split()[0] in "ZX"
+
+
+def wait_for(condition):
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def run_script(text, *args):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(text), *args],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_call_returns_the_value(pool):
+    assert pool.call("builtins:pow", 2, 100) == 2**100
+
+
+def test_functions_may_be_methods_of_classes(pool):
+    assert pool.call("builtins:str.upper", "abc") == "ABC"
+
+
+def test_a_worker_is_another_process(pool):
+    assert pool.call("os:getpid") != os.getpid()
+
+
+def test_a_computation_that_holds_the_interpreter_lock_is_killed(pool):
+    with pytest.raises(WorkerTimeout, match=r"0\.2 s"):
+        pool.call(*TOWER, deadline_s=0.2)
+    assert pool.call("builtins:pow", 3, 2) == 9
+
+
+def test_too_much_memory_is_told_apart(pool):
+    with pytest.raises(WorkerMemory):
+        pool.call("builtins:bytes", 4 << 30, deadline_s=10)
+    assert pool.call("builtins:len", b"abc") == 3
+
+
+def test_memory_within_the_limit_is_granted():
+    with WorkerPool(workers=1, memory_mib=300) as pool:
+        assert len(pool.call("builtins:bytes", 50 << 20, deadline_s=10)) == 50 << 20
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "told"),
+    [("os:_exit", 3, "exit code 3"), ("os:abort", None, "SIGABRT")],
+)
+def test_a_death_is_told_apart(pool, function, argument, told):
+    with pytest.raises(WorkerDied, match=told):
+        pool.call(function, *([] if argument is None else [argument]))
+    assert pool.call("builtins:abs", -1) == 1
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "told"),
+    [
+        ("builtins:int", ("x",), "ValueError: invalid literal"),
+        ("sys:exit", (0,), "SystemExit: 0"),
+        ("threading:Lock", (), "cannot pickle"),
+        ("no_such_module:f", (), "ModuleNotFoundError"),
+        ("builtins:no_such_function", (), "AttributeError"),
+        ("builtins:abs", (), "TypeError"),
+    ],
+)
+def test_an_exception_becomes_a_worker_error(pool, function, args, told):
+    with pytest.raises(WorkerError, match=told) as caught:
+        pool.call(function, *args)
+    assert type(caught.value) is WorkerError
+
+
+def test_a_worker_outlives_an_exception():
+    with WorkerPool(workers=1) as pool:
+        pid = pool.call("os:getpid")
+        with pytest.raises(WorkerError):
+            pool.call("builtins:int", "x")
+        assert pool.call("os:getpid") == pid
+
+
+def test_map_keeps_the_order(pool):
+    items = [(n, 2) for n in range(700)]
+    outcomes = pool.map("builtins:pow", items)
+    assert [outcome.value for outcome in outcomes] == [n * n for n in range(700)]
+    assert all(outcome.error is None for outcome in outcomes)
+
+
+def test_map_of_nothing_is_nothing(pool):
+    assert pool.map("builtins:pow", []) == []
+
+
+def test_a_poisoned_item_costs_itself_only(pool):
+    items = [(n, 2) for n in range(50)]
+    items[17] = (9, 9**9)
+    outcomes = pool.map("builtins:pow", items, deadline_s=1.0)
+    assert isinstance(outcomes[17].error, WorkerTimeout)
+    assert outcomes[17].value is None
+    kept = [n for n in range(50) if n != 17]
+    assert [outcomes[n].value for n in kept] == [n * n for n in kept]
+
+
+def test_a_death_in_a_batch_costs_itself_only(pool, tmp_path, monkeypatch):
+    (tmp_path / "deadly.py").write_text(
+        "import os\ndef f(n):\n    return os._exit(1) if n % 10 == 3 else n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    outcomes = pool.map("deadly:f", [(n,) for n in range(40)])
+    assert [o.value for o in outcomes] == [None if n % 10 == 3 else n for n in range(40)]
+    assert {type(outcomes[n].error) for n in (3, 13, 23, 33)} == {WorkerDied}
+
+
+def test_every_item_of_a_batch_has_its_own_deadline():
+    with WorkerPool(workers=1) as pool:
+        outcomes = pool.map("time:sleep", [(0.2,)] * 8, deadline_s=1.0)
+    assert [outcome.error for outcome in outcomes] == [None] * 8
+
+
+def test_waiting_for_a_worker_does_not_count():
+    results = []
+    with WorkerPool(workers=1) as pool:
+        threads = [
+            call_in_thread(results, pool, "time:sleep", 0.4, deadline_s=1.0) for _ in range(5)
+        ]
+        for thread in threads:
+            thread.join()
+    assert results == [None] * 5
+
+
+def test_imports_do_not_count(tmp_path, monkeypatch):
+    (tmp_path / "slow_import.py").write_text("import time\ntime.sleep(1.5)\n")
+    (tmp_path / "eager.py").write_text(
+        "WORKER_PRELOAD = ('slow_import',)\ndef f():\n    import slow_import\n    return 'here'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with WorkerPool(workers=1) as pool:
+        assert pool.call("eager:f", deadline_s=1.0) == "here"
+    with WorkerPool(workers=1, preload=("slow_import",)) as pool:
+        assert pool.call("builtins:abs", -1, deadline_s=1.0) == 1
+        assert "slow_import" not in sys.modules
+
+
+def test_workers_retire():
+    with WorkerPool(workers=1, recycle_after=3) as pool:
+        pids = [outcome.value for outcome in pool.map("os:getpid", [()] * 10)]
+        assert sorted(map(pids.count, set(pids))) == [1, 3, 3, 3]
+        assert pool.call("os:getpid") == pids[-1]
+
+
+def test_what_a_function_prints_does_not_reach_the_protocol(pool, capfd):
+    for fd in (1, 2):
+        assert pool.call("os:write", fd, b"\x00" * 64) == 64
+    assert pool.call("builtins:abs", -5) == 5
+    assert capfd.readouterr() == ("", "")
+
+
+def test_large_arguments_and_results_pass(pool):
+    blob = os.urandom(5 << 20)
+    assert pool.map("builtins:bytes", [(blob,)] * 4, deadline_s=10)[3].value == blob
+
+
+def test_many_threads_at_once(pool):
+    def work(n):
+        if n % 8 == 0:
+            with pytest.raises(WorkerTimeout):
+                pool.call(*TOWER, deadline_s=0.2)
+            return n * n
+        if n % 8 == 1:
+            return pool.map("builtins:pow", [(n, 2)] * 30)[-1].value
+        return pool.call("builtins:pow", n, 2)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(work, range(32))) == [n * n for n in range(32)]
+
+
+def test_asyncio_stays_responsive(pool):
+    async def main():
+        hang = asyncio.create_task(asyncio.to_thread(pool.call, *TOWER, deadline_s=0.8))
+        quick = await asyncio.to_thread(pool.call, "builtins:abs", -7)
+        still_hanging = not hang.done()
+        with pytest.raises(WorkerTimeout):
+            await hang
+        return quick, still_hanging
+
+    pool.call("builtins:abs", 0)
+    assert asyncio.run(main()) == (7, True)
+
+
+def test_a_killed_idle_worker_is_replaced():
+    with WorkerPool(workers=1) as pool:
+        pid = pool.call("os:getpid")
+        os.kill(pid, signal.SIGKILL)
+        assert wait_for(lambda: gone(pid))
+        assert pool.call("os:getpid") != pid
+
+
+def test_a_killed_fork_server_is_replaced():
+    with WorkerPool(workers=1) as pool:
+        pid, server = pool.call("os:getpid"), pool.call("os:getppid")
+        os.kill(server, signal.SIGKILL)
+        assert wait_for(lambda: gone(pid) and gone(server))
+        assert pool.call("os:getppid") not in (server, os.getpid())
+
+
+def test_closing_ends_every_process_and_call():
+    pool = WorkerPool(workers=2)
+    pids = [pool.call("os:getpid"), pool.call("os:getppid")]
+    results = []
+    thread = call_in_thread(results, pool, *TOWER, deadline_s=PATIENCE_S)
+    time.sleep(0.2)
+    pool.close()
+    pool.close()
+    thread.join(PATIENCE_S)
+    assert [type(result) for result in results] == [WorkerDied]
+    assert wait_for(lambda: all(map(gone, pids)))
+    with pytest.raises(UsageError, match="closed"):
+        pool.call("builtins:abs", 1)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"workers": 0}, {"memory_mib": 0}, {"recycle_after": 0}], ids=str
+)
+def test_bad_arguments_are_refused(arguments):
+    with pytest.raises(ConfigError, match="at least 1, got 0"):
+        WorkerPool(**arguments)
+
+
+def test_bad_calls_are_refused(pool):
+    with pytest.raises(ConfigError, match="named .package"):
+        pool.call("builtins.abs", 1)
+    with pytest.raises(ConfigError, match="deadline_s"):
+        pool.call("builtins:abs", 1, deadline_s=0)
+
+
+def test_the_shared_pool_is_one_pool():
+    assert shared_pool() is shared_pool()
+
+
+def test_a_program_without_a_main_guard_and_its_forked_child():
+    done = run_script(
+        """
+        import os
+        from rlvr_envs.core.workers import shared_pool
+
+        mine = shared_pool().call("os:getppid"), shared_pool().call("os:getpid")
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                its = shared_pool().call("os:getppid"), shared_pool().call("os:getpid")
+                status = 0 if not set(its) & set(mine) else 2
+                shared_pool().close()
+            finally:
+                os._exit(status)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        again = shared_pool().call("os:getppid"), shared_pool().call("os:getpid")
+        print(code, again == mine, *mine)
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    code, same, *pids = done.stdout.split()
+    assert (code, same) == ("0", "True")
+    assert wait_for(lambda: all(map(gone, pids)))  # closed at exit
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a busy worker with its parent")
+def test_workers_die_with_a_killed_parent():
+    script = """
+        import sys, threading
+        from rlvr_envs.core.workers import WorkerPool
+
+        pool = WorkerPool(workers=1)
+        pids = pool.call("os:getpid"), pool.call("os:getppid")
+        threading.Thread(target=pool.call, args=("builtins:pow", 9, 9**9), kwargs={"deadline_s": 60}).start()
+        print(*pids, flush=True)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        pids = parent.stdout.readline().split()
+        time.sleep(0.3)  # the worker is busy by now
+        assert not any(map(gone, pids))
+        parent.kill()
+    assert len(pids) == 2
+    assert wait_for(lambda: all(map(gone, pids)))
