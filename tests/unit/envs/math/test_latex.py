@@ -1,0 +1,55 @@
+from fractions import Fraction
+
+import pytest
+
+from rlvr_envs.envs.math import _latex
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(7, "7"), (0, "0"), (Fraction(-3, 4), r"-\frac{3}{4}"), (Fraction(8, 4), "2")],
+)
+def test_numbers(value, text):
+    assert _latex.number(value) == text
+
+
+def test_negative_operands_stand_in_parentheses():
+    assert _latex.operand(-2) == r"\left(-2\right)"
+    assert _latex.operand(2) == "2"
+
+
+def test_powers():
+    assert [_latex.power("x", n) for n in (1, 2, 10, -1)] == ["x", "x^2", "x^{10}", "x^{-1}"]
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "text"),
+    [
+        ((), "0"),
+        ((0, 0), "0"),
+        ((-1, 1), "x - 1"),
+        ((5, -1, 0, Fraction(2, 3)), r"\frac{2}{3}x^3 - x + 5"),
+        ((1, 0, -1), "-x^2 + 1"),
+    ],
+)
+def test_polynomials(coefficients, text):
+    assert _latex.polynomial(coefficients) == text
+
+
+def test_linear_forms():
+    assert _latex.linear((2, -1, 0), "xyz", -7) == "2x - y - 7"
+
+
+def test_matrices_points_and_sets():
+    rows = ((1, Fraction(1, 2)), (-3, 4))
+    assert _latex.matrix(rows) == r"\begin{pmatrix} 1 & \frac{1}{2} \\ -3 & 4 \end{pmatrix}"
+    assert _latex.point((1, -2)) == r"\left(1, -2\right)"
+    assert _latex.number_set((3, -1, 3)) == r"\{-1, 3\}"
+    assert _latex.number_set(()) == r"\emptyset"
+
+
+def test_intervals():
+    parts = [_latex.interval(None, 2, high_closed=True), _latex.interval(5, None, high_closed=True)]
+    assert _latex.union(parts) == r"(-\infty, 2] \cup (5, \infty)"
+    assert _latex.interval(2, 2, low_closed=True, high_closed=True) == r"\{2\}"
+    assert _latex.union([]) == r"\emptyset"
