@@ -1,14 +1,46 @@
-"""Spaces for language: any Unicode text up to a length."""
+"""The space of language: any Unicode text up to a length.
 
+Gymnasium's own `Text` draws from a fixed character set, by default letters and digits without a
+space. Importing this module also teaches Gymnasium's vector environments to batch such texts.
+"""
+
+import multiprocessing
+import struct
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from ctypes import c_uint8
 from typing import Any
 
 import gymnasium
+from gymnasium.spaces.utils import is_space_dtype_shape_equiv
+from gymnasium.vector.utils import (
+    batch_differing_spaces,
+    create_shared_memory,
+    read_from_shared_memory,
+    write_to_shared_memory,
+)
+
+from rlvr_envs.core.errors import ConfigError
+
+_SAMPLE_LENGTH = 32  # characters of the longest sample
+_SAMPLE_ALPHABET = "".join(map(chr, range(32, 127))) + "\n\täßéñ√∑≤≠π中文日本語한국어עברית🙂𝔘"
+
+# A shared buffer holds, for each environment, the number of bytes and then the bytes.
+_HEADER = struct.Struct("=Q")
+_BYTES_PER_CHARACTER = 4
+_ENCODING = ("utf-8", "surrogatepass")  # a model's output may hold lone surrogates
 
 
 class UnicodeText(gymnasium.Space[str]):
-    """Every string of at most ``max_length`` characters."""
+    """Every string of at most ``max_length`` characters, whatever the characters.
+
+    Raises:
+        ConfigError: ``max_length`` is not a positive integer.
+    """
 
     def __init__(self, max_length: int = 65_536, seed: int | None = None) -> None:
+        if not isinstance(max_length, int) or max_length < 1:
+            raise ConfigError(f"max_length must be an integer from 1, got {max_length!r}")
         super().__init__(shape=None, dtype=None, seed=seed)
         self.max_length = max_length
 
@@ -17,8 +49,16 @@ class UnicodeText(gymnasium.Space[str]):
         return False
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        length = int(self.np_random.integers(0, 16))
-        return "".join(chr(int(c)) for c in self.np_random.integers(32, 127, length))
+        """Draw a short text of printable characters of several scripts.
+
+        Raises:
+            ConfigError: a mask or a probability is given; the space has no such notion.
+        """
+        if mask is not None or probability is not None:
+            raise ConfigError("UnicodeText samples take neither a mask nor a probability")
+        rng = self.np_random
+        length = rng.integers(0, min(self.max_length, _SAMPLE_LENGTH), endpoint=True)
+        return "".join(_SAMPLE_ALPHABET[i] for i in rng.integers(0, len(_SAMPLE_ALPHABET), length))
 
     def contains(self, x: Any) -> bool:
         return isinstance(x, str) and len(x) <= self.max_length
@@ -30,4 +70,98 @@ class UnicodeText(gymnasium.Space[str]):
         return isinstance(other, UnicodeText) and other.max_length == self.max_length
 
     def __hash__(self) -> int:
-        return hash(("UnicodeText", self.max_length))
+        return hash((UnicodeText, self.max_length))
+
+
+class _SharedTexts(tuple[str, ...]):
+    """The texts in a shared buffer, decoded when they are read.
+
+    Gymnasium reads a buffer once and expects what it gets to follow later writes, as an array
+    does. So the tuple has the right length, and its items come from the buffer; a copy of it,
+    which is what `AsyncVectorEnv` hands out, is a plain tuple.
+    """
+
+    _buffer: memoryview
+    _stride: int
+
+    def __new__(cls, buffer: memoryview, n: int) -> "_SharedTexts":
+        self = super().__new__(cls, ("",) * n)
+        self._buffer = buffer
+        self._stride = len(buffer) // n
+        return self
+
+    def _text(self, index: int) -> str:
+        start = index * self._stride
+        (size,) = _HEADER.unpack_from(self._buffer, start)
+        start += _HEADER.size
+        return str(self._buffer[start : start + size], *_ENCODING)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        return self._text(range(len(self))[index])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._text, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def __copy__(self) -> tuple[str, ...]:
+        return tuple(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> tuple[str, ...]:
+        return tuple(self)
+
+    def __reduce__(self) -> Any:
+        return (tuple, (list(self),))
+
+
+def _bytes_of(shared_memory: Any) -> memoryview:
+    return memoryview(shared_memory.get_obj()).cast("B")
+
+
+def _stride(space: UnicodeText) -> int:
+    return _HEADER.size + _BYTES_PER_CHARACTER * space.max_length
+
+
+@create_shared_memory.register(UnicodeText)
+def _create(space: UnicodeText, n: int = 1, ctx: Any = multiprocessing) -> Any:
+    return ctx.Array(c_uint8, n * _stride(space))
+
+
+@read_from_shared_memory.register(UnicodeText)
+def _read(space: UnicodeText, shared_memory: Any, n: int = 1) -> tuple[str, ...]:
+    return _SharedTexts(_bytes_of(shared_memory), n)
+
+
+@write_to_shared_memory.register(UnicodeText)
+def _write(space: UnicodeText, index: int, value: str, shared_memory: Any) -> None:
+    if value not in space:
+        # A longer text would run into the next environment's.
+        length = f" with {len(value)} characters" if isinstance(value, str) else ""
+        raise ValueError(f"an observation of type {type(value).__name__}{length} is not in {space}")
+    encoded = value.encode(*_ENCODING)
+    buffer, start = _bytes_of(shared_memory), index * _stride(space)
+    _HEADER.pack_into(buffer, start, len(encoded))
+    start += _HEADER.size
+    buffer[start : start + len(encoded)] = encoded
+
+
+# Gymnasium dispatches on the type of the first space in the list, which its types do not say.
+@batch_differing_spaces.register(UnicodeText)
+def _batch_differing(  # type: ignore[misc]
+    spaces: Sequence[UnicodeText],
+) -> gymnasium.spaces.Tuple[Any]:
+    return gymnasium.spaces.Tuple([deepcopy(space) for space in spaces])
+
+
+@is_space_dtype_shape_equiv.register(UnicodeText)
+def _is_equivalent(space_1: UnicodeText, space_2: Any) -> bool:
+    return isinstance(space_2, UnicodeText) and space_1 == space_2

@@ -284,7 +284,7 @@ def test_bad_arguments_are_refused(arguments):
 
 
 def test_bad_calls_are_refused(pool):
-    with pytest.raises(ConfigError, match="named .package"):
+    with pytest.raises(ConfigError, match="a function is named"):
         pool.call("builtins.abs", 1)
     with pytest.raises(ConfigError, match="deadline_s"):
         pool.call("builtins:abs", 1, deadline_s=0)
