@@ -64,7 +64,7 @@ class TaskSpec:
     answer_format: str = "boxed"
     weight: float = 1.0
     max_turns: int = 1
-    example: Mapping[str, Any] = field(default_factory=dict)
+    example: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 _SPECS: dict[str, TaskSpec] = {}

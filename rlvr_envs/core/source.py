@@ -170,8 +170,9 @@ def open_source(
     else:
         if knobs:
             name = min(knobs)
+            hint = did_you_mean(name, ENV_ARGUMENTS)
             raise ConfigError(
-                f"{source_id} is a mixture and takes no {name!r}{did_you_mean(name, ENV_ARGUMENTS)} "
+                f"{source_id} is a mixture and takes no {name!r}{hint} "
                 f"(arguments: {', '.join(ENV_ARGUMENTS)}; knobs are for single tasks)"
             )
         chosen = _mix(source_id, mixtures[source_id], tasks, weights)

@@ -29,10 +29,13 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         Config: the frozen, keyword-only dataclass of the knobs. It checks itself and raises
             `ConfigError`; its classmethod ``at(difficulty)`` is the difficulty ladder.
         Problem: the frozen dataclass of one problem (see `rlvr_envs.core.problem`).
+        guess_bound: the most that one constant answer may earn on average; a check holds the
+            task to it.
     """
 
     Config: ClassVar[type[Any]]
     Problem: ClassVar[type[Any]]
+    guess_bound: ClassVar[float] = 0.3
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read `Config` and `Problem` off the type arguments, so that they are said once."""

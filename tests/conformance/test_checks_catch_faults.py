@@ -1,0 +1,222 @@
+"""The checks themselves: tasks with one planted fault each are caught by the check meant for it."""
+
+import os
+import random
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rlvr_envs.conformance import CHECKS, ConformanceError
+from rlvr_envs.core import registry
+from rlvr_envs.core.gym_ids import register_ids
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SumConfig:
+    limit: int = 10**6
+
+    @classmethod
+    def at(cls, difficulty):
+        """The limit grows tenfold."""
+        return cls(limit=10 ** (difficulty + 5))
+
+
+@dataclass(frozen=True, slots=True)
+class SumProblem:
+    a: int
+    b: int
+    total: int = hidden()
+
+
+class SumTask(Task[SumConfig, SumProblem]):
+    """Add two numbers.
+
+    Description:
+        Two numbers.
+    Observation:
+        Two numbers.
+    Action:
+        A number.
+    Reward:
+        1 or 0.
+    Episode End:
+        One step.
+    Verification:
+        Exact.
+    Difficulty:
+        Size.
+    References:
+        None needed.
+    Version History:
+        v0: first.
+    """
+
+    def generate(self, rng):
+        a, b = integer(rng, 1, self.config.limit), integer(rng, 1, self.config.limit)
+        return SumProblem(a, b, a + b)
+
+    def prompt(self, problem):
+        return f"What is {problem.a} + {problem.b}?"
+
+    def verify(self, problem, answer):
+        right = answer.strip() == str(problem.total)
+        return Verdict.correct() if right else Verdict.wrong("not the sum")
+
+    def solve(self, problem):
+        return str(problem.total)
+
+
+class SubstringCredit(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def verify(self, problem, answer):
+        return Verdict.correct() if str(problem.total) in answer else Verdict.wrong("no")
+
+
+class RaisingVerifier(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def verify(self, problem, answer):
+        right = int(answer) == problem.total
+        return Verdict.correct() if right else Verdict.wrong("no")
+
+
+class GlobalRandomness(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def generate(self, rng):
+        a = random.randrange(10**6)
+        return SumProblem(a, a, a + a)
+
+
+class Leak(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def prompt(self, problem):
+        return f"What is {problem.a} + {problem.b}? (Do not say {problem.total}.)"
+
+
+class NothingHidden(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def generate(self, rng):
+        a = integer(rng, 1, 10**6)
+        return SumProblem(a, a, a + a)
+
+    def solve(self, problem):
+        return str(problem.total + 1)
+
+
+class TinySpace(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def generate(self, rng):
+        a = integer(rng, 1, 9)
+        return SumProblem(a, a, a + a)
+
+
+class ConstantAnswer(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def generate(self, rng):
+        a = integer(rng, 1, 10**6)
+        return SumProblem(a, -a, 0)
+
+
+class Undocumented(SumTask):
+    """Add two numbers."""
+
+
+class Writes(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def verify(self, problem, answer):
+        from pathlib import Path
+
+        Path("/dev/full").open("a").close()
+        return super().verify(problem, answer)
+
+
+class FlatLadder(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def generate(self, rng):
+        a = integer(rng, 10**5, 10**6 - 1)
+        return SumProblem(a, a, a + a)
+
+
+FAULTS = [
+    (SubstringCredit, "buried_oracle_earns_nothing"),
+    (RaisingVerifier, "trouble_earns_nothing"),
+    (GlobalRandomness, "global_randomness_is_untouched"),
+    (Leak, "prompt_shows_nothing_hidden"),
+    (NothingHidden, "oracle_earns_full_marks"),
+    (TinySpace, "neighbouring_seeds_share_nothing"),
+    (ConstantAnswer, "guessing_does_not_pay"),
+    (Undocumented, "documentation_is_complete"),
+    (Writes, "nothing_is_written"),
+    (FlatLadder, "ladder_grows"),
+]
+
+
+@pytest.fixture
+def filed(monkeypatch):
+    """Register a task for one test."""
+    monkeypatch.setattr(registry, "_SPECS", dict(registry._SPECS))
+
+    def file(task_type):
+        register("Planted-v0", domain="math", answer_format="tag")(task_type)
+        register_ids()
+        return "rlvr/Planted-v0"
+
+    return file
+
+
+@pytest.mark.parametrize(("task_type", "check"), FAULTS)
+def test_planted_fault_is_caught(filed, task_type, check):
+    with pytest.raises(ConformanceError):
+        CHECKS[check](filed(task_type))
+
+
+@pytest.mark.parametrize("check", [n for n in CHECKS if n != "same_problem_in_a_fresh_process"])
+def test_sound_task_passes(filed, check):
+    CHECKS[check](filed(SumTask))
+
+
+HASH_ORDER = """
+import json, sys
+from test_checks_catch_faults import SumProblem, SumTask
+from rlvr_envs.conformance.digests import digest
+from rlvr_envs.core.registry import register
+
+@register("HashOrder-v0", domain="math", answer_format="tag")
+class HashOrder(SumTask):
+    def generate(self, rng):
+        a = abs(hash(f"word {rng.integers(10**9)}")) % 10**6
+        return SumProblem(a, a, a + a)
+
+print(digest("rlvr/HashOrder-v0"))
+"""
+
+
+def test_hash_order_shows_between_processes():
+    digests = set()
+    for hash_seed in ("0", "4242"):
+        here = str(Path(__file__).parent)
+        done = subprocess.run(
+            [sys.executable, "-c", HASH_ORDER],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": here},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        digests.add(done.stdout)
+    assert len(digests) == 2
