@@ -4,6 +4,7 @@ Everything returns text without dollar signs, fit for a prompt and for a referen
 Nothing here parses; reading LaTeX belongs to `rlvr_envs.verifiers`.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TypeAlias
@@ -17,6 +18,24 @@ def number(value: Rational) -> str:
     if bottom == 1:
         return str(top)
     return f"{'-' if top < 0 else ''}\\frac{{{abs(top)}}}{{{bottom}}}"
+
+
+def decimal(value: Rational) -> str:
+    """Return the exact decimal, such as ``-0.125``, of a rational that has one.
+
+    Raises:
+        ValueError: the decimal does not end.
+    """
+    rest, places = value.denominator, 0
+    while rest > 1:
+        common = math.gcd(rest, 10)
+        if common == 1:
+            raise ValueError(f"{value} has no finite decimal")
+        rest //= common
+        places += 1
+    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
+    whole, fraction = digits[: len(digits) - places], digits[len(digits) - places :]
+    return ("-" if value < 0 else "") + whole + ("." + fraction if fraction else "")
 
 
 def in_parentheses(text: str) -> str:
@@ -53,6 +72,18 @@ def signed_sum(terms: Iterable[tuple[Rational, str]]) -> str:
         else:
             text += f" - {body}" if coefficient < 0 else f" + {body}"
     return text or "0"
+
+
+def appended(text: str, more: str) -> str:
+    """Return two written sums as one, such as ``x`` and ``-2y + 1`` as ``x - 2y + 1``.
+
+    An empty text or a 0 adds nothing.
+    """
+    if more in ("", "0"):
+        return text or "0"
+    if text in ("", "0"):
+        return more
+    return f"{text} - {more[1:]}" if more.startswith("-") else f"{text} + {more}"
 
 
 def polynomial(coefficients: Sequence[Rational], variable: str = "x") -> str:

@@ -13,6 +13,26 @@ def test_numbers(value, text):
     assert _latex.number(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (-12, "-12"),
+        (Fraction(1, 8), "0.125"),
+        (Fraction(-1, 20), "-0.05"),
+        (Fraction(1203, 100), "12.03"),
+        (Fraction(300, 25), "12"),
+    ],
+)
+def test_decimals(value, text):
+    assert _latex.decimal(value) == text
+
+
+def test_an_endless_decimal_is_refused():
+    with pytest.raises(ValueError, match="finite"):
+        _latex.decimal(Fraction(1, 6))
+
+
 def test_negative_operands_stand_in_parentheses():
     assert _latex.operand(-2) == r"\left(-2\right)"
     assert _latex.operand(2) == "2"
@@ -38,6 +58,21 @@ def test_polynomials(coefficients, text):
 
 def test_linear_forms():
     assert _latex.linear((2, -1, 0), "xyz", -7) == "2x - y - 7"
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "whole"),
+    [
+        ("x", "-2y + 1", "x - 2y + 1"),
+        ("x", "3", "x + 3"),
+        ("x", "0", "x"),
+        ("", "-3", "-3"),
+        ("", "0", "0"),
+        ("0", "y", "y"),
+    ],
+)
+def test_sums_are_continued(text, more, whole):
+    assert _latex.appended(text, more) == whole
 
 
 def test_matrices_points_and_sets():
