@@ -1,0 +1,104 @@
+"""Simultaneous congruences: the smallest number with given remainders."""
+
+import math
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChineseRemainderConfig:
+    """How many congruences there are, and how large their moduli."""
+
+    n_moduli: int = 3  # how many congruences
+    max_modulus: int = 30  # the moduli are different numbers from 3..max_modulus
+
+    def __post_init__(self) -> None:
+        if self.n_moduli < 2 or self.max_modulus < 2 * self.n_moduli + 2:
+            raise ConfigError(
+                "need n_moduli >= 2 and max_modulus >= 2 * n_moduli + 2, so that different "
+                f"moduli are soon found, got {self}"
+            )
+
+    @classmethod
+    def at(cls, difficulty: int) -> "ChineseRemainderConfig":
+        """The moduli double a rung; every second rung adds a congruence."""
+        return cls(n_moduli=2 + difficulty // 2, max_modulus=10 * 2**difficulty)
+
+
+@dataclass(frozen=True, slots=True)
+class ChineseRemainderProblem:
+    """The congruences, and the least solution."""
+
+    moduli: tuple[int, ...]
+    remainders: tuple[int, ...]
+    solution: int = hidden()
+
+
+@register("ChineseRemainder-v0", domain="math")
+class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]):
+    """Find the smallest non-negative solution of simultaneous congruences.
+
+    Description:
+        The solution is drawn evenly below the least common multiple of the moduli, which makes
+        it the smallest one and the congruences consistent. The moduli differ but need not be
+        coprime.
+
+    Observation:
+        The congruences, one a line.
+
+    Action:
+        One integer.
+
+    Reward:
+        1 for the smallest non-negative solution, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on integers. No known gaps.
+
+    Difficulty:
+        The moduli and the count of congruences grow.
+
+    References:
+        Sunzi Suanjing, chapter 3, problem 26; Ore, "The general Chinese remainder theorem", 1952.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> ChineseRemainderProblem:
+        config = self.config
+        moduli: list[int] = []
+        # At least half of the range is always free, so each modulus takes two draws on average.
+        while len(moduli) < config.n_moduli:
+            modulus = integer(rng, 3, config.max_modulus)
+            if modulus not in moduli:
+                moduli.append(modulus)
+        solution = integer(rng, 0, math.lcm(*moduli) - 1)
+        remainders = tuple(solution % modulus for modulus in moduli)
+        return ChineseRemainderProblem(tuple(moduli), remainders, solution)
+
+    def prompt(self, problem: ChineseRemainderProblem) -> str:
+        lines = "\n".join(
+            f"$x \\equiv {remainder} \\pmod{{{modulus}}}$"
+            for remainder, modulus in zip(problem.remainders, problem.moduli, strict=True)
+        )
+        return (
+            "Find the smallest non-negative integer $x$ that satisfies all of these congruences:\n"
+            f"{lines}"
+        )
+
+    def verify(self, problem: ChineseRemainderProblem, answer: str) -> Verdict:
+        return judge_math(str(problem.solution), answer, answer_type="integer")
+
+    def solve(self, problem: ChineseRemainderProblem) -> str:
+        return str(problem.solution)

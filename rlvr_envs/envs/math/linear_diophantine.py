@@ -1,0 +1,122 @@
+"""Linear equations in two integers."""
+
+import re
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, nonzero
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._plain import squeeze
+
+# A number has at most 1,000 digits, far more than any problem calls for.
+_NUMBER = r"([+-]?[0-9]{1,1000})"
+_PAIR = re.compile(
+    rf"(?:\(x,y\)=)?(?:{_NUMBER}[,;]{_NUMBER}|\({_NUMBER}[,;]{_NUMBER}\))"
+    rf"|x={_NUMBER}(?:[,;]|,?and|,?\\text\{{and\}})y={_NUMBER}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearDiophantineConfig:
+    """How large the coefficients and the planted solution may be."""
+
+    max_coefficient: int = 100  # of x and y, in absolute value; they are at least 2
+    max_solution: int = 100  # the planted x and y, in absolute value
+
+    def __post_init__(self) -> None:
+        if self.max_coefficient < 3 or self.max_solution < 2:
+            raise ConfigError(f"need max_coefficient >= 3 and max_solution >= 2, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "LinearDiophantineConfig":
+        """Coefficients and solution grow fivefold a rung."""
+        return cls(max_coefficient=9 * 5**difficulty, max_solution=6 * 5**difficulty)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearDiophantineProblem:
+    """The equation ``a x + b y = c``, and one of its solutions."""
+
+    a: int
+    b: int
+    c: int
+    witness: tuple[int, int] = hidden()
+
+
+@register("LinearDiophantine-v0", domain="math")
+class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProblem]):
+    """Find one integer solution of a linear equation in two unknowns.
+
+    Description:
+        A solution is planted, so there are infinitely many. No coefficient is 1 or -1 and the
+        right side is not 0, so no solution can be read off without work as a rule.
+
+    Observation:
+        The equation.
+
+    Action:
+        Two integers, as ``(x, y)`` or ``x = 3, y = -5``.
+
+    Reward:
+        1 for any integer solution, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        The pair is put into the equation, in exact integers. Numbers are written out in decimal
+        digits, at most 1,000 of them; products and powers are not evaluated.
+
+    Difficulty:
+        The coefficients and the planted solution grow.
+
+    References:
+        Niven, Zuckerman and Montgomery, An Introduction to the Theory of Numbers, section 5.1.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> LinearDiophantineProblem:
+        most, far = self.config.max_coefficient, self.config.max_solution
+        a, b = _coefficient(rng, most), _coefficient(rng, most)
+        x, y = nonzero(rng, far), nonzero(rng, far)
+        if a * x + b * y == 0:
+            y = -y  # the two terms then have one sign
+        return LinearDiophantineProblem(a, b, a * x + b * y, (x, y))
+
+    def prompt(self, problem: LinearDiophantineProblem) -> str:
+        sign = "+" if problem.b > 0 else "-"
+        return (
+            "Find integers $x$ and $y$ such that "
+            f"${problem.a}x {sign} {abs(problem.b)}y = {problem.c}$. "
+            "Any integer solution is accepted. Give it as an ordered pair $(x, y)$."
+        )
+
+    def verify(self, problem: LinearDiophantineProblem, answer: str) -> Verdict:
+        pair = _read_pair(answer)
+        if pair is None:
+            return Verdict.unparsable("expected a pair of integers such as (3, -5)")
+        if problem.a * pair[0] + problem.b * pair[1] != problem.c:
+            return Verdict.wrong("the pair does not satisfy the equation")
+        return Verdict.correct()
+
+    def solve(self, problem: LinearDiophantineProblem) -> str:
+        return f"({problem.witness[0]}, {problem.witness[1]})"
+
+
+def _coefficient(rng: Rng, limit: int) -> int:
+    size = integer(rng, 2, limit)
+    return size if integer(rng, 0, 1) else -size
+
+
+def _read_pair(answer: str) -> tuple[int, int] | None:
+    text = squeeze(answer)
+    match = _PAIR.fullmatch(text) if text is not None else None
+    if match is None:
+        return None
+    x, y = (number for number in match.groups() if number is not None)
+    return int(x), int(y)

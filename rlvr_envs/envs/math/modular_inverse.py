@@ -1,0 +1,97 @@
+"""The inverse of an integer modulo another."""
+
+import math
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.verifiers.symbolic import judge_math
+
+_ATTEMPTS = 200  # a draw succeeds at least one time in ten for moduli a reader could write down
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModularInverseConfig:
+    """How large the modulus may be."""
+
+    max_modulus: int = 2_000  # the modulus is drawn from 7..max_modulus
+
+    def __post_init__(self) -> None:
+        if self.max_modulus < 7:
+            raise ConfigError(f"need max_modulus >= 7, got {self.max_modulus}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "ModularInverseConfig":
+        """The modulus grows eightfold a rung, and with it the steps of Euclid's algorithm."""
+        return cls(max_modulus=40 * 8**difficulty)
+
+
+@dataclass(frozen=True, slots=True)
+class ModularInverseProblem:
+    """An integer, a modulus coprime to it, and the inverse."""
+
+    value: int
+    modulus: int
+    inverse: int = hidden()
+
+
+@register("ModularInverse-v0", domain="math")
+class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
+    """Find the inverse of an integer modulo another.
+
+    Description:
+        The integer is coprime to the modulus and is neither 1 nor -1 modulo it, which are their
+        own inverses. The inverse asked for is the one between 0 and the modulus.
+
+    Observation:
+        The integer and the modulus.
+
+    Action:
+        One integer.
+
+    Reward:
+        1 for the inverse in the range asked for, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on integers. No known gaps.
+
+    Difficulty:
+        The modulus grows.
+
+    References:
+        Knuth, The Art of Computer Programming, volume 2, section 4.5.2 (Euclid's algorithm,
+        extended).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> ModularInverseProblem:
+        modulus = integer(rng, 7, self.config.max_modulus)
+        for _ in range(_ATTEMPTS):
+            value = integer(rng, 2, modulus - 2)
+            if math.gcd(value, modulus) == 1:
+                break
+        else:
+            value = modulus - 1
+        return ModularInverseProblem(value, modulus, pow(value, -1, modulus))
+
+    def prompt(self, problem: ModularInverseProblem) -> str:
+        value, modulus = problem.value, problem.modulus
+        return (
+            f"Find the inverse of {value} modulo {modulus}: the integer $x$ with "
+            f"$0 < x < {modulus}$ and ${value}x \\equiv 1 \\pmod{{{modulus}}}$."
+        )
+
+    def verify(self, problem: ModularInverseProblem, answer: str) -> Verdict:
+        return judge_math(str(problem.inverse), answer, answer_type="integer")
+
+    def solve(self, problem: ModularInverseProblem) -> str:
+        return str(problem.inverse)

@@ -1,0 +1,116 @@
+"""Arithmetic functions of a factorised integer: Euler's totient, count and sum of divisors."""
+
+import math
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._primes import Factors, draw_factors
+from rlvr_envs.verifiers.symbolic import judge_math
+
+_QUESTIONS = {
+    "totient": (
+        "Find $\\varphi({n})$, the number of integers from 1 to {n} that are coprime to {n}."
+    ),
+    "divisor_count": "How many positive divisors does {n} have, counting 1 and {n} itself?",
+    "divisor_sum": ("What is the sum of all positive divisors of {n}, including 1 and {n} itself?"),
+}
+KINDS = tuple(_QUESTIONS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TotientConfig:
+    """Which functions are asked for, and how the integer is built."""
+
+    kinds: tuple[str, ...] = KINDS  # some of totient, divisor_count and divisor_sum
+    max_cofactor: int = 200  # a cofactor is drawn from 2..max_cofactor
+    max_prime: int = 1_000  # primes are drawn from the upper half of 2..max_prime
+    n_primes: int = 1  # how many such primes multiply the cofactor
+
+    def __post_init__(self) -> None:
+        if not self.kinds or not set(self.kinds) <= set(KINDS):
+            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
+        if not 2 <= self.max_cofactor <= 10**9 or self.max_prime < 2 or self.n_primes < 0:
+            raise ConfigError(
+                f"need 2 <= max_cofactor <= 10**9, max_prime >= 2 and n_primes >= 0, got {self}"
+            )
+
+    @classmethod
+    def at(cls, difficulty: int) -> "TotientConfig":
+        """The primes double a rung, the cofactor grows, and every third rung adds a prime."""
+        return cls(
+            max_cofactor=40 + 20 * difficulty,
+            max_prime=12 * 2**difficulty,
+            n_primes=1 + difficulty // 3,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TotientProblem:
+    """The function, its argument and its value."""
+
+    kind: str
+    n: int
+    value: int = hidden()
+
+
+@register("Totient-v0", domain="math")
+class TotientTask(Task[TotientConfig, TotientProblem]):
+    """Evaluate Euler's totient, the number of divisors or the sum of divisors of an integer.
+
+    Description:
+        The integer is a random cofactor times random primes, so its factorisation is known when
+        it is made and is the work that the agent has to do.
+
+    Observation:
+        The integer, and which of the three functions is asked for.
+
+    Action:
+        One integer.
+
+    Reward:
+        1 for the value of the function, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on integers. Primes beyond 3.3e24 are strong probable primes, not proven ones.
+
+    Difficulty:
+        The primes, how many of them there are, and the cofactor grow.
+
+    References:
+        Hardy and Wright, An Introduction to the Theory of Numbers, chapter 16.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> TotientProblem:
+        config = self.config
+        kind = pick(rng, config.kinds)
+        factors = draw_factors(rng, config.max_cofactor, config.max_prime, config.n_primes)
+        n = math.prod(prime**exponent for prime, exponent in factors)
+        return TotientProblem(kind, n, _value(kind, factors))
+
+    def prompt(self, problem: TotientProblem) -> str:
+        return _QUESTIONS[problem.kind].format(n=problem.n)
+
+    def verify(self, problem: TotientProblem, answer: str) -> Verdict:
+        return judge_math(str(problem.value), answer, answer_type="integer")
+
+    def solve(self, problem: TotientProblem) -> str:
+        return str(problem.value)
+
+
+def _value(kind: str, factors: Factors) -> int:
+    if kind == "totient":
+        return math.prod((prime - 1) * prime ** (power - 1) for prime, power in factors)
+    if kind == "divisor_count":
+        return math.prod(power + 1 for _, power in factors)
+    return math.prod((prime ** (power + 1) - 1) // (prime - 1) for prime, power in factors)

@@ -1,0 +1,35 @@
+"""ModularInverse: the whole small world, forms of the answer, configuration."""
+
+import pytest
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.seeding import stream
+from rlvr_envs.envs.math.modular_inverse import (
+    ModularInverseConfig,
+    ModularInverseProblem,
+    ModularInverseTask,
+)
+
+TASK = ModularInverseTask(ModularInverseConfig.at(0))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_small_world(seed):
+    problem = TASK.generate(stream("ModularInverse", seed))
+    value, modulus = problem.value, problem.modulus
+    expected = [x for x in range(1, modulus) if (value * x - 1) % modulus == 0]
+    right = [x for x in range(-5, 50) if TASK.verify(problem, str(x)).score == 1.0]
+    assert right == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [("5", 1.0), ("$x = 5$", 1.0), ("-2", 0.0), ("12", 0.0), ("1/3", 0.0), ("3", 0.0)],
+)
+def test_forms(answer, score):
+    assert TASK.verify(ModularInverseProblem(3, 7, 5), answer).score == score
+
+
+def test_config_is_checked():
+    with pytest.raises(ConfigError, match="max_modulus >= 7"):
+        ModularInverseConfig(max_modulus=6)
