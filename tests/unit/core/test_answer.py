@@ -1,0 +1,157 @@
+"""Answer formats: what is extracted, and what is not."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlvr_envs.core.answer import ANSWER_FORMATS, answer_format, spoken
+from rlvr_envs.core.errors import ConfigError
+
+LABELS = ("boxed", "tag", "json", "raw", "fenced:python")
+
+
+def found(label, text):
+    return answer_format(label).extract(text).answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (r"so \boxed{42}.", "42"),
+        (r"\boxed{\frac{1}{2}}", r"\frac{1}{2}"),
+        (r"\boxed{ {1,2} }", "{1,2}"),
+        (r"\boxed{\{1,2\}}", r"\{1,2\}"),
+        (r"\fbox{7}", "7"),
+        (r"\boxed {7}", "7"),
+        (r"\boxed{41} no wait, \boxed{42}", "42"),
+        (r"\boxed{41}, \boxed{42}", "41, 42"),
+        (r"$\boxed{41}$ and $\boxed{42}$", "41, 42"),
+        (r"\boxed{42}. So the answer is \boxed{42}", "42"),
+        (r"\boxed{42} and \boxed{42}", "42"),
+        (r"\boxed{42} then cut off \boxed{43", "42"),
+        (r"a stray } brace, { and \boxed{5}", "5"),
+        (r"\boxed{\boxed{5}}", r"\boxed{5}"),
+        (r"\boxed{a\}b}", r"a\}b"),
+        ("the answer is 42", None),
+        (r"\boxed{}", None),
+        (r"\boxed{42", None),
+        (r"\boxed42", None),
+        ("Put your final answer in \\boxed{}.", None),
+        (", ".join(rf"\boxed{{{i}}}" for i in range(9)), None),
+        (r"<think>\boxed{1}</think> so \boxed{2}", "2"),
+        (r"<think>\boxed{1}</think> no idea", None),
+        (r"\boxed{2} <think>\boxed{1}", "2"),
+        (r"\boxed{1} <think> hm </think> \boxed{2}", "2"),
+    ],
+)
+def test_boxed(text, answer):
+    assert found("boxed", text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("<answer>a</answer>", "a"),
+        ("<answer>a</answer> or <answer> b </answer>", "b"),
+        ("<answer>a<answer>b</answer>", "b"),
+        ("<answer>a</answer> and <answer>cut", "a"),
+        ("<answer></answer>", None),
+        ("</answer>a<answer>", None),
+        ("a", None),
+    ],
+)
+def test_tag(text, answer):
+    assert found("tag", text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("```python\nx = 1\n```", "x = 1"),
+        ("```python\nx = 1\n```\n```Python\nx = 2\n```", "x = 2"),
+        ("```\nx = 1\n```", "x = 1"),
+        ("```python\nx = 1\n```\n```\noutput\n```", "x = 1"),
+        ("```python\nx = 1\n```\n```text\noutput\n```", "x = 1"),
+        ("~~~python\nx = 1\n~~~", "x = 1"),
+        ("````python\n```\ninner\n```\n````", "```\ninner\n```"),
+        ("```python\nx = 1", None),
+        ("```python\n```", None),
+        ("x = 1", None),
+    ],
+)
+def test_fenced(text, answer):
+    assert found("fenced:python", text) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('```json\n{"a": 1}\n```', '{"a": 1}'),
+        ('{"a": 1}', '{"a": 1}'),
+        ('I say {"a": 1}', None),
+        ("```json\n{\n```", None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_json(text, answer):
+    assert found("json", text) == answer
+
+
+@pytest.mark.parametrize("label", LABELS)
+@given(text=st.text())
+def test_any_text_is_extracted_without_raising(label, text):
+    extraction = answer_format(label).extract(text)
+    assert (extraction.answer is None) == bool(extraction.reason)
+
+
+@pytest.mark.parametrize("label", ["boxed", "tag", "raw", "fenced:python"])
+@given(text=st.text("ab1 +-^_{}\\frac`", min_size=1).map(str.strip).filter(bool))
+def test_wrapped_answers_come_back(label, text):
+    balanced = text.count("{") == text.count("}") == 0 and "\\" not in text
+    if label == "boxed" and not balanced:
+        return
+    assert found(label, answer_format(label).wrap(text)) == text
+
+
+def test_an_echoed_instruction_is_no_answer():
+    for label in ("boxed", "json", "fenced:python"):
+        form = answer_format(label)
+        assert form.extract(f"I should obey: {form.instruction()}").answer is None
+
+
+HOSTILE = {
+    "open boxes": r"\boxed{" * 100_000,
+    "boxes": r"\boxed{1} " * 100_000,
+    "nested boxes": r"\boxed{" * 50_000 + "}" * 50_000,
+    "fences": "```python\n" * 50_000,
+    "backticks": "`" * 1_000_000,
+    "fence and word": "```" + "a" * 500_000 + "`",
+    "fence and spaces": "```" + " " * 500_000 + "`",
+    "tags": "<answer>" * 100_000,
+    "thoughts": "<think>" * 100_000 + "</think>" * 100_000,
+    "joiners": r"\boxed{1}" + r"\text{ and }" * 50_000 + r"x\boxed{2}",
+    "box and spaces": "\\boxed" + " " * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("label", LABELS)
+def test_time_is_linear(label, name):
+    # A quadratic extractor would need minutes here: the bound is about the order, not the speed.
+    begin = time.process_time()
+    answer_format(label).extract(HOSTILE[name])
+    assert time.process_time() - begin < 10
+
+
+def test_unknown_formats_are_refused():
+    for label in ("box", "fenced:", "fenced", "fenced:a b", ""):
+        with pytest.raises(ConfigError, match="no answer format"):
+            answer_format(label)
+    assert len(ANSWER_FORMATS) == 5
+
+
+def test_spoken_text():
+    assert spoken("a<think>b</think>c") == "c"
+    assert spoken("a<think>b") == "a"
