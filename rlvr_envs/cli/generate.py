@@ -1,0 +1,154 @@
+r"""Generate a dataset of verifiable problems, with splits, a manifest and a dataset card.
+
+  rlvr generate Gcd-v0 Sudoku-v0=500 --count 2000 --difficulty 0:0.5,1:0.3,2:0.2 \
+      --split train=0.9,test=0.1 --seed 7 --out my_dataset
+
+Interrupt it at any time: the same command goes on where it stopped, and the bytes are the same
+as if it had not stopped, with any number of workers.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.datasets.decontaminate import Benchmarks
+from rlvr_envs.datasets.generate import generate
+from rlvr_envs.datasets.plan import FILE_FORMATS, Plan
+from rlvr_envs.datasets.split import read_splits
+from rlvr_envs.datasets.store import sha256_of
+
+HELP = "generate a dataset of problems"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("ids", nargs="+", metavar="ID[=COUNT]", help="a task or a mixture")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder")
+    parser.add_argument("--count", type=int, default=1000, help="rows of an id without =COUNT")
+    parser.add_argument(
+        "--difficulty", metavar="D", help="3, 0-5 or 0:0.5,1:0.3,2-4:0.2 (default: the knobs')"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--split", default="train=1", metavar="S", help="such as train=.9,test=.1")
+    parser.add_argument("--format", choices=FILE_FORMATS, default="jsonl")
+    parser.add_argument("--shard-rows", type=int, default=5000, metavar="N", help="rows a shard")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that draw")
+    parser.add_argument("--answer-format", metavar="F", help="instead of each task's own")
+    parser.add_argument(
+        "--knob", action="append", default=[], metavar="NAME=VALUE", help="of a single task"
+    )
+    parser.add_argument(
+        "--check",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="judge each row's reference answer before writing it",
+    )
+    parser.add_argument(
+        "--allow-fewer", action="store_true", help="take what there is when problems run out"
+    )
+    parser.add_argument(
+        "--decontaminate",
+        type=Path,
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="leave out questions that overlap with these benchmarks",
+    )
+    parser.add_argument("--licence", help="of the rows, for the card")
+    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Generate the dataset."""
+    for path in args.decontaminate:
+        if not path.is_file():
+            raise ConfigError(f"there is no file {str(path)!r} to decontaminate against")
+    plan = Plan(
+        sources=tuple(_source(text, args.count) for text in args.ids),
+        seed=args.seed,
+        difficulty=args.difficulty,
+        splits=read_splits(args.split),
+        knobs=dict(_knob(text) for text in args.knob),
+        answer_format=args.answer_format,
+        file_format=args.format,
+        shard_rows=args.shard_rows,
+        check=args.check,
+        allow_fewer=args.allow_fewer,
+        benchmarks=tuple((path.name, sha256_of(path)) for path in args.decontaminate),
+        licence=args.licence,
+    )
+    benchmarks = Benchmarks.from_files(args.decontaminate) if args.decontaminate else None
+    with _Bar(hidden=args.quiet) as bar:
+        manifest = generate(
+            plan, args.out, workers=args.workers, benchmarks=benchmarks, progress=bar.update
+        )
+    for name, _ in plan.splits:
+        files = [file for file in manifest["files"] if file["split"] == name]
+        print(f"{name}: {sum(file['rows'] for file in files)} rows in {len(files)} files")
+    print(f"written to {args.out}")
+    return 0
+
+
+def _source(text: str, count: int) -> tuple[str, int]:
+    name, equals, number = text.partition("=")
+    if not equals:
+        return name, count
+    if not (number.isascii() and number.isdigit()):
+        raise ConfigError(f"write an id with its count as ID=500, got {text!r}")
+    return name, int(number)
+
+
+def _knob(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(f"write a knob as NAME=VALUE, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:  # a bare word is a string
+        return name, value
+
+
+class _Bar:
+    """Progress on stderr: a bar in a terminal, otherwise a line every few seconds."""
+
+    def __init__(self, *, hidden: bool) -> None:
+        self._hidden = hidden
+        self._bar: Any = None
+        self._task: Any = None
+        self._told = time.monotonic()
+
+    def __enter__(self) -> "_Bar":
+        if not self._hidden and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            try:
+                from rich.console import Console
+                from rich.progress import (
+                    BarColumn,
+                    MofNCompleteColumn,
+                    Progress,
+                    TimeRemainingColumn,
+                )
+            except ImportError:  # lines do as well
+                return self
+            columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True))
+            self._bar.start()
+            self._task = self._bar.add_task("rows", total=None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, rows: int, total: int) -> None:
+        """Show how far it is."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=rows, total=total)
+        elif not self._hidden and time.monotonic() - self._told > 5:
+            self._told = time.monotonic()
+            print(f"{rows} of {total} rows", file=sys.stderr, flush=True)

@@ -1,0 +1,181 @@
+"""Candidates: the numbered draws of a cell, the same whoever makes them.
+
+Candidate ``k`` of a cell depends on the dataset's seed, the source, the rung and ``k``, and on
+nothing else, so any process may draw it. Which candidates become rows is decided in
+`rlvr_envs.datasets.generate`, in one process and in order.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import TracebackType
+from typing import Self
+
+from rlvr_envs.core.answer import answer_format
+from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
+from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.problem import canonical
+from rlvr_envs.core.seeding import draw_seed, stream
+from rlvr_envs.core.source import Source, open_source
+from rlvr_envs.core.workers import WorkerPool
+from rlvr_envs.datasets.plan import Cell, Plan
+
+CHUNK = 16  # candidates a worker draws at once: enough to pay for the message, few enough to share
+DEADLINE_S = 1800.0  # for a chunk; a task that needs longer has a bug, and the run says which
+_ATTEMPTS = 3  # an oracle answer that could not be scored is judged again, then reported
+
+
+class OracleError(RlvrEnvsError):
+    """A task's own answer does not earn full marks, or the task fails to give one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a process must know to draw the candidates of a cell; small, and picklable."""
+
+    source: str
+    rung: int | None
+    seed: int
+    knobs: str
+    answer_format: str | None
+    check: bool
+
+    @classmethod
+    def of(cls, plan: Plan, cell: Cell) -> "Recipe":
+        """Return the recipe of a cell of a plan."""
+        knobs = canonical(dict(plan.knobs))
+        return cls(cell.source, cell.rung, plan.seed, knobs, plan.answer_format, plan.check)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Candidates in order; those after a fault were not drawn."""
+
+    rows: list[Row] = field(default_factory=list)
+    fault: str = ""
+
+
+@lru_cache(maxsize=1024)
+def _source(recipe: Recipe) -> Source:
+    return open_source(
+        recipe.source,
+        difficulty=recipe.rung,
+        answer_format=recipe.answer_format,
+        knobs=json.loads(recipe.knobs),
+    )
+
+
+def problem_seed(recipe: Recipe, number: int) -> int:
+    """Return the problem seed of a candidate."""
+    rung = "default" if recipe.rung is None else str(recipe.rung)
+    return draw_seed(stream("dataset", recipe.source, rung, recipe.seed, number))
+
+
+def draw_chunk(recipe: Recipe, first: int, count: int) -> Chunk:
+    """Return candidates ``first`` to ``first + count - 1`` of a cell; a fault is not raised.
+
+    Faults travel as text, because an exception from a worker would lose its words on the way.
+    """
+    rows: list[Row] = []
+    for number in range(first, first + count):
+        seed = problem_seed(recipe, number)
+        try:
+            instance = _source(recipe).draw(seed)
+            fault = _oracle_fault(instance) if recipe.check else ""
+            rows.append(instance.to_row())
+        except Exception as error:  # noqa: BLE001 - reported with the seed that brings it back
+            fault = f"{type(error).__name__}: {error}"
+        if fault:
+            where = f"{recipe.source} at difficulty {recipe.rung}, problem_seed={seed}"
+            return Chunk(rows, f"{where}: {fault}")
+    return Chunk(rows)
+
+
+def _oracle_fault(instance: Instance) -> str:
+    solution = instance.solution()
+    verdict = instance.judge(solution)
+    for _ in range(_ATTEMPTS - 1):
+        if verdict.scored:
+            break
+        verdict = instance.judge(solution)
+    if verdict.score == 1.0:
+        return ""
+    return (
+        f"{instance.spec.id} judges its own answer {verdict.status} ({verdict.score:g}): "
+        f"{verdict.detail or 'no detail'}"
+    )
+
+
+def question(row: Row) -> str:
+    """Return the prompt of a row without the sentence about the answer's format."""
+    ending = f"\n\n{answer_format(row['answer_format']).instruction()}"
+    return str(row["prompt"]).removesuffix(ending)
+
+
+Jobs = Sequence[tuple[Recipe, int, int]]
+
+
+class Drawer:
+    """Draws candidates in this process, or in worker processes; results come in order.
+
+    Args:
+        workers: processes; 1 draws here.
+        progress: is told how many candidates have just been drawn.
+    """
+
+    def __init__(self, workers: int, progress: Callable[[int], None]) -> None:
+        if workers < 1:
+            raise ConfigError(f"workers must be at least 1, got {workers}")
+        self._workers = workers
+        self._progress = progress
+        self._pool: WorkerPool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.close()
+
+    def draw(self, jobs: Jobs) -> list[list[Row]]:
+        """Return the candidates of each job (recipe, first, count).
+
+        Raises:
+            OracleError: a task fails, or its own answer is not judged correct.
+            WorkerError: a worker process was lost.
+        """
+        found: list[list[Row]] = [[] for _ in jobs]
+        pieces = [
+            (index, (recipe, at, min(CHUNK, first + count - at)))
+            for index, (recipe, first, count) in enumerate(jobs)
+            for at in range(first, first + count, CHUNK)
+        ]
+        for (index, _), chunk in zip(pieces, self._chunks([p for _, p in pieces]), strict=True):
+            if chunk.fault:
+                raise OracleError(chunk.fault)
+            found[index] += chunk.rows
+            self._progress(len(chunk.rows))
+        return found
+
+    def _chunks(self, pieces: Jobs) -> Iterator[Chunk]:
+        if self._workers == 1 or len(pieces) < 2:
+            yield from (draw_chunk(*piece) for piece in pieces)
+            return
+        if self._pool is None:
+            self._pool = WorkerPool(
+                workers=self._workers, memory_mib=4096, recycle_after=10**6, preload=(__name__,)
+            )
+        round_size = 8 * self._workers
+        for start in range(0, len(pieces), round_size):
+            part = list(pieces[start : start + round_size])
+            for outcome in self._pool.map(f"{__name__}:draw_chunk", part, deadline_s=DEADLINE_S):
+                if outcome.error is not None:
+                    raise outcome.error
+                assert isinstance(outcome.value, Chunk)  # noqa: S101 - tells mypy what it is
+                yield outcome.value
