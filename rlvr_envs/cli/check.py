@@ -1,0 +1,52 @@
+"""Run the conformance checks on ids, and explain each: what it asks, what was seen."""
+
+import argparse
+import sys
+
+from rlvr_envs.conformance import CHECKS, ConformanceError, NotApplicable
+from rlvr_envs.core import registry
+from rlvr_envs.core.errors import ConfigError, did_you_mean
+
+HELP = "run the conformance checks on a task, with explanations"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("id", nargs="+", help="ids of tasks, with or without rlvr/; or 'all'")
+    parser.add_argument(
+        "--only", action="append", metavar="CHECK", help="run only this check (repeatable)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a line a check; the exit status is 1 if one fails."""
+    names = args.only or list(CHECKS)
+    for name in names:
+        if name not in CHECKS:
+            hint = did_you_mean(name, CHECKS)
+            raise ConfigError(f"no check {name!r}{hint} (known: {', '.join(CHECKS)})")
+    ids = registry.task_ids() if args.id == ["all"] else [registry.find(i).id for i in args.id]
+    failed = 0
+    for task_id in ids:
+        print(task_id)
+        for name in names:
+            failed += not _passes(task_id, name)
+    print(f"{len(ids) * len(names) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def _passes(task_id: str, name: str) -> bool:
+    check = CHECKS[name]
+    asked = (check.__doc__ or "").strip().splitlines()[0]
+    try:
+        check(task_id)
+    except NotApplicable as reason:
+        print(f"  -     {name}: {reason}")
+    except (ConformanceError, Exception) as error:  # noqa: BLE001 - a task under test may do anything
+        kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
+        print(f"  FAIL  {name}\n        asked: {asked}\n        seen:  {kind}{error}")
+        sys.stdout.flush()
+        return False
+    else:
+        print(f"  ok    {name}: {asked}")
+    return True

@@ -1,0 +1,37 @@
+"""List the registered ids, one a line, with their domain and what they are about."""
+
+import argparse
+import json
+
+from rlvr_envs.cli._text import table
+from rlvr_envs.core import registry
+
+HELP = "list the registered ids"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--domain", help=f"only this domain ({', '.join(registry.DOMAINS)})")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table."""
+    ids = registry.task_ids(args.domain)
+    mixtures = {} if args.domain else registry.mixture_ids()
+    rows = [
+        {"id": i, "domain": domain or "all", "about": "a mixture of its tasks"}
+        for i, domain in mixtures.items()
+        if i in registry.all_ids()
+    ]
+    for task_id in ids:
+        spec = registry.find(task_id)
+        about = (spec.task_type.__doc__ or "").strip().splitlines()
+        rows.append(
+            {"id": task_id, "domain": spec.domain, "about": about[0] if about else ""},
+        )
+    if args.json:
+        print(json.dumps(rows, indent=1))
+    else:
+        print(table(("id", "domain", "about"), [(r["id"], r["domain"], r["about"]) for r in rows]))
+    return 0

@@ -1,0 +1,148 @@
+"""The small subcommands, run as a user runs them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from rlvr_envs.cli.main import commands, main
+
+
+def test_every_command_has_help(capsys):
+    for name in commands():
+        with pytest.raises(SystemExit) as stop:
+            main([name, "--help"])
+        assert stop.value.code == 0
+        assert name in capsys.readouterr().out
+
+
+def test_list(capsys):
+    assert main(["list", "--domain", "math", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {"id": "rlvr/Gcd-v0", "domain": "math"}.items() <= {
+        **next(row for row in rows if row["id"] == "rlvr/Gcd-v0")
+    }.items()
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert "rlvr/Math-v0" in out
+    assert "Find the greatest common divisor" in out
+
+
+def test_list_of_an_unknown_domain(capsys):
+    assert main(["list", "--domain", "maths"]) == 2
+    assert "did you mean 'math'" in capsys.readouterr().err
+
+
+def test_show_a_task(capsys):
+    assert main(["show", "Gcd-v0", "--difficulty", "2", "--seed", "3"]) == 0
+    out = capsys.readouterr().out
+    for part in ("Verification:", "max_divisor", "UnicodeText", "greatest common divisor of", "boxed{"):
+        assert part in out
+
+
+def test_show_a_mixture(capsys):
+    assert main(["show", "rlvr/Math-v0"]) == 0
+    assert "rlvr/Gcd-v0" in capsys.readouterr().out
+
+
+def test_show_with_a_knob(capsys):
+    assert main(["show", "Gcd-v0", "--set", "n_numbers=5"]) == 0
+    assert main(["show", "Gcd-v0", "--set", "n_number=5"]) == 2
+    assert "did you mean 'n_numbers'" in capsys.readouterr().err
+
+
+def test_show_an_unknown_id(capsys):
+    assert main(["show", "Gdc-v0"]) == 2
+    assert "did you mean 'rlvr/Gcd-v0'" in capsys.readouterr().err
+
+
+def test_a_bad_difficulty_is_explained(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["show", "Gcd-v0", "--difficulty", "hard"])
+    assert stop.value.code == 2
+    assert "0-5" in capsys.readouterr().err
+
+
+def play(text, *options):
+    return subprocess.run(
+        [sys.executable, "-m", "rlvr_envs.cli.main", "play", "Gcd-v0", "--seed", "0", *options],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_play():
+    first = play("1000000007\n", "--episodes", "1")
+    assert "wrong: 0" in first
+    answer = first.split("an answer of full marks: ")[1].split()[0]
+    assert "correct: 1" in play(f"{answer}\n", "--episodes", "1")
+    assert "correct: 1" in play(f"\\boxed{{{answer}}}\n", "--episodes", "1")
+
+
+def test_play_ends_with_the_input():
+    assert "nothing was played" in play("")
+
+
+def test_check(capsys):
+    assert main(["check", "Gcd-v0", "--only", "documentation_is_complete"]) == 0
+    assert "1 passed, 0 failed" in capsys.readouterr().out
+    assert main(["check", "Gcd-v0", "--only", "documentation"]) == 2
+    assert "did you mean" in capsys.readouterr().err
+
+
+def test_check_explains_a_failure(capsys, monkeypatch):
+    from rlvr_envs.core.registry import find
+
+    monkeypatch.setattr(find("Gcd-v0").task_type, "__doc__", "Nothing.")
+    assert main(["check", "Gcd-v0", "--only", "documentation_is_complete"]) == 1
+    out = capsys.readouterr().out
+    assert "asked: The docstring" in out
+    assert "seen:  the docstring lacks the section 'Description'" in out
+
+
+def test_doctor(capsys):
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "worker pool  works" in out
+    assert "math" in out
+
+
+def test_new_task_writes_files_that_work(tmp_path, capsys):
+    (tmp_path / "rlvr_envs" / "envs").mkdir(parents=True)
+    assert main(["new-task", "puzzles/LightsOut", "--root", str(tmp_path)]) == 0
+    source = tmp_path / "rlvr_envs/envs/puzzles/lights_out.py"
+    assert source.exists()
+    assert (tmp_path / "changes/lights_out.env.md").read_text().startswith("Add `rlvr/LightsOut-v0`")
+    code = (
+        f"import runpy; runpy.run_path({str(source)!r}, run_name='lights_out'); "
+        "from rlvr_envs import make_problem, solve, verify; "
+        "row = make_problem('LightsOut-v0', seed=0); print(verify(row, solve(row)).score)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "1.0", done.stderr
+    assert main(["new-task", "puzzles/LightsOut", "--root", str(tmp_path)]) == 2
+    assert "exist already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["puzzels/LightsOut"], "did you mean 'puzzles'"),
+        (["puzzles/lightsOut"], "DOMAIN/Name"),
+        (["LightsOut"], "DOMAIN/Name"),
+        (["math/Gcd"], "exists already"),
+    ],
+)
+def test_new_task_refuses_bad_names(arguments, message, capsys, tmp_path):
+    assert main(["new-task", *arguments, "--root", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_new_task_outside_a_checkout(tmp_path, capsys):
+    assert main(["new-task", "math/Mine", "--root", str(tmp_path)]) == 2
+    assert "--into" in capsys.readouterr().err
+    assert main(["new-task", "math/Mine", "--into", str(tmp_path / "tasks")]) == 0
+    assert "entry-points" in capsys.readouterr().out
