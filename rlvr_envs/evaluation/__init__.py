@@ -1,1 +1,41 @@
-"""Evaluation: policies play episodes, metrics summarise them, a report shows them."""
+"""Evaluation: policies answer problems, and statistics say how well.
+
+Example::
+
+    from rlvr_envs.evaluation import evaluate
+
+    run = evaluate("rlvr/Gcd-v0", ["oracle", "random"], difficulty=[0, 2], episodes=50)
+    for group in run.summary["task"]:
+        print(group.by, group.score.mean, group.score.low, group.score.high)
+"""
+
+from rlvr_envs.evaluation.plan import Plan
+from rlvr_envs.evaluation.policies import (
+    FunctionPolicy,
+    Policy,
+    PolicyError,
+    PolicyOptions,
+    Request,
+    Response,
+    make_policy,
+)
+from rlvr_envs.evaluation.runner import Evaluation, Progress, evaluate, run_plan
+from rlvr_envs.evaluation.summary import Group, Summary, summarise
+
+__all__ = [
+    "Evaluation",
+    "FunctionPolicy",
+    "Group",
+    "Plan",
+    "Policy",
+    "PolicyError",
+    "PolicyOptions",
+    "Progress",
+    "Request",
+    "Response",
+    "Summary",
+    "evaluate",
+    "make_policy",
+    "run_plan",
+    "summarise",
+]

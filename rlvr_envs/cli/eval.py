@@ -1,0 +1,165 @@
+"""Evaluate policies on tasks, with confidence intervals, a table and a report.
+
+Policies: oracle, random, constant:<text>, recorded:<file.jsonl>, openai:<model> (any
+OpenAI-compatible endpoint, see --base-url), local:<folder, file.gguf, hub name or smollm2>.
+
+    rlvr eval Gcd-v0 --policy oracle --policy random --difficulty 0-3 --out runs/gcd
+
+The same command resumes a run that was cut short. Output: run.json, episodes.jsonl,
+summary.json and report.html in the folder of --out.
+"""
+
+import argparse
+import ast
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties
+from rlvr_envs.evaluation.policies import Policy, PolicyOptions, make_policy
+from rlvr_envs.evaluation.runner import Evaluation, Progress, run_plan
+from rlvr_envs.evaluation.table import print_table, require_rich
+
+HELP = "evaluate policies on tasks"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument("ids", nargs="+", metavar="ID", help="a task, a domain's mixture or All-v0")
+    parser.add_argument(
+        "--policy", action="append", required=True, metavar="P", help="may be repeated"
+    )
+    parser.add_argument("--difficulty", metavar="D", help="'2', '0,2,5' or '0-5'")
+    parser.add_argument("--episodes", type=int, default=20, help="problems of each id and rung")
+    parser.add_argument("--samples", type=int, default=1, help="responses to each problem")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--answer-format", help="instead of each task's own")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KNOB=VALUE", help="a knob of the tasks"
+    )
+    parser.add_argument("--per-task", action="store_true", help="expand mixtures into their tasks")
+    parser.add_argument("--workers", type=int, help="threads that judge (default: the cores)")
+    parser.add_argument("--out", type=Path, help="the folder of the run; resumes what is there")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.add_argument("--no-report", action="store_true", help="write no report.html")
+    parser.add_argument("--no-progress", action="store_true", help="show no progress bar")
+    group = parser.add_argument_group("options of policies that run a model")
+    for option in fields(PolicyOptions):
+        group.add_argument(
+            f"--{option.name.replace('_', '-')}",
+            type=type(option.default),
+            default=option.default,
+            help=f"{option.metadata['help']} (default: {option.default!r})",
+        )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the evaluation and print its table; status 1 if nothing could be scored."""
+    plan = Plan(
+        ids=expand_ids(args.ids, per_task=args.per_task),
+        difficulties=read_difficulties(args.difficulty),
+        episodes=args.episodes,
+        samples=args.samples,
+        seed=args.seed,
+        answer_format=args.answer_format,
+        knobs=dict(map(_knob, args.set)),
+    )
+    options = PolicyOptions(**{o.name: getattr(args, o.name) for o in fields(PolicyOptions)})
+    policies = [make_policy(spec, options) for spec in args.policy]
+    _require_packages(args)
+    with _progress_bar(show=not args.no_progress) as tell:
+        done = run_plan(plan, policies, out=args.out, workers=args.workers, progress=tell)
+    _write_report(args, done)
+    _print(args, done, policies)
+    return 0 if any(record["scored"] for record in done.records) else 1
+
+
+def _knob(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"a knob is set as name=value, got {text!r}")
+    try:
+        return name.replace("-", "_"), ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name.replace("-", "_"), value
+
+
+def _require_packages(args: argparse.Namespace) -> None:
+    if not (args.json and args.no_progress):
+        require_rich()
+    if args.out is not None and not args.no_report:
+        from rlvr_envs.evaluation.report import require_plotly
+
+        require_plotly()
+
+
+@contextmanager
+def _progress_bar(*, show: bool) -> Iterator[Callable[[Progress], None] | None]:
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=False),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("evaluating", total=None, rate="")
+
+        def tell(progress: Progress) -> None:
+            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
+            bar.update(
+                task,
+                total=progress.total,
+                completed=progress.done,
+                description=progress.record["policy"][:30] if progress.record else "evaluating",
+                rate=f"{speed:.1f}/s" if speed else "",
+            )
+
+        yield tell
+
+
+def _write_report(args: argparse.Namespace, done: Evaluation) -> None:
+    if done.folder is None or args.no_report:
+        return
+    from rlvr_envs.evaluation.report import write_report
+
+    path = write_report(done)
+    print(f"report: {path}", file=sys.stderr)
+
+
+def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -> None:
+    if args.json:
+        print(json.dumps({"config": done.config, **done.summary.to_json()}, indent=2))
+        return
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    print_table(done.summary, console)
+    failed = [p.name for p in policies for g in done.summary["overall"] if _silent(g.by, g, p)]
+    if failed:
+        print(f"nothing could be scored for: {', '.join(failed)}", file=sys.stderr)
+
+
+def _silent(by: dict[str, Any], group: Any, policy: Policy) -> bool:
+    return bool(by["policy"] == policy.name and group.unscored == group.episodes)

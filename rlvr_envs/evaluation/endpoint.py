@@ -1,0 +1,211 @@
+"""A model behind an OpenAI-compatible HTTP endpoint, as a policy.
+
+Failures that may pass (no connection, timeouts, 408, 409, 425, 429, 5xx, answers that are not
+JSON) are tried again, each time after twice as long, with jitter and never before the server's
+``Retry-After``. What remains becomes a `PolicyError`, so the episode is unscored. A key that is
+refused ends the run at once: no other request would fare better.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.seeding import Rng, stream
+from rlvr_envs.evaluation.policies import Policy, PolicyError, PolicyOptions, Request, Response
+
+_DEFAULT_BASE_URL = PolicyOptions().base_url
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_FATAL = frozenset({401, 403, 404})
+_NEW_LIMIT = "max_completion_tokens"
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 60.0
+# A server that asks for more patience than this is not waited for; a resumed run asks again.
+LONGEST_RETRY_AFTER_S = 600.0
+
+
+class EndpointPolicy(Policy):
+    """Chat completions of one model.
+
+    The key is read from the environment when the run begins. It is sent to the endpoint and goes
+    nowhere else: not into settings, records or error messages.
+
+    Raises:
+        ConfigError: the address is malformed or holds a password.
+        DependencyError: httpx is missing.
+    """
+
+    def __init__(self, name: str, model: str, options: PolicyOptions) -> None:
+        super().__init__(name)
+        self.concurrency = options.concurrency
+        self._model = model
+        self._options = options
+        self._url = _checked(options.base_url).rstrip("/") + "/chat/completions"
+        self._key = os.environ.get(options.api_key_env, "")
+        if not self._key and options.base_url == _DEFAULT_BASE_URL:
+            raise ConfigError(
+                f"the environment variable {options.api_key_env} holds no API key: set it, name "
+                "another with --api-key-env, or choose another endpoint with --base-url"
+            )
+        self._pace = Pace(options.requests_per_minute)
+        self._jitter: Rng = stream("endpoint jitter", os.getpid(), time.monotonic_ns())
+        try:
+            import httpx
+        except ImportError as error:
+            raise DependencyError(
+                'the openai policy needs httpx: pip install "rlvr-envs[report]"'
+            ) from error
+        self._httpx: Any = httpx
+        self._client: Any = None
+        self._limit = "max_tokens"
+
+    def settings(self) -> dict[str, Any]:
+        options = self._options
+        return {
+            "model": self._model,
+            "base_url": options.base_url,
+            "temperature": options.temperature,
+            "max_new_tokens": options.max_new_tokens,
+            "system_prompt": options.system_prompt,
+        }
+
+    async def open(self) -> None:
+        self._client = self._httpx.AsyncClient(
+            timeout=self._options.timeout_s,
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            limits=self._httpx.Limits(max_connections=self._options.concurrency),
+        )
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def act(self, request: Request) -> Response:
+        messages = list(request.messages)
+        if self._options.system_prompt:
+            messages.insert(0, {"role": "system", "content": self._options.system_prompt})
+        body = {
+            "model": self._model,
+            "messages": messages,
+            "temperature": self._options.temperature,
+        }
+        problem = ""
+        for attempt in range(self._options.retries + 1):
+            await self._pace.turn()
+            outcome = await self._attempt(body)
+            if isinstance(outcome, Response):
+                return outcome
+            problem, asked = outcome
+            if asked > LONGEST_RETRY_AFTER_S:
+                raise PolicyError(f"{problem}; the server asks to wait {asked:.0f} s")
+            if attempt < self._options.retries:
+                if asked:
+                    self._pace.pause(asked)
+                await asyncio.sleep(max(asked, self._wait(attempt)))
+        raise PolicyError(f"{problem} (given up after {self._options.retries + 1} attempts)")
+
+    def _wait(self, attempt: int) -> float:
+        """Return a random time up to twice the last bound ("full jitter", from half of it)."""
+        bound = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**attempt)
+        return float(self._jitter.uniform(bound / 2, bound))
+
+    async def _attempt(self, body: Mapping[str, Any]) -> "Response | tuple[str, float]":
+        """Return the response, or what went wrong and how long the server wants to be left."""
+        try:
+            # The client's timeouts are per read, so a server that drips would never time out.
+            async with asyncio.timeout(self._options.timeout_s):
+                reply = await self._client.post(
+                    self._url, json={**body, self._limit: self._options.max_new_tokens}
+                )
+        except (TimeoutError, self._httpx.TimeoutException):
+            return f"no answer within {self._options.timeout_s:g} s", 0.0
+        except self._httpx.HTTPError as error:
+            return f"the request failed: {type(error).__name__}: {self._redact(str(error))}", 0.0
+        if reply.status_code == 200:
+            return _read(reply)
+        what = f"HTTP {reply.status_code}: {self._redact(' '.join(reply.text[:300].split()))}"
+        if reply.status_code == 400 and self._limit == "max_tokens" and _NEW_LIMIT in reply.text:
+            self._limit = _NEW_LIMIT  # OpenAI's reasoning models renamed it
+            return what, 0.0
+        if reply.status_code in _PASSING or reply.status_code >= 500:
+            return what, retry_after(reply.headers.get("retry-after"), time.time())
+        if reply.status_code in _FATAL:
+            raise ConfigError(f"the endpoint {self._url} refuses {self._model!r}: {what}")
+        raise PolicyError(what)
+
+    def _redact(self, text: str) -> str:
+        return text.replace(self._key, "***") if self._key else text
+
+
+def _checked(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"a base URL is like 'http://localhost:8000/v1', got {url!r}")
+    if parts.username or parts.password or parts.query:
+        raise ConfigError(
+            "a base URL holds no password and no query: it is written to run.json; "
+            "put the key into an environment variable and name it with --api-key-env"
+        )
+    return url
+
+
+def _read(reply: Any) -> "Response | tuple[str, float]":
+    try:
+        data = reply.json()
+        choice = data["choices"][0]
+        text = choice["message"].get("content")
+        usage = data.get("usage") or {}
+        tokens = usage.get("completion_tokens")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        return f"HTTP 200 without a chat completion: {reply.text[:200]!r}", 0.0
+    if text is not None and not isinstance(text, str):
+        return f"HTTP 200 whose content is no text: {text!r:.200}", 0.0
+    finish = choice.get("finish_reason")
+    return Response(
+        # A model that spent all its tokens on hidden reasoning has said nothing.
+        text or "",
+        finish if isinstance(finish, str) else None,
+        tokens if isinstance(tokens, int) else None,
+    )
+
+
+def retry_after(header: str | None, now: float) -> float:
+    """Return the seconds of a ``Retry-After`` header, a number or a date; 0 if there is none.
+
+    RFC 9110, section 10.2.3.
+    """
+    if not header:
+        return 0.0
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+class Pace:
+    """Spaces requests evenly under a rate limit, and holds all of them back on request."""
+
+    def __init__(self, per_minute: float) -> None:
+        self._gap = 60.0 / per_minute if per_minute else 0.0
+        self._next = 0.0
+
+    async def turn(self) -> None:
+        """Wait until a request may be sent."""
+        now = time.monotonic()
+        mine = max(now, self._next)
+        if self._gap:
+            self._next = mine + self._gap
+        if mine > now:
+            await asyncio.sleep(mine - now)
+
+    def pause(self, seconds: float) -> None:
+        """Let no request begin before so many seconds have passed."""
+        self._next = max(self._next, time.monotonic() + seconds)

@@ -1,0 +1,163 @@
+"""One episode: a policy answers one problem, and the verifier judges it.
+
+The record of an episode is a JSON object and is all that statistics and report look at.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any, TypeVar
+
+from rlvr_envs.core.answer import answer_format
+from rlvr_envs.core.instance import MAX_RESPONSE_CHARS, Instance, too_long
+from rlvr_envs.core.task import InteractiveTask, Reply, Session
+from rlvr_envs.core.verdict import Status, Verdict
+from rlvr_envs.evaluation.plan import Question
+from rlvr_envs.evaluation.policies import Message, Policy, PolicyError, Request, Response
+from rlvr_envs.evaluation.store import Record
+
+# The status of an episode in which the policy, not the verifier, failed.
+POLICY_ERROR = "policy_error"
+
+# A longer answer is recorded by its digest: it is only compared with others.
+_MAX_ANSWER_CHARS = 200
+
+T = TypeVar("T")
+
+
+def episode_key(policy: str, question: Question, sample: int) -> str:
+    """Return what names an episode within its run."""
+    return f"{policy}|{question.key}|{sample}"
+
+
+class Episode:
+    """One sample of one question, with everything that answering and judging it needs."""
+
+    def __init__(
+        self, question: Question, sample: int, *, policy: Policy, seed: int, executor: Executor
+    ) -> None:
+        self.question = question
+        self.sample = sample
+        self.policy = policy
+        self.seed = seed
+        self._executor = executor
+        self._actions: list[str] = []
+        self._last: Response | None = None
+        self._instance: Instance | None = None
+
+    @property
+    def key(self) -> str:
+        """What names this episode within its run."""
+        return episode_key(self.policy.name, self.question, self.sample)
+
+    async def run(self) -> Record:
+        """Play the episode and return its record; a failing policy or task is recorded too."""
+        began = time.perf_counter()
+        try:
+            self._instance = instance = await self._off_loop(self.question.instance)
+            prompt = await self._off_loop(instance.prompt)
+        except Exception as error:  # noqa: BLE001 - one broken task must not end the others' run
+            fault = f"the task posed no problem: {type(error).__name__}: {error}"
+            return self._record(Verdict.verifier_error(fault).to_json(), began)
+        try:
+            verdict = (await self._play(instance, prompt)).to_json()
+        except PolicyError as error:
+            verdict = {"score": None, "status": POLICY_ERROR, "detail": str(error), "parts": {}}
+        return self._record(verdict, began)
+
+    async def judge_again(self, old: Record) -> Record:
+        """Return the record of an episode whose verifier had failed, judged once more."""
+        began = time.perf_counter()
+        response = old["response"]
+        self._actions = [response] if isinstance(response, str) else list(response)
+        self._last = Response("", old.get("finish"), old.get("tokens"))
+        self._instance = instance = await self._off_loop(self.question.instance)
+        verdict = await self._off_loop(lambda: instance.judge(response))
+        return self._record(verdict.to_json(), began) | {"elapsed_s": old["elapsed_s"]}
+
+    async def _off_loop(self, function: Callable[[], T]) -> T:
+        """Run what may take long in a thread, so that requests under way go on."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, function)
+
+    async def _play(self, instance: Instance, prompt: str) -> Verdict:
+        messages: list[Message] = [{"role": "user", "content": prompt}]
+        session: Session | None = None
+        if isinstance(instance.task, InteractiveTask):
+            session = instance.task.begin(instance.problem)
+        while True:
+            request = Request(
+                instance, tuple(messages), self.sample, self.seed, self.question.index
+            )
+            self._last = await self.policy.act(request)
+            action = self._last.text
+            self._actions.append(action)
+            if session is None:
+                return await self._off_loop(lambda text=action: instance.judge(text))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+            reply = await self._off_loop(lambda text=action: _answer(session, text))  # type: ignore[misc]  # as above
+            if reply.verdict is not None:
+                return reply.verdict
+            limit = instance.spec.max_turns
+            if len(self._actions) >= limit:
+                return Verdict.wrong(f"the limit of {limit} turns is reached")
+            messages += [
+                {"role": "assistant", "content": action},
+                {"role": "user", "content": reply.text},
+            ]
+
+    def _record(self, verdict: dict[str, Any], began: float) -> Record:
+        instance, question = self._instance, self.question
+        interactive = instance is not None and instance.interactive
+        response = self._actions if interactive else next(iter(self._actions), None)
+        record: Record = {
+            "key": self.key,
+            "policy": self.policy.name,
+            "id": question.cell.source.id,
+            "task": instance.spec.id if instance else None,
+            "domain": instance.spec.domain if instance else None,
+            "difficulty": question.cell.difficulty,
+            "problem_seed": question.problem_seed,
+            "index": question.index,
+            "fingerprint": instance.fingerprint() if instance else None,
+            "sample": self.sample,
+            "response": response or None if interactive else response,
+            "answer": None,
+            "verdict": verdict,
+            "scored": verdict["status"] not in (POLICY_ERROR, Status.VERIFIER_ERROR),
+            "turns": len(self._actions),
+            "response_chars": sum(map(len, self._actions)),
+            "elapsed_s": round(time.perf_counter() - began, 4),
+        }
+        if instance and not interactive and isinstance(response, str):
+            record["answer"] = extracted(instance, response)
+        if self._last is not None and self._last.finish is not None:
+            record["finish"] = self._last.finish
+        if self._last is not None and self._last.tokens is not None:
+            record["tokens"] = self._last.tokens
+        return record
+
+
+def _answer(session: Session, action: str) -> Reply:
+    """Return a session's reply; one that breaks has no say in the score."""
+    if len(action) > MAX_RESPONSE_CHARS:
+        return Reply("", too_long(action))
+    try:
+        return session.reply(action)
+    except Exception as error:  # noqa: BLE001 - a broken task must not look like a bad answer
+        return Reply(
+            "", Verdict.verifier_error(f"the task failed: {type(error).__name__}: {error}")
+        )
+
+
+def extracted(instance: Instance, response: str) -> str | None:
+    """Return the answer in a response with its white space made plain, for counting votes."""
+    if len(response) > MAX_RESPONSE_CHARS:
+        return None
+    answer = answer_format(instance.format_label).extract(response).answer
+    if answer is None:
+        return None
+    plain = " ".join(answer.split())
+    if len(plain) <= _MAX_ANSWER_CHARS:
+        return plain
+    return "sha256:" + hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()

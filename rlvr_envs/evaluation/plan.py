@@ -1,0 +1,176 @@
+"""What an evaluation asks: ids, difficulties, problems and samples, checked before it starts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.instance import Instance
+from rlvr_envs.core.seeding import draw_seed, stream
+from rlvr_envs.core.source import Source, open_source
+from rlvr_envs.core.task import IndexedTask
+
+
+def read_difficulties(text: str | None) -> tuple[int | None, ...]:
+    """Return the rungs of a text such as ``0,2,5`` or ``0-5``; of None, the knobs' defaults.
+
+    Raises:
+        ConfigError: the text is neither.
+    """
+    if text is None:
+        return (None,)
+    rungs: list[int] = []
+    for part in text.split(","):
+        low, dash, high = part.strip().partition("-")
+        if not low.isdecimal() or (dash and not high.isdecimal()):
+            raise ConfigError(
+                f"a difficulty is a number from 0, a list '0,2,5' or a range '0-5', got {text!r}"
+            )
+        first, last = int(low), int(high or low)
+        if first > last or last - first > 1000:
+            raise ConfigError(f"the range {part!r} of {text!r} is empty or has over 1000 rungs")
+        rungs.extend(range(first, last + 1))
+    return tuple(dict.fromkeys(rungs))
+
+
+def expand_ids(ids: Sequence[str], *, per_task: bool = False) -> tuple[str, ...]:
+    """Return full ids without repetition; with ``per_task``, a mixture becomes its tasks.
+
+    Raises:
+        RegistrationError: there is no such id.
+    """
+    found: list[str] = []
+    for given in ids:
+        source = open_source(given)
+        found.extend(source.task_ids if per_task else (source.id,))
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The questions of an evaluation; two plans that are equal ask the same ones.
+
+    Attributes:
+        ids: tasks and mixtures.
+        difficulties: rungs of the ladder; None stands for the defaults of the knobs.
+        episodes: how many problems of each id and difficulty.
+        samples: how many responses to each problem.
+        seed: what the problem seeds are derived from.
+        answer_format: the label of an answer format, instead of each task's own.
+        knobs: fields of the tasks' configuration, by name.
+    """
+
+    ids: tuple[str, ...]
+    difficulties: tuple[int | None, ...] = (None,)
+    episodes: int = 20
+    samples: int = 1
+    seed: int = 0
+    answer_format: str | None = None
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.ids:
+            raise ConfigError("an evaluation needs at least one id (`rlvr list` shows them all)")
+        if not self.difficulties:
+            raise ConfigError("an evaluation needs at least one difficulty, got an empty list")
+        for name, value, low in (
+            ("episodes", self.episodes, 1),
+            ("samples", self.samples, 1),
+            ("seed", self.seed, 0),
+        ):
+            if isinstance(value, bool) or not isinstance(value, int) or value < low:
+                raise ConfigError(f"{name} is an integer from {low}, got {value!r}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as JSON data."""
+        return {
+            "ids": list(self.ids),
+            "difficulties": list(self.difficulties),
+            "episodes": self.episodes,
+            "samples": self.samples,
+            "seed": self.seed,
+            "answer_format": self.answer_format,
+            "knobs": dict(self.knobs),
+        }
+
+    def cells(self) -> "list[Cell]":
+        """Return the combinations of id and difficulty, each with its source open.
+
+        Raises:
+            ConfigError: a difficulty or a knob does not fit a task.
+            RegistrationError: an id does not exist.
+        """
+        return [
+            Cell(
+                open_source(
+                    task_id,
+                    difficulty=rung,
+                    answer_format=self.answer_format,
+                    knobs=self.knobs,
+                ),
+                rung,
+            )
+            for task_id in self.ids
+            for rung in self.difficulties
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One id at one difficulty."""
+
+    source: Source
+    difficulty: int | None
+
+    def questions(self, plan: Plan) -> "list[Question]":
+        """Return the questions of this cell; a longer list begins with the shorter one.
+
+        The seeds come from a stream of their own for each id, difficulty and seed, so cells and
+        neighbouring seeds share nothing, while every policy is asked the same. Numbered problems
+        are a random selection without repetition, at most all of them.
+        """
+        rng = stream("evaluation", self.source.id, f"difficulty {self.difficulty}", plan.seed)
+        if len(self.source.specs) == 1 and issubclass(self.source.specs[0].task_type, IndexedTask):
+            task = self.source.draw(0).task
+            size = len(task) if isinstance(task, IndexedTask) else 0
+            return [Question(self, None, int(i)) for i in rng.permutation(size)[: plan.episodes]]
+        seeds: dict[int, None] = {}
+        while len(seeds) < plan.episodes:
+            seeds.setdefault(draw_seed(rng))
+        return [Question(self, seed, None) for seed in seeds]
+
+
+class Question:
+    """One problem of an evaluation, generated when it is first needed."""
+
+    __slots__ = ("_instance", "_lock", "cell", "index", "problem_seed")
+
+    def __init__(self, cell: Cell, problem_seed: int | None, index: int | None) -> None:
+        self.cell = cell
+        self.problem_seed = problem_seed
+        self.index = index
+        self._instance: Instance | None = None
+        self._lock = Lock()
+
+    @property
+    def key(self) -> str:
+        """The name of this question among all of a run."""
+        which = f"#{self.index}" if self.problem_seed is None else str(self.problem_seed)
+        return f"{self.cell.source.id}|{self.cell.difficulty}|{which}"
+
+    def instance(self) -> Instance:
+        """Return the problem; several threads may ask at once."""
+        with self._lock:
+            if self._instance is None:
+                if self.index is not None:
+                    self._instance = self.cell.source.at_index(self.index)
+                else:
+                    self._instance = self.cell.source.draw(self.problem_seed or 0)
+            return self._instance
+
+
+def questions(plan: Plan) -> Iterator[Question]:
+    """Yield every question of a plan, cell by cell."""
+    for cell in plan.cells():
+        yield from cell.questions(plan)

@@ -1,0 +1,278 @@
+"""Runs an evaluation: every policy on every problem, recorded, resumable.
+
+The episodes of one policy run side by side in one event loop; judging happens in threads, which
+in turn use the isolated workers of the verifiers.
+"""
+
+import asyncio
+import os
+import platform
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.verdict import Status
+from rlvr_envs.core.version import __version__
+from rlvr_envs.evaluation.episode import Episode, episode_key
+from rlvr_envs.evaluation.plan import Plan, Question, expand_ids
+from rlvr_envs.evaluation.policies import Policy, PolicyOptions, make_policy
+from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, write_json
+from rlvr_envs.evaluation.summary import Summary, summarise
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an evaluation has come; ``resumed`` episodes were on disk before it began."""
+
+    done: int
+    total: int
+    resumed: int
+    record: Record | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A finished evaluation.
+
+    Attributes:
+        plan: what was asked.
+        config: plan and policies, as stored in ``run.json``.
+        records: one record an episode; without the responses where there is a folder.
+        summary: the statistics.
+        folder: where the run is stored, or None.
+    """
+
+    plan: Plan
+    config: dict[str, Any]
+    records: list[Record]
+    summary: Summary
+    folder: Path | None
+
+
+def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two are keywords
+    ids: str | Sequence[str],
+    policies: str | Policy | Sequence[str | Policy],
+    *,
+    difficulty: int | Sequence[int] | None = None,
+    episodes: int = 20,
+    samples: int = 1,
+    seed: int = 0,
+    answer_format: str | None = None,
+    knobs: dict[str, Any] | None = None,
+    options: PolicyOptions | None = None,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Evaluation:
+    """Ask policies the problems of some ids and return what they scored.
+
+    Args:
+        ids: tasks and mixtures; the namespace may be left out.
+        policies: texts such as ``"oracle"`` and ``"openai:gpt-4o"``, or `Policy` objects.
+        difficulty: one rung or several; None for the defaults of the knobs.
+        episodes: problems of each id and difficulty.
+        samples: responses to each problem.
+        seed: what the problems are derived from; the same for every policy.
+        answer_format: the label of an answer format, instead of each task's own.
+        knobs: fields of the tasks' configuration, by name.
+        options: options of the policies that run a model.
+        out: the folder of the run. A run that was cut short goes on where it was.
+        workers: threads that judge; as many as this process may use cores by default.
+        progress: called after each episode.
+
+    Raises:
+        ConfigError: an argument is unknown, out of range or does not fit the folder.
+        RegistrationError: there is no such id.
+        DependencyError: a policy needs a package that is missing.
+    """
+    rungs = (difficulty,) if difficulty is None or isinstance(difficulty, int) else difficulty
+    plan = Plan(
+        ids=expand_ids([ids] if isinstance(ids, str) else ids),
+        difficulties=tuple(rungs),
+        episodes=episodes,
+        samples=samples,
+        seed=seed,
+        answer_format=answer_format,
+        knobs=knobs or {},
+    )
+    given = [policies] if isinstance(policies, (str, Policy)) else list(policies)
+    made = [make_policy(p, options) if isinstance(p, str) else p for p in given]
+    return run_plan(plan, made, out=out, workers=workers, progress=progress)
+
+
+def run_plan(
+    plan: Plan,
+    policies: Sequence[Policy],
+    *,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Evaluation:
+    """Ask policies the questions of a plan; see `evaluate`.
+
+    Raises:
+        ConfigError: an argument is out of range or does not fit the folder.
+    """
+    names = [policy.name for policy in policies]
+    if not names or len(set(names)) < len(names):
+        raise ConfigError(f"an evaluation needs policies, each once, got {names}")
+    if workers is not None and workers < 1:
+        raise ConfigError(f"workers must be at least 1, got {workers}")
+    asked = [question for cell in plan.cells() for question in cell.questions(plan)]
+    config = plan.to_json() | {"policies": {p.name: p.settings() for p in policies}}
+    folder = None if out is None else RunFolder(Path(out), config, versions())
+    try:
+        run = _Run(plan, asked, policies, folder, progress)
+        _in_event_loop(run, workers or _cores())
+        records = list(run.finished.values())
+        summary = summarise(records, samples=plan.samples)
+        if folder is not None:
+            stored = {"config": config, "versions": versions(), **summary.to_json()}
+            write_json(folder.path / SUMMARY, stored)
+    finally:
+        if folder is not None:
+            folder.close()
+    return Evaluation(plan, config, records, summary, folder.path if folder else None)
+
+
+def versions() -> dict[str, str]:
+    """Return what a reader needs to know of the machine's software."""
+    return {"rlvr_envs": __version__, "python": platform.python_version()}
+
+
+class _Run:
+    """The state of one evaluation under way."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        asked: list[Question],
+        policies: Sequence[Policy],
+        folder: RunFolder | None,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.plan = plan
+        self.policies = policies
+        self._asked = asked
+        self._folder = folder
+        self._progress = progress
+        self.total = len(asked) * plan.samples * len(policies)
+        self.finished: dict[str, Record] = {}
+        # Judged again, or asked again, when a run is resumed.
+        self._unscored: dict[str, Record] = {}
+        if folder is not None:
+            self._read(folder)
+        self._resumed = len(self.finished)
+
+    def _read(self, folder: RunFolder) -> None:
+        for record in folder.records():
+            key = record["key"]
+            if record["scored"]:
+                self.finished[key] = _light(record)
+                self._unscored.pop(key, None)
+            elif key not in self.finished:
+                self._unscored[key] = record
+
+    async def run(self, executor: Executor, workers: int) -> None:
+        self._tell(None)
+        for policy in self.policies:
+            jobs = self._jobs(policy, executor)
+            first = next(jobs, None)
+            if first is None:
+                continue
+            await policy.open()
+            try:
+                await self._crew(first, jobs, policy.concurrency or workers)
+            finally:
+                await policy.close()
+
+    async def _crew(self, first: Episode, jobs: Iterator[Episode], size: int) -> None:
+        """Run the episodes, ``size`` at once; the first error ends them all."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._work(first, jobs))
+            for _ in range(size - 1):
+                job = next(jobs, None)
+                if job is None:
+                    break
+                group.create_task(self._work(job, jobs))
+
+    async def _work(self, job: Episode | None, jobs: Iterator[Episode]) -> None:
+        while job is not None:
+            old = self._unscored.get(job.key)
+            if old and old["verdict"]["status"] == Status.VERIFIER_ERROR and old["response"]:
+                record = await job.judge_again(old)
+            else:
+                record = await job.run()
+            if self._folder is not None:
+                self._folder.append(record)
+                record = _light(record)
+            self.finished[record["key"]] = record
+            self._tell(record)
+            job = next(jobs, None)
+
+    def _jobs(self, policy: Policy, executor: Executor) -> Iterator[Episode]:
+        for question in self._asked:
+            for sample in range(self.plan.samples):
+                if episode_key(policy.name, question, sample) not in self.finished:
+                    yield Episode(
+                        question, sample, policy=policy, seed=self.plan.seed, executor=executor
+                    )
+
+    def _tell(self, record: Record | None) -> None:
+        if self._progress is not None:
+            self._progress(Progress(len(self.finished), self.total, self._resumed, record))
+
+
+def _light(record: Record) -> Record:
+    """Return a record without its texts, which stay on disk."""
+    verdict = {key: record["verdict"][key] for key in ("score", "status")}
+    return {k: v for k, v in record.items() if k != "response"} | {"verdict": verdict}
+
+
+def _in_event_loop(run: _Run, workers: int) -> None:
+    """Run to the end, from a script or from within a notebook's own event loop."""
+
+    def start() -> None:
+        executor = ThreadPoolExecutor(workers, "rlvr-eval")
+        try:
+            asyncio.run(_unwrapped(run, executor, workers))
+        finally:
+            # Ctrl-C must not wait for a verdict that nobody will read.
+            executor.shutdown(wait=False, cancel_futures=True)
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        start()
+        return
+    failed: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            start()
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            failed.append(error)
+
+    thread = threading.Thread(target=guarded, name="rlvr-eval")
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+
+
+async def _unwrapped(run: _Run, executor: Executor, workers: int) -> None:
+    """Run, and raise the first error itself instead of a group of one."""
+    try:
+        await run.run(executor, workers)
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,200 @@
+"""From the records of a run to its statistics, by policy, domain, task and difficulty."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rlvr_envs.core.verdict import Status
+from rlvr_envs.evaluation.metrics import (
+    Estimate,
+    clustered_mean,
+    majority_at_k,
+    pass_at_k,
+    quantiles,
+)
+from rlvr_envs.evaluation.store import Record
+
+# The groupings of a summary: by which fields of a record the episodes are put together.
+LEVELS: dict[str, tuple[str, ...]] = {
+    "overall": ("policy",),
+    "difficulty": ("policy", "difficulty"),
+    "domain": ("policy", "domain"),
+    "id": ("policy", "id"),
+    "task": ("policy", "task"),
+    "task_difficulty": ("policy", "task", "difficulty"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The statistics of some episodes of one policy.
+
+    Attributes:
+        by: what the episodes have in common, such as ``{"policy": …, "task": …}``.
+        problems: how many problems were asked.
+        episodes: how many episodes ended, scored or not.
+        unscored: how many of them say nothing about the policy; every number below leaves
+            them out.
+        score: the mean score.
+        solved: the share of episodes with full marks.
+        pass_at: k → chance that one of k samples has full marks, over the problems that have at
+            least k scored samples.
+        majority_at: k → score of the majority answer, likewise; empty where answers cannot be
+            extracted.
+        statuses: status → how many episodes.
+        cut_short: how many responses ended at the policy's token limit.
+        chars: length of the responses: mean, and the quantiles 0.05, 0.25, 0.5, 0.75, 0.95.
+        elapsed_s: mean time of an episode.
+    """
+
+    by: dict[str, Any]
+    problems: int
+    episodes: int
+    unscored: int
+    score: Estimate
+    solved: Estimate
+    pass_at: dict[int, Estimate]
+    majority_at: dict[int, Estimate]
+    statuses: dict[str, int]
+    cut_short: int
+    chars: dict[str, float]
+    elapsed_s: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the group as JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All groups of a run, level by level (`LEVELS`)."""
+
+    levels: dict[str, list[Group]]
+    samples: int
+
+    def __getitem__(self, level: str) -> list[Group]:
+        return self.levels[level]
+
+    @property
+    def ks(self) -> list[int]:
+        """The k of pass@k and maj@k."""
+        return powers(self.samples)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON data."""
+        return {
+            "samples": self.samples,
+            "levels": {
+                level: [group.to_json() for group in groups]
+                for level, groups in self.levels.items()
+            },
+        }
+
+
+def powers(samples: int) -> list[int]:
+    """Return 1, 2, 4, … up to ``samples``, and ``samples`` itself."""
+    found = []
+    k = 1
+    while k < samples:
+        found.append(k)
+        k *= 2
+    return [*found, samples]
+
+
+def summarise(records: Sequence[Record], *, samples: int) -> Summary:
+    """Return the statistics of a run's records."""
+    levels = {}
+    for level, names in LEVELS.items():
+        grouped: dict[tuple[Any, ...], list[Record]] = {}
+        for record in records:
+            grouped.setdefault(tuple(record[name] for name in names), []).append(record)
+        levels[level] = [
+            _group(dict(zip(names, key, strict=True)), grouped[key], powers(samples))
+            for key in sorted(grouped, key=_order)
+        ]
+    return Summary(levels, samples)
+
+
+def _order(key: tuple[Any, ...]) -> tuple[tuple[bool, bool, Any], ...]:
+    """Sort numbers as numbers and None first."""
+    return tuple((part is not None, isinstance(part, str), part or 0) for part in key)
+
+
+def _group(by: dict[str, Any], records: list[Record], ks: Sequence[int]) -> Group:
+    problems: dict[str, list[Record]] = {}
+    for record in records:
+        problems.setdefault(_problem(record), []).append(record)
+    scored = [
+        sorted((r for r in found if r["scored"]), key=lambda r: int(r["sample"]))
+        for found in problems.values()
+    ]
+    answered = [r for r in records if r["turns"]]
+    return Group(
+        by=by,
+        problems=len(problems),
+        episodes=len(records),
+        unscored=sum(not r["scored"] for r in records),
+        score=clustered_mean([[_score(r) for r in found] for found in scored]),
+        solved=clustered_mean([[float(_solved(r)) for r in found] for found in scored]),
+        pass_at=_per_problem(scored, ks, _pass_at),
+        majority_at=_per_problem([f for f in scored if _votes(f)], ks, _majority_at),
+        statuses=_statuses(records),
+        cut_short=sum(r.get("finish") == "length" for r in records),
+        chars=_lengths([float(r["response_chars"]) for r in answered]),
+        elapsed_s=sum(r["elapsed_s"] for r in records) / len(records),
+    )
+
+
+def _problem(record: Mapping[str, Any]) -> str:
+    return str(record["key"]).rpartition("|")[0]
+
+
+def _score(record: Mapping[str, Any]) -> float:
+    return float(record["verdict"]["score"])
+
+
+def _solved(record: Mapping[str, Any]) -> bool:
+    return bool(record["verdict"]["status"] == Status.CORRECT)
+
+
+def _votes(found: list[Record]) -> bool:
+    """Whether a vote can be taken: the answers of an interactive episode are not one text."""
+    return bool(found) and not any(r["turns"] > 1 for r in found)
+
+
+def _per_problem(
+    scored: list[list[Record]], ks: Iterable[int], measure: Callable[[list[Record], int], float]
+) -> dict[int, Estimate]:
+    """Return k → the mean of a measure over the problems that have k scored samples."""
+    found = {}
+    for k in ks:
+        values = [[measure(records, k)] for records in scored if len(records) >= k]
+        if values:
+            found[k] = clustered_mean(values)
+    return found
+
+
+def _pass_at(records: list[Record], k: int) -> float:
+    return pass_at_k(len(records), sum(map(_solved, records)), k)
+
+
+def _majority_at(records: list[Record], k: int) -> float:
+    return majority_at_k([r["answer"] for r in records], [_score(r) for r in records], k)
+
+
+def _statuses(records: list[Record]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for record in records:
+        status = str(record["verdict"]["status"])
+        counts[status] = counts.get(status, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def _lengths(chars: list[float]) -> dict[str, float]:
+    if not chars:
+        return {}
+    marks = quantiles(chars, (0.05, 0.25, 0.5, 0.75, 0.95))
+    return {
+        "mean": sum(chars) / len(chars),
+        **dict(zip(("p05", "p25", "median", "p75", "p95"), marks, strict=True)),
+    }
