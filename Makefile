@@ -1,0 +1,48 @@
+# Every target sets up what it needs in a virtual environment of its own; nothing has to be
+# installed by hand, and nothing needs root.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test test-all check docs bench clean
+
+help:  ## show the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11 ..."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' \
+		|| { echo "this Python has no venv module; on Debian: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,report,train]"
+	touch $(READY)
+
+demo: $(READY)  ## play every domain with the oracle and the baselines, and write a report
+	$(BIN)/python scripts/demo.py --out demo
+
+test: $(READY)  ## everything but the slow tests
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: $(READY)  ## every test
+	$(BIN)/python -m pytest -n 2
+
+check: $(READY)  ## what CI checks before the tests: format, lint, types, imports, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) docs
+
+docs: $(READY)  ## build the site into site/, warnings are errors
+	$(BIN)/python scripts/gen_env_pages.py
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: $(READY)  ## run the benchmarks (installs the projects they compare with into benchmarks/.peers)
+	$(BIN)/python benchmarks/throughput.py --install-peers
+	$(BIN)/python benchmarks/math_verifier.py
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) site demo build dist docs/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

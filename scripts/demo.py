@@ -1,0 +1,41 @@
+"""Play every registered domain with the oracle and the baselines, and write a report page."""
+
+import argparse
+import time
+from pathlib import Path
+
+from rlvr_envs.cli.main import main as rlvr
+from rlvr_envs.core import registry
+
+
+def main() -> int:
+    """Evaluate each domain through the public command, into one run folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("demo"))
+    parser.add_argument("--episodes", type=int, default=8, help="problems a task and difficulty")
+    args = parser.parse_args()
+    begin = time.monotonic()
+    domains = [d for d in registry.DOMAINS if registry.task_ids(d)]
+    mixtures = [i for i, domain in registry.mixture_ids().items() if domain in domains]
+    print(f"playing {', '.join(domains)}: {len(registry.task_ids())} tasks\n")
+    policies = ["oracle", "random", "constant:0"]
+    status = rlvr(
+        [
+            "eval",
+            *mixtures,
+            "--per-task",
+            "--difficulty",
+            "0,3,6",
+            "--episodes",
+            str(args.episodes),
+            *(word for policy in policies for word in ("--policy", policy)),
+            "--out",
+            str(args.out),
+        ]
+    )
+    print(f"\nreport: {args.out / 'report.html'} ({time.monotonic() - begin:.0f} s)")
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,107 @@
+"""Write docs/environments/: a page for each task and the table of all ids, from the registry."""
+
+import dataclasses
+import inspect
+import re
+import shutil
+from pathlib import Path
+
+from rlvr_envs.core import registry
+from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.registry import TaskSpec
+from rlvr_envs.core.task import IndexedTask
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "environments"
+LADDER = (0, 1, 2, 3, 5, 10, 20)
+
+
+def main() -> None:
+    """Write every page anew."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    specs = [registry.find(task_id) for task_id in registry.task_ids()]
+    for spec in specs:
+        (FOLDER / f"{_name(spec)}.md").write_text(page(spec), encoding="utf-8")
+    (FOLDER / "index.md").write_text(index(specs), encoding="utf-8")
+    decisions = FOLDER.parent / "decisions"
+    print(
+        f"wrote {len(specs) + 1} pages; {len(list(decisions.glob('0*.md')))} decisions beside them"
+    )
+
+
+def _name(spec: TaskSpec) -> str:
+    return spec.id.removeprefix("rlvr/")
+
+
+def index(specs: list[TaskSpec]) -> str:
+    """Return the table of all ids."""
+    lines = ["# Environments", ""]
+    for mixture, domain in registry.mixture_ids().items():
+        members = [s for s in specs if domain in (None, s.domain)]
+        if members:
+            about = "every domain, each weighing the same" if domain is None else domain
+            lines.append(f"- `{mixture}`: a mixture of {len(members)} tasks ({about})")
+    lines += ["", "| id | domain | what it asks |", "|---|---|---|"]
+    for spec in specs:
+        first = inspect.cleandoc(spec.task_type.__doc__ or "").splitlines()[0]
+        lines.append(f"| [`{spec.id}`]({_name(spec)}.md) | {spec.domain} | {first} |")
+    return "\n".join([*lines, ""])
+
+
+def page(spec: TaskSpec) -> str:
+    """Return the page of a task: what its author wrote, and what a program knows."""
+    doc = inspect.cleandoc(spec.task_type.__doc__ or "")
+    doc = re.sub(r"^([A-Z][A-Za-z ]+):$", r"## \1\n", doc, flags=re.MULTILINE)
+    doc = re.sub(r"^    ", "", doc, flags=re.MULTILINE)
+    parts = [f"# {_name(spec)}", doc, "## Facts", _facts(spec), "## Ladder", _ladder(spec)]
+    return "\n\n".join([*parts, "## Example", _example(spec), ""])
+
+
+def _facts(spec: TaskSpec) -> str:
+    env = TextEnv(spec.id, **dict(spec.example))
+    return "\n".join(
+        [
+            "| | |",
+            "|---|---|",
+            f'| make | `gym.make("{spec.id}")` |',
+            f"| domain | {spec.domain} |",
+            f"| answer format | `{spec.answer_format}` |",
+            f"| observation space | `{env.observation_space}` |",
+            f"| action space | `{env.action_space}` |",
+            f"| turns | {spec.max_turns} |",
+        ]
+    )
+
+
+def _ladder(spec: TaskSpec) -> str:
+    config_type = spec.task_type.Config
+    names = [field.name for field in dataclasses.fields(config_type)]
+    lines = [
+        inspect.cleandoc(config_type.at.__doc__ or ""),
+        "",
+        f"| difficulty | {' | '.join(names)} |",
+        "|---" * (len(names) + 1) + "|",
+    ]
+    rungs = () if issubclass(spec.task_type, IndexedTask) else LADDER
+    rows = [("default", config_type())] + [(str(d), config_type.at(d)) for d in rungs]
+    for label, config in rows:
+        cells = " | ".join(f"`{getattr(config, name)!s}`" for name in names)
+        lines.append(f"| {label} | {cells} |")
+    return "\n".join(lines)
+
+
+def _example(spec: TaskSpec) -> str:
+    parts = []
+    rungs = (None,) if issubclass(spec.task_type, IndexedTask) else (0, 3)
+    for rung in rungs:
+        env = TextEnv(spec.id, difficulty=rung, **dict(spec.example))
+        prompt, _ = env.reset(seed=0)
+        solution = env.instance.solution()
+        answer = solution if isinstance(solution, str) else "\n".join(solution)
+        title = "The sample file" if rung is None else f"Difficulty {rung}"
+        parts.append(f"{title}, seed 0:\n\n````text\n{prompt}\n````\n\n````text\n{answer}\n````")
+    return "\n\n".join(parts)
+
+
+if __name__ == "__main__":
+    main()
