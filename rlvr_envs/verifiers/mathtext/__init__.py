@@ -1,0 +1,1 @@
+"""Reading and comparing mathematical answers: text to tokens to typed values to a decision."""

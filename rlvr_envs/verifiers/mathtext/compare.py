@@ -1,0 +1,442 @@
+"""Typed comparison of a settled gold with a settled answer: True, False, or None for undecided."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from rlvr_envs.verifiers.mathtext import identity, nodes, units
+from rlvr_envs.verifiers.mathtext.forms import Assigned, assignment, record
+from rlvr_envs.verifiers.mathtext.nodes import Call, Node, Num, Sym
+from rlvr_envs.verifiers.mathtext.regions import INEQUALITIES, region_of, same_region
+from rlvr_envs.verifiers.mathtext.tolerance import same_expr
+from rlvr_envs.verifiers.mathtext.values import (
+    BaseN,
+    Braces,
+    Chain,
+    Choice,
+    Combined,
+    Grid,
+    Group,
+    Listing,
+    Opaque,
+    Ratio,
+    Scalar,
+    Text,
+    Value,
+)
+
+Decision = bool | None
+MAX_PAIRS = 4_000  # comparisons spent on matching two unordered lists
+
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+
+
+def same(gold: Value, answer: Value, rel_tol: float | None = None) -> Decision:
+    """Return whether an answer says what the gold says, or None if that stays open."""
+    if isinstance(answer, Opaque):
+        return False if answer.final else None
+    if isinstance(gold, Opaque):
+        return None
+    return _HANDLERS[type(gold)](gold, answer, rel_tol)
+
+
+def every(decisions: "Sequence[Decision] | object") -> Decision:
+    """Return False if one is False, else None if one is open, else True."""
+    seen_open = False
+    for decision in decisions:  # type: ignore[attr-defined]
+        if decision is False:
+            return False
+        seen_open |= decision is None
+    return None if seen_open else True
+
+
+# Scalars
+
+
+def _scalar(gold: Scalar, answer: Value, rel_tol: float | None) -> Decision:
+    answer = _unlabelled(answer)
+    if isinstance(answer, Braces | Listing) and len(answer.items) == 1:
+        answer = _unlabelled(answer.items[0])
+    if isinstance(answer, Ratio):
+        quotient = _quotient(answer)
+        return quotient is not None and same_expr(gold.expr, quotient, rel_tol)
+    if not isinstance(answer, Scalar):
+        return False
+    readings = _readings(gold, answer)
+    decisions = [same_expr(mine, theirs, rel_tol) for mine, theirs in readings]
+    if True in decisions:
+        return True
+    return None if None in decisions else False
+
+
+def _readings(gold: Scalar, answer: Scalar) -> list[tuple[Node, Node]]:
+    """Return the pairs of expressions of which one must agree, units considered."""
+    mine, theirs = gold.unit, answer.unit
+    if mine == theirs or not units.compatible(mine, theirs):
+        return [(gold.expr, answer.expr)] if mine == theirs else []
+    pairs = [(gold.expr, answer.expr)]
+    for unit in ("%", "deg"):
+        factor = _FACTORS[unit]
+        if mine == unit and not theirs:
+            pairs.append((nodes.mul(gold.expr, *factor), answer.expr))
+        elif theirs == unit and not mine:
+            pairs.append((gold.expr, nodes.mul(answer.expr, *factor)))
+    return pairs
+
+
+_FACTORS: dict[str, tuple[Node, ...]] = {
+    "%": (Num(Fraction(1, 100)),),
+    "deg": (Num(Fraction(1, 180)), nodes.Const("pi")),
+}
+
+
+def _unlabelled(value: Value) -> Value:
+    found = assignment(value)
+    return value if found is None else found.value
+
+
+# Relations
+
+
+def _chain(gold: Chain, answer: Value, rel_tol: float | None) -> Decision:
+    if gold.relations == ("in",):
+        return same(gold.sides[1], _unlabelled(answer), rel_tol)
+    if INEQUALITIES.issuperset(gold.relations):
+        return _inequality(gold, answer, rel_tol)
+    mine, theirs = assignment(gold), assignment(answer)
+    if mine is not None and theirs is not None:
+        return _assignments(gold, mine, answer, theirs, rel_tol)
+    if isinstance(answer, Chain):
+        return _equations(gold, answer)
+    if mine is None or isinstance(answer, Text):
+        return False
+    return same(mine.value, answer, rel_tol)
+
+
+def _assignments(
+    gold: Value, mine: Assigned, answer: Value, theirs: Assigned, rel_tol: float | None
+) -> Decision:
+    if mine.name == theirs.name:
+        return same(mine.value, theirs.value, rel_tol)
+    if isinstance(gold, Chain) and isinstance(answer, Chain):
+        proportional = _equations(gold, answer)
+        if proportional:
+            return True
+    left, right = mine.name, theirs.name
+    if _is_symbol(left) and _is_symbol(right):
+        return False
+    renamed = _rename_parameter(left, right, theirs.value)
+    if renamed is not None:
+        return same(mine.value, renamed, rel_tol)
+    return same(mine.value, theirs.value, rel_tol)
+
+
+def _is_symbol(value: Value) -> bool:
+    return isinstance(value, Scalar) and isinstance(value.expr, Sym)
+
+
+def _rename_parameter(left: Value, right: Value, content: Value) -> Value | None:
+    """Return the body of ``g(t) = ...`` in the parameter that the gold's function uses."""
+    parameters = []
+    for value in (left, right):
+        if not isinstance(value, Scalar) or not isinstance(value.expr, Call):
+            return None
+        args = value.expr.args
+        if len(args) != 1 or not isinstance(args[0], Sym):
+            return None
+        parameters.append(args[0])
+    mine, theirs = parameters
+    if mine == theirs or not isinstance(content, Scalar):
+        return None
+    if mine.name in nodes.symbols(content.expr):
+        return None
+    return Scalar(nodes.substitute(content.expr, theirs.name, mine), content.unit)
+
+
+def _equations(gold: Chain, answer: Chain) -> Decision:
+    """Compare equations up to a constant factor and a swap of sides."""
+    if gold.relations != ("=",) or answer.relations != ("=",):
+        return False
+    if not all(isinstance(side, Scalar) for side in (*gold.sides, *answer.sides)):
+        return every(same(a, b) for a, b in zip(gold.sides, answer.sides, strict=True))
+    return _proportional(_difference(gold.sides), _difference(answer.sides), signed=False)
+
+
+def _difference(sides: tuple[Value, ...]) -> Node:
+    left, right = sides
+    if not isinstance(left, Scalar) or not isinstance(right, Scalar):
+        raise TypeError("only scalars have a difference")
+    return nodes.add(left.expr, nodes.neg(right.expr))
+
+
+def _proportional(left: Node, right: Node, *, signed: bool) -> Decision:
+    """Whether two expressions agree up to a constant factor, positive where ``signed``."""
+    names = nodes.symbols(left)
+    if names != nodes.symbols(right) or not names:
+        return False
+    for attempt in range(3):
+        point: dict[str, Node] = {
+            name: Num(Fraction(5 * place + 3 + 7 * attempt, 4 + attempt))
+            for place, name in enumerate(sorted(names))
+        }
+        one, two = left, right
+        for name, value in point.items():
+            one, two = nodes.substitute(one, name, value), nodes.substitute(two, name, value)
+        a, b = identity.size_of(one), identity.size_of(two)
+        if a is None or b is None or a == 0 or b == 0:
+            continue
+        if signed and a * b < 0:
+            return False
+        return identity.same(nodes.mul(left, two), nodes.mul(right, one))
+    return None
+
+
+def _inequality(gold: Chain, answer: Value, rel_tol: float | None) -> Decision:
+    mine = region_of(gold)
+    if mine is not None:
+        theirs = region_of(_unlabelled(answer))
+        return theirs is not None and same_region(mine, theirs, rel_tol)
+    if not isinstance(answer, Chain) or len(answer.relations) != len(gold.relations):
+        return False
+    if not all(isinstance(side, Scalar) for side in (*gold.sides, *answer.sides)):
+        return None
+    direct = _links(gold, answer.sides, answer.relations)
+    if direct:
+        return True
+    flipped = tuple(_FLIPPED.get(relation, relation) for relation in reversed(answer.relations))
+    return _links(gold, tuple(reversed(answer.sides)), flipped)
+
+
+def _links(gold: Chain, sides: tuple[Value, ...], relations: tuple[str, ...]) -> Decision:
+    decisions: list[Decision] = []
+    for place, (mine, theirs) in enumerate(zip(gold.relations, relations, strict=True)):
+        left, right = (
+            _difference(gold.sides[place : place + 2]),
+            _difference(sides[place : place + 2]),
+        )
+        if mine == _FLIPPED.get(theirs) and mine != theirs:
+            right, theirs = nodes.neg(right), mine
+        if mine != theirs:
+            return False
+        decisions.append(_proportional(left, right, signed=mine != "!="))
+    return every(decisions)
+
+
+# Collections
+
+
+def _group(gold: Group, answer: Value, rel_tol: float | None) -> Decision:
+    fields = record(answer)
+    if fields is not None:
+        answer = Listing(fields[1], ",")
+    answer = _unlabelled(answer)
+    if isinstance(answer, Group):
+        closed = (gold.opening, gold.closing) == (answer.opening, answer.closing)
+        angled = gold.opening + answer.opening in ("(langle", "langle(")
+        return (closed or angled) and _in_order(gold.items, answer.items, rel_tol)
+    if isinstance(answer, Listing) and gold.opening in ("(", "langle") and gold.closing != "]":
+        if region_of(answer) is not None:
+            return _as_region(gold, answer, rel_tol)
+        return _in_order(gold.items, answer.items, rel_tol)
+    if isinstance(answer, Grid):
+        return _vector(answer, gold, rel_tol, swapped=True)
+    return _as_region(gold, answer, rel_tol)
+
+
+def _as_region(gold: Value, answer: Value, rel_tol: float | None) -> Decision:
+    if not isinstance(answer, Chain | Combined | Group | Braces | Listing):
+        return False
+    mine, theirs = region_of(gold), region_of(answer)
+    if mine is None:
+        return (
+            None if isinstance(answer, Chain | Combined) and isinstance(gold, Combined) else False
+        )
+    return theirs is not None and same_region(mine, theirs, rel_tol)
+
+
+def _in_order(gold: Sequence[Value], answer: Sequence[Value], rel_tol: float | None) -> Decision:
+    if len(gold) != len(answer):
+        return False
+    return every(same(mine, theirs, rel_tol) for mine, theirs in zip(gold, answer, strict=True))
+
+
+def _listing(gold: Listing, answer: Value, rel_tol: float | None) -> Decision:
+    mine = region_of(gold)
+    if mine is not None:
+        theirs = region_of(_unlabelled(answer))
+        return theirs is not None and same_region(mine, theirs, rel_tol)
+    fields = record(gold)
+    if fields is not None and len(fields[0]) > 1:
+        return _record(gold, fields, answer, rel_tol)
+    answer = _unlabelled(answer)
+    if isinstance(answer, Group):
+        if (answer.opening, answer.closing) == ("[", "]"):
+            return _any_order(gold.items, answer.items, rel_tol)
+        if any(isinstance(item, Group | Listing) for item in gold.items):
+            return False
+        return answer.closing == ")" and _in_order(gold.items, answer.items, rel_tol)
+    if isinstance(answer, Listing | Braces):
+        theirs_fields = record(answer)
+        if theirs_fields is not None:
+            return _in_order(gold.items, theirs_fields[1], rel_tol)
+        return _any_order(gold.items, answer.items, rel_tol)
+    return False
+
+
+def _record(
+    gold: Listing,
+    fields: tuple[tuple[Value, ...], tuple[Value, ...]],
+    answer: Value,
+    rel_tol: float | None,
+) -> Decision:
+    """Compare ``x = 1, y = 2``: by name if the answer has the same names, else in order."""
+    names, values = fields
+    theirs = record(answer)
+    if theirs is not None:
+        if set(map(repr, theirs[0])) != set(map(repr, names)):
+            renamed = not set(map(repr, theirs[0])) & set(map(repr, names))
+            return renamed and _in_order(values, theirs[1], rel_tol)
+        found = {repr(name): value for name, value in zip(*theirs, strict=True)}
+        return every(
+            same(value, found[repr(name)], rel_tol)
+            for name, value in zip(names, values, strict=True)
+        )
+    if isinstance(answer, Group) and (answer.opening, answer.closing) == ("(", ")"):
+        return _in_order(values, answer.items, rel_tol)
+    if isinstance(answer, Listing):
+        decided = _in_order(values, answer.items, rel_tol)
+        return decided or _any_order(gold.items, answer.items, rel_tol)
+    return False
+
+
+def _braces(gold: Braces, answer: Value, rel_tol: float | None) -> Decision:
+    answer = _unlabelled(answer)
+    if isinstance(answer, Combined | Chain):
+        return _as_region(gold, answer, rel_tol)
+    if isinstance(answer, Braces):
+        return _covers(gold.items, answer.items, rel_tol)
+    if isinstance(answer, Listing):
+        return _covers(gold.items, answer.items, rel_tol)
+    if isinstance(answer, Text):
+        return not gold.items and answer.words in (
+            "no solution",
+            "no solutions",
+            "none",
+            "empty set",
+        )
+    return (
+        len(gold.items) == 1 and isinstance(answer, Scalar) and same(gold.items[0], answer, rel_tol)
+    )
+
+
+def _any_order(gold: Sequence[Value], answer: Sequence[Value], rel_tol: float | None) -> Decision:
+    """Match two lists as multisets; points and other structured items as sets."""
+    if not any(isinstance(item, Scalar | Text) for item in (*gold, *answer)):
+        return _covers(gold, answer, rel_tol)
+    if len(gold) != len(answer):
+        return False
+    if len(gold) ** 2 > MAX_PAIRS:
+        return _in_order(gold, answer, rel_tol) or None
+    rest = list(answer)
+    left_open = False
+    for mine in gold:
+        decisions = [same(mine, theirs, rel_tol) for theirs in rest]
+        if True in decisions:
+            rest.pop(decisions.index(True))
+        elif None in decisions:
+            left_open = True
+        else:
+            return False
+    return None if left_open else True
+
+
+def _covers(gold: Sequence[Value], answer: Sequence[Value], rel_tol: float | None) -> Decision:
+    """Compare as sets: every item of each side equals one of the other."""
+    if bool(gold) != bool(answer):
+        return False
+    if len(gold) * len(answer) > MAX_PAIRS:
+        return _in_order(gold, answer, rel_tol) or None
+    table = [[same(mine, theirs, rel_tol) for theirs in answer] for mine in gold]
+    lines = [*table, *map(list, zip(*table, strict=True))]
+    return every(True if True in line else (None if None in line else False) for line in lines)
+
+
+def _grid(gold: Grid, answer: Value, rel_tol: float | None) -> Decision:
+    answer = _unlabelled(answer)
+    if isinstance(answer, Group):
+        return _vector(gold, answer, rel_tol, swapped=False)
+    if not isinstance(answer, Grid):
+        return False
+    if [len(row) for row in gold.rows] != [len(row) for row in answer.rows]:
+        return False
+    return every(
+        _in_order(mine, theirs, rel_tol)
+        for mine, theirs in zip(gold.rows, answer.rows, strict=True)
+    )
+
+
+def _vector(grid: Grid, group: Group, rel_tol: float | None, *, swapped: bool) -> Decision:
+    """Compare a matrix of one row or one column with a tuple, or with rows in brackets."""
+    rows = grid.rows
+    if all(isinstance(item, Group) for item in group.items):
+        inner = tuple(item.items for item in group.items if isinstance(item, Group))
+        nested = Grid(inner)
+        return _grid(nested, grid, rel_tol) if swapped else _grid(grid, nested, rel_tol)
+    flat = rows[0] if len(rows) == 1 else tuple(row[0] for row in rows)
+    if len(rows) > 1 and len(rows[0]) > 1:
+        return False
+    first, second = (group.items, flat) if swapped else (flat, group.items)
+    return _in_order(first, second, rel_tol)
+
+
+# The rest
+
+
+def _quotient(ratio: Ratio) -> Node | None:
+    """Return the quotient of a ratio of two terms."""
+    if len(ratio.terms) != 2 or ratio.is_time or ratio.terms[1] == nodes.ZERO:
+        return None
+    return nodes.div(*ratio.terms)
+
+
+def _ratio(gold: Ratio, answer: Value, rel_tol: float | None) -> Decision:
+    answer = _unlabelled(answer)
+    if isinstance(answer, Scalar):
+        quotient = _quotient(gold)
+        return quotient is not None and same_expr(quotient, answer.expr, rel_tol)
+    if not isinstance(answer, Ratio) or len(answer.terms) != len(gold.terms):
+        return False
+    if gold.is_time or answer.is_time:
+        return gold.terms == answer.terms
+    first, other = gold.terms[0], answer.terms[0]
+    return every(
+        same_expr(nodes.mul(mine, other), nodes.mul(theirs, first), rel_tol)
+        for mine, theirs in zip(gold.terms, answer.terms, strict=True)
+    )
+
+
+def _text(gold: Text, answer: Value, rel_tol: float | None) -> Decision:
+    answer = _unlabelled(answer)
+    if not isinstance(answer, Text):
+        return False
+    mine, theirs = gold.words, answer.words
+    plural = min(len(mine), len(theirs)) > 3 and (mine + "s" == theirs or theirs + "s" == mine)
+    return mine == theirs or plural
+
+
+def _exactly(gold: Value, answer: Value, rel_tol: float | None) -> Decision:
+    return gold == _unlabelled(answer)
+
+
+_HANDLERS: dict[type, Callable[..., Decision]] = {
+    Scalar: _scalar,
+    Chain: _chain,
+    Group: _group,
+    Listing: _listing,
+    Braces: _braces,
+    Combined: _as_region,
+    Grid: _grid,
+    Ratio: _ratio,
+    Text: _text,
+    BaseN: _exactly,
+    Choice: _exactly,
+}

@@ -1,0 +1,93 @@
+"""From answer text to a typed value; never raises, whatever the text."""
+
+import re
+from functools import lru_cache
+
+from rlvr_envs.verifiers.exact import TooLarge
+from rlvr_envs.verifiers.mathtext.lexer import Unreadable, tokens
+from rlvr_envs.verifiers.mathtext.normalise import join_thousands, normalise, plain_words
+from rlvr_envs.verifiers.mathtext.parser import Parser
+from rlvr_envs.verifiers.mathtext.values import BaseN, Opaque, Text, Value
+
+_BASE = re.compile(
+    r"\(?\s*(-?[0-9][0-9A-Fa-f]*|[A-F][0-9A-F]+)\s*\)?\s*"
+    r"(?:_\s*(?:\{\s*)?(?:\\text\{\s*)?(?:base\s*)?([0-9]{1,2})[\s}]*"
+    r"|\s(?:\\text\{\s*)?\(?\s*(?:in\s*)?base[\s-]*([0-9]{1,2})[\s})]*)"
+)
+_CHOICE = re.compile(
+    r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*\(?\s*([A-Z])\s*[).:]?\s*\}?"
+)
+_CHOICE_WITH_TEXT = re.compile(
+    r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*(?:\(([A-Z])\)|([A-Z])[.):])\s*\}?\s*\S"
+)
+_OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z\\])[A-Z][.):](?!\w)|\b(?:and|or)\s+[A-Z]\b")
+_ASIDE = re.compile(r"(?<=\S)\s*\((?:in |approximately|approx|about|or )[^()]*\)$")
+_TRAILING_TEXT = re.compile(r"\\text\s*\{")
+_WORDS = re.compile(r"[A-Za-z]{2,}")
+
+MAX_TEXT_WORDS = 12
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> Value:
+    """Return what a short answer says; `Opaque` when that is not understood."""
+    clean = normalise(text)
+    based = read_base(clean)
+    if based is not None:
+        return based
+    return _parse(join_thousands(clean))
+
+
+def read_as_list(text: str) -> Value | None:
+    """Return the reading of ``1,234`` as two numbers, or None where commas are not ambiguous."""
+    clean = normalise(text)
+    return _parse(clean) if join_thousands(clean) != clean else None
+
+
+def _parse(clean: str) -> Value:
+    if not clean:
+        return Opaque("empty", final=True)
+    try:
+        return Parser(tokens(clean)).parse()
+    except Unreadable as error:
+        return Opaque(str(error))
+    except TooLarge as error:
+        return Opaque(str(error), final=True)
+    except (RecursionError, ArithmeticError, IndexError) as error:
+        return Opaque(type(error).__name__, final=True)
+
+
+def read_base(clean: str) -> BaseN | None:
+    """Return digits with a base, such as ``52_8``, if the text is just that."""
+    if "_" not in clean and "base" not in clean:
+        return None
+    match = _BASE.fullmatch(clean)
+    if match is None:
+        return None
+    base = int(match.group(2) or match.group(3))
+    digits = match.group(1).upper().lstrip("0") or "0"
+    if not 2 <= base <= 36 or any(int(digit, 36) >= base for digit in digits.lstrip("-")):
+        return None
+    return BaseN(digits, base)
+
+
+def read_choice(text: str, *, with_text: bool) -> str | None:
+    """Return the letter of a multiple-choice answer; ``(B) 12`` counts when text may follow."""
+    clean = normalise(text)
+    match = _CHOICE.fullmatch(clean)
+    if match is not None:
+        return match.group(1)
+    if not with_text:
+        return None
+    match = _CHOICE_WITH_TEXT.match(clean)
+    if match is None or _OTHER_CHOICE.search(clean, match.end() - 1):
+        return None
+    return match.group(1) or match.group(2)
+
+
+def read_text(text: str) -> Text | None:
+    """Return an answer made of a few words, or None when it is prose or has no words."""
+    words = plain_words(text)
+    if not words or len(words.split()) > MAX_TEXT_WORDS or not _WORDS.search(words):
+        return None
+    return Text(words)

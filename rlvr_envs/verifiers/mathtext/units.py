@@ -1,0 +1,105 @@
+"""The words after a number: which are units, which change the number, which name the same unit."""
+
+import re
+
+from rlvr_envs.verifiers.mathtext.lexer import Unreadable
+
+MAX_WORDS = 6
+
+_MULTIPLIERS = {
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "dozen": 12,
+}
+# Words that make more of an answer than a number with a unit.
+_REFUSED = frozenset(
+    "or and not if when but to than is are else minus plus half times except unless maybe either "
+    "neither wrong where for all any no mod base".split()
+)
+_SPLIT = re.compile(r"[^A-Za-z0-9%^/]+")
+_NEUTRAL = frozenset(("unit", "square unit", "sq unit", "cubic unit", "unit ^ 2", "unit ^ 3"))
+_SYNONYMS = {
+    "percent": "%",
+    "percentage": "%",
+    "pct": "%",
+    "per cent": "%",
+    "degree": "deg",
+    "centimeter": "cm",
+    "centimetre": "cm",
+    "millimeter": "mm",
+    "metre": "m",
+    "meter": "m",
+    "kilometer": "km",
+    "kilometre": "km",
+    "gram": "g",
+    "kilogram": "kg",
+    "second": "s",
+    "sec": "s",
+    "minute": "min",
+    "hour": "h",
+    "hr": "h",
+    "foot": "ft",
+    "feet": "ft",
+    "inche": "in",
+    "inch": "in",
+    "mile": "mi",
+    "pound": "lb",
+    "ounce": "oz",
+    "year": "yr",
+    "dollar": "$",
+    "cent": "¢",
+    "radian": "rad",
+    "square": "sq",
+    "liter": "l",
+    "litre": "l",
+}
+
+
+def checked(text: str) -> str:
+    """Return the canonical name of a unit.
+
+    Raises:
+        Unreadable: the words say more than a unit does.
+    """
+    words = [word for word in _SPLIT.split(text) if word]
+    if len(words) > MAX_WORDS or _REFUSED.intersection(word.lower() for word in words):
+        raise Unreadable("words after a number that are no unit")
+    if any(
+        word[0].isdigit() and place and words[place - 1] != "^" for place, word in enumerate(words)
+    ):
+        raise Unreadable("a number among the words of a unit")
+    if words and words[0][0].isdigit():
+        raise Unreadable("a number among the words of a unit")
+    return " ".join(canonical(word) for word in words)
+
+
+def canonical(word: str) -> str:
+    """Return one name for the spellings of a unit's word."""
+    low = word.lower() if len(word) > 2 else word
+    singular = low[:-1] if len(low) > 2 and low.endswith("s") and not low.endswith("ss") else low
+    return _SYNONYMS.get(low, _SYNONYMS.get(singular, singular))
+
+
+def split_multiplier(unit: str) -> tuple[int, str]:
+    """Return the number that a word such as "million" multiplies by, and the rest of the unit."""
+    first, _, rest = unit.partition(" ")
+    return (_MULTIPLIERS[first], rest) if first in _MULTIPLIERS else (1, unit)
+
+
+def compatible(one: str, two: str) -> bool:
+    """Whether two units may stand for the same: equal, one left out, or one more detailed."""
+    if not one or not two or one == two or one in _NEUTRAL or two in _NEUTRAL:
+        return True
+    mine, theirs = set(one.split()), set(two.split())
+    if "sq" in mine ^ theirs or "cubic" in mine ^ theirs:
+        mine, theirs = set(_spell_powers(one).split()), set(_spell_powers(two).split())
+    powers = any(token.isdigit() for token in mine ^ theirs)
+    return (mine <= theirs or theirs <= mine) and not powers
+
+
+def _spell_powers(unit: str) -> str:
+    unit = re.sub(r"\bsq (\S+)", r"\1 ^ 2", unit)
+    return re.sub(r"\bcubic (\S+)", r"\1 ^ 3", unit)

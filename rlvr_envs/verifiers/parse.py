@@ -1,0 +1,107 @@
+"""Cheap parsers of plain answers, for tasks: each returns a value, or None when the text is not one.
+
+Every parser bounds what it accepts before it converts, takes ASCII digits only, and reads the whole
+text: words around a number are no answer. Mathematics belongs in `rlvr_envs.verifiers.symbolic`.
+"""
+
+import re
+from fractions import Fraction
+
+MAX_DIGITS = 1_000  # of one number
+MAX_ITEMS = 10_000  # of one list
+MAX_CHARACTERS = 100_000
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})++")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_QUOTIENT = re.compile(r"([+-]?[0-9]+)\s*/\s*([0-9]+)")
+_BRACKETS = {"[": "]", "(": ")", "{": "}"}
+_SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
+
+
+def integer(text: str, *, max_digits: int = MAX_DIGITS) -> int | None:
+    """Return a whole number such as ``-12`` or ``1,234``."""
+    text = text.strip()
+    if len(text) > 2 * max_digits:
+        return None
+    if _GROUPED.fullmatch(text):
+        text = text.replace(",", "")
+    if len(text) > max_digits + 1 or not _INTEGER.fullmatch(text):
+        return None
+    return int(text)
+
+
+def natural(text: str, *, max_digits: int = MAX_DIGITS) -> int | None:
+    """Return a whole number that is not negative."""
+    value = integer(text, max_digits=max_digits)
+    return None if value is None or value < 0 else value
+
+
+def rational(text: str, *, max_digits: int = MAX_DIGITS) -> Fraction | None:
+    """Return an exact number written as an integer, a finite decimal or a quotient."""
+    text = text.strip()
+    if len(text) > 2 * max_digits:
+        return None
+    whole = integer(text, max_digits=max_digits)
+    if whole is not None:
+        return Fraction(whole)
+    if _DECIMAL.fullmatch(text) and len(text) <= max_digits:
+        return Fraction(text)
+    quotient = _QUOTIENT.fullmatch(text)
+    if quotient is None:
+        return None
+    top, bottom = int(quotient[1]), int(quotient[2])
+    return None if bottom == 0 else Fraction(top, bottom)
+
+
+def words(text: str, *, max_items: int = MAX_ITEMS) -> list[str] | None:
+    """Return the pieces of a list separated by commas, semicolons or white space.
+
+    One pair of brackets around the list is allowed. An empty list gives no pieces.
+    """
+    text = text.strip()
+    if len(text) > MAX_CHARACTERS:
+        return None
+    if text and _BRACKETS.get(text[0]) == text[-1]:
+        text = text[1:-1].strip()
+    if not text:
+        return []
+    pieces = _SEPARATOR.split(text)
+    return pieces if len(pieces) <= max_items and all(pieces) else None
+
+
+def integers(
+    text: str, *, max_items: int = MAX_ITEMS, max_digits: int = MAX_DIGITS
+) -> list[int] | None:
+    """Return a list of whole numbers such as ``1, 2, 3`` or ``[1 2 3]``; never an empty one."""
+    pieces = words(text, max_items=max_items)
+    if not pieces:
+        return None
+    found = [
+        int(piece)
+        for piece in pieces
+        if len(piece) <= max_digits + 1 and _INTEGER.fullmatch(piece)
+    ]
+    return found if len(found) == len(pieces) else None
+
+
+def naturals(
+    text: str, *, max_items: int = MAX_ITEMS, max_digits: int = MAX_DIGITS
+) -> list[int] | None:
+    """Return a list of whole numbers, none of them negative."""
+    found = integers(text, max_items=max_items, max_digits=max_digits)
+    return None if found is None or min(found) < 0 else found
+
+
+def matrix(
+    text: str, *, max_items: int = MAX_ITEMS, max_digits: int = MAX_DIGITS
+) -> list[list[int]] | None:
+    """Return rows of whole numbers, one row a line; all rows are of the same length."""
+    lines = [line for line in text.strip()[: MAX_CHARACTERS + 1].splitlines() if line.strip()]
+    if len(text) > MAX_CHARACTERS or not 0 < len(lines) <= max_items:
+        return None
+    rows = [integers(line.strip().rstrip(","), max_digits=max_digits) for line in lines]
+    found = [row for row in rows if row is not None]
+    same_length = len({len(row) for row in found}) == 1
+    small = sum(map(len, found)) <= max_items
+    return found if len(found) == len(rows) and same_length and small else None

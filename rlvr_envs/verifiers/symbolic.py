@@ -1,0 +1,255 @@
+r"""Judging mathematical answers: the public entry of the math verifier.
+
+`judge_math` takes an answer that was already found, `verify_math` a full response whose final
+``\boxed{}`` counts. Golds are compiled once and cached. A gold that cannot be judged gives a
+verdict of ``verifier_error``, never a silent zero; an answer that neither this reader nor the
+isolated second reader can decide is not rewarded, and its verdict says so.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rlvr_envs.core.answer import answer_format
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.verifiers.mathtext import fallback
+from rlvr_envs.verifiers.mathtext.calculus import derivative
+from rlvr_envs.verifiers.mathtext.compare import Decision, same
+from rlvr_envs.verifiers.mathtext.forms import settle
+from rlvr_envs.verifiers.mathtext.gold import CompiledGold, compile_gold
+from rlvr_envs.verifiers.mathtext.identity import same as same_expression
+from rlvr_envs.verifiers.mathtext.normalise import normalise, plain_words
+from rlvr_envs.verifiers.mathtext.reader import read, read_as_list, read_choice
+from rlvr_envs.verifiers.mathtext.values import Chain, Choice, Listing, Opaque, Scalar, Text, Value
+
+__all__ = [
+    "CompiledGold",
+    "compile_gold",
+    "judge_antiderivative",
+    "judge_math",
+    "verify_math",
+    "verify_math_batch",
+]
+
+MAX_ANSWER = 2_000  # characters; a longer answer counts only where the gold is as long
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_STAGES = {"spelling": 1.0, "number": 2.0, "typed": 3.0, "second reader": 4.0}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ruling:
+    """What the front said: a decision, the stage it came from, and whether to ask further."""
+
+    decision: Decision
+    stage: str
+    final: bool = True
+
+
+_BY_STAGE = {
+    (decision, stage): (
+        Verdict.correct(f"the answer is right, by {stage}", stage=code)
+        if decision
+        else Verdict.wrong(f"the answer was read and is not right, by {stage}", stage=code)
+    )
+    for decision in (True, False)
+    for stage, code in _STAGES.items()
+}
+
+
+def verify_math(
+    gold: str, response: str, *, answer_type: str | None = None, rel_tol: float | None = None
+) -> Verdict:
+    r"""Judge a full response by its final ``\boxed{}`` answer.
+
+    Args:
+        gold: the right answer.
+        response: everything the model wrote.
+        answer_type: what kind of answer the gold is; read from the gold when None.
+        rel_tol: a relative tolerance for numbers, on top of the exact policy.
+
+    Raises:
+        ConfigError: the answer type is unknown or the tolerance out of range.
+    """
+    compiled = compile_gold(gold, answer_type=answer_type)
+    found = answer_format("boxed").extract(response)
+    if found.answer is None:
+        check_tolerance(rel_tol)
+        if not compiled.verifiable:
+            return _unverifiable(compiled)
+        return Verdict.unparsable(found.reason)
+    return judge_math(compiled, found.answer, rel_tol=rel_tol)
+
+
+def verify_math_batch(
+    golds: Sequence[str],
+    responses: Sequence[str],
+    *,
+    answer_type: str | None = None,
+    rel_tol: float | None = None,
+) -> list[Verdict]:
+    """Judge many responses; the verdicts are those of `verify_math`, in order.
+
+    Raises:
+        ConfigError: the two lists differ in length, or an argument is out of range.
+    """
+    if len(golds) != len(responses):
+        raise ConfigError(f"{len(golds)} golds do not fit {len(responses)} responses")
+    return [
+        verify_math(gold, response, answer_type=answer_type, rel_tol=rel_tol)
+        for gold, response in zip(golds, responses, strict=True)
+    ]
+
+
+def judge_math(
+    gold: str | CompiledGold,
+    answer: str,
+    *,
+    answer_type: str | None = None,
+    rel_tol: float | None = None,
+) -> Verdict:
+    """Judge an answer that was already taken out of its response.
+
+    Raises:
+        ConfigError: the answer type is unknown or the tolerance out of range.
+    """
+    compiled = (
+        gold if isinstance(gold, CompiledGold) else compile_gold(gold, answer_type=answer_type)
+    )
+    check_tolerance(rel_tol)
+    if not compiled.verifiable:
+        return _unverifiable(compiled)
+    answer = answer.strip()
+    if not answer:
+        return Verdict.unparsable("the answer is empty")
+    if answer == compiled.text:
+        return _BY_STAGE[True, "spelling"]
+    if compiled.integer is not None and rel_tol is None and _INTEGER.fullmatch(answer):
+        return _BY_STAGE[int(answer) == compiled.integer, "number"]
+    if len(answer) > max(MAX_ANSWER, 2 * len(compiled.text)):
+        return Verdict.unparsable(f"the answer is longer than {MAX_ANSWER} characters")
+    ruling = _rule(compiled, answer, rel_tol)
+    if ruling.decision is not None:
+        return _BY_STAGE[ruling.decision, ruling.stage]
+    if ruling.final:
+        return _undecided("it is too large or too deep to compare")
+    return _ask_again(compiled, answer)
+
+
+def check_tolerance(rel_tol: float | None) -> None:
+    """Refuse a tolerance that is not a number from 0 up to 1.
+
+    Raises:
+        ConfigError: it is out of range.
+    """
+    if rel_tol is not None and not 0.0 <= rel_tol < 1.0:
+        raise ConfigError(f"rel_tol must be None or in [0, 1), got {rel_tol!r}")
+
+
+def _unverifiable(gold: CompiledGold) -> Verdict:
+    return Verdict.verifier_error(f"the gold answer cannot be judged: {gold.reason}")
+
+
+def _undecided(reason: str) -> Verdict:
+    return Verdict.wrong(f"undecided, so not rewarded: {reason}", undecided=1.0)
+
+
+def _rule(gold: CompiledGold, answer: str, rel_tol: float | None) -> _Ruling:
+    """Decide in this process, or say whether the second reader is worth asking."""
+    try:
+        return _rule_typed(gold, answer, rel_tol)
+    except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
+        return _Ruling(None, "typed", final=True)
+
+
+def _rule_typed(gold: CompiledGold, answer: str, rel_tol: float | None) -> _Ruling:
+    if isinstance(gold.value, Choice):
+        letter = read_choice(answer, with_text=True)
+        if letter == gold.value.letter:
+            return _Ruling(True, "typed")
+        if letter is not None or gold.declared:
+            return _Ruling(False, "typed")
+    if isinstance(gold.value, Text):
+        words = plain_words(answer)
+        if words == gold.value.words or same(gold.value, Text(words)):
+            return _Ruling(True, "typed")
+        if gold.declared:
+            return _Ruling(False, "typed")
+    value = settle(read(answer))
+    if gold.answer_type == "equation" and gold.declared and not isinstance(value, Chain):
+        return _Ruling(False, "typed")
+    decision = _best(gold, answer, value, rel_tol)
+    if decision is None and _squeeze(answer) == _squeeze(gold.text):
+        return _Ruling(True, "spelling")
+    if decision is None and isinstance(gold.value, Text | Choice):
+        return _Ruling(False, "typed")
+    return _Ruling(decision, "typed", final=decision is not None or _is_hopeless(gold, value))
+
+
+def _best(gold: CompiledGold, answer: str, value: Value, rel_tol: float | None) -> Decision:
+    """Compare under each reading of commas that the texts allow."""
+    decision = same(gold.value, value, rel_tol)
+    if decision:
+        return True
+    if gold.as_list is not None and isinstance(value, Listing):
+        return same(gold.as_list, value, rel_tol) or decision
+    if isinstance(gold.value, Listing) and isinstance(value, Scalar):
+        listed = read_as_list(answer)
+        if listed is not None:
+            return same(gold.value, settle(listed), rel_tol) or decision
+    return decision
+
+
+def _squeeze(text: str) -> str:
+    return "".join(normalise(text).split())
+
+
+def _is_hopeless(gold: CompiledGold, value: Value) -> bool:
+    """Whether a second reader could only waste time: too large, too deep, or plain prose."""
+    return (isinstance(value, Opaque) and value.final) or gold.hopeless
+
+
+def _ask_again(gold: CompiledGold, answer: str) -> Verdict:
+    opinion = fallback.second_opinion(gold.text, answer)
+    if opinion.failed:
+        return Verdict.verifier_error("the isolated reader failed before it judged the answer")
+    if opinion.timed_out:
+        return Verdict.timeout("judging the answer took longer than any honest answer needs")
+    if opinion.equal is None:
+        return _undecided("it could not be read as mathematics")
+    return _BY_STAGE[opinion.equal, "second reader"]
+
+
+def judge_antiderivative(integrand: str, answer: str, variable: str = "x") -> Verdict:
+    """Judge an antiderivative by differentiating it; any constant of integration is accepted.
+
+    Raises:
+        ConfigError: the integrand is no expression that this verifier reads.
+    """
+    target = _integrand(integrand)
+    answer = answer.strip()
+    if not answer or len(answer) > MAX_ANSWER:
+        return Verdict.unparsable("the answer is empty or too long")
+    try:
+        value = settle(read(answer))
+        if isinstance(value, Chain) and value.relations == ("=",):
+            value = value.sides[1]
+        if not isinstance(value, Scalar) or value.unit:
+            return Verdict.unparsable("the answer is not an expression")
+        slope = derivative(value.expr, variable)
+        decision = None if slope is None else same_expression(target.expr, slope)
+    except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
+        decision = None
+    if decision is None:
+        return _undecided("its derivative could not be compared with the integrand")
+    return _BY_STAGE[decision, "typed"]
+
+
+@lru_cache(maxsize=1024)
+def _integrand(text: str) -> Scalar:
+    value = read(text)
+    if not isinstance(value, Scalar):
+        raise ConfigError(f"the integrand {text!r} is not an expression that can be read")
+    return value
