@@ -8,13 +8,13 @@ as if it had not stopped, with any number of workers.
 """
 
 import argparse
-import json
 import os
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from rlvr_envs.cli import _text
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.datasets.decontaminate import Benchmarks
 from rlvr_envs.datasets.generate import generate
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         difficulty=args.difficulty,
         splits=read_splits(args.split),
-        knobs=dict(_knob(text) for text in args.knob),
+        knobs=_text.knobs(args.knob),
         answer_format=args.answer_format,
         file_format=args.format,
         shard_rows=args.shard_rows,
@@ -102,16 +102,6 @@ def _source(text: str, count: int) -> tuple[str, int]:
     if not (number.isascii() and number.isdigit()):
         raise ConfigError(f"write an id with its count as ID=500, got {text!r}")
     return name, int(number)
-
-
-def _knob(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ConfigError(f"write a knob as NAME=VALUE, got {text!r}")
-    try:
-        return name, json.loads(value)
-    except ValueError:  # a bare word is a string
-        return name, value
 
 
 class _Bar:

@@ -14,6 +14,7 @@ import pytest
 
 import rlvr_envs
 from rlvr_envs.cli.main import main
+from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -41,7 +42,6 @@ class DoublingProblem:
     double: int = hidden()
 
 
-@register("TestDoubling-v0", domain="test")
 class DoublingTask(Task[DoublingConfig, DoublingProblem]):
     """A task of our own, so that these tests need no other."""
 
@@ -60,7 +60,6 @@ class DoublingTask(Task[DoublingConfig, DoublingProblem]):
         return str(problem.double)
 
 
-@register("TestBroken-v0", domain="test")
 class BrokenTask(DoublingTask):
     """Its oracle is wrong for one number in three."""
 
@@ -68,6 +67,17 @@ class BrokenTask(DoublingTask):
 
     def solve(self, problem):
         return str(problem.double + (problem.number % 3 == 0))
+
+
+def register_tasks():
+    register("TestDoubling-v0", domain="test")(DoublingTask)
+    register("TestBroken-v0", domain="test")(BrokenTask)
+
+
+@pytest.fixture(autouse=True)
+def small_tasks(monkeypatch):
+    monkeypatch.setattr(registry, "_SPECS", dict(registry._SPECS))
+    register_tasks()
 
 
 def tree(folder):
@@ -156,7 +166,7 @@ KILLED = """
     import os, signal, sys
     from pathlib import Path
     sys.path.insert(0, sys.argv[1])
-    import test_generate  # registers the task
+    import test_generate
     from rlvr_envs.datasets import store
 
     steps = int(sys.argv[3])
@@ -172,6 +182,7 @@ KILLED = """
         return wrapped
 
     store._settle, store._sync = count_down(settle), count_down(sync)
+    test_generate.register_tasks()
     raise SystemExit(test_generate.make(Path(sys.argv[2])))
 """
 

@@ -1,0 +1,47 @@
+r"""Write a dataset in the shape that a trainer reads.
+
+  rlvr export --to verl my_dataset --out verl_data --format parquet
+  rlvr export --to sft rows.jsonl --out sft.jsonl
+
+A folder is written with a file for each split; a name that ends in .jsonl or .parquet is written
+as one file, and needs --split where the dataset has several.
+"""
+
+import argparse
+from pathlib import Path
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.tables import JSONL_SUFFIXES, PARQUET_SUFFIXES
+from rlvr_envs.datasets.export import EXPORTS, write_export
+from rlvr_envs.datasets.plan import FILE_FORMATS
+from rlvr_envs.datasets.read import read_rows, split_files
+
+HELP = "write a dataset in the shape that a trainer reads"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("dataset", type=Path, help="a JSONL or Parquet file or a dataset folder")
+    parser.add_argument("--to", required=True, choices=EXPORTS, help="the shape")
+    parser.add_argument("--out", type=Path, required=True, help="a file or a folder")
+    parser.add_argument("--split", metavar="NAME", help="of a dataset folder; all by default")
+    parser.add_argument(
+        "--format", choices=FILE_FORMATS, default="jsonl", help="of the files in a folder"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the export."""
+    splits = list(split_files(args.dataset, args.split))
+    single = args.out.suffix in (*JSONL_SUFFIXES, *PARQUET_SUFFIXES)
+    if single and len(splits) > 1:
+        raise ConfigError(
+            f"{str(args.dataset)!r} has the splits {', '.join(splits)}: name one with --split, "
+            "or a folder with --out"
+        )
+    (args.out.parent if single else args.out).mkdir(parents=True, exist_ok=True)
+    for split in splits:
+        path = args.out if single else args.out / f"{split}.{args.format}"
+        count = write_export(args.to, read_rows(args.dataset, split), path, split)
+        print(f"{path}: {count} rows")
+    return 0
