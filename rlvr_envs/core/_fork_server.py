@@ -30,7 +30,7 @@ class ForkServer:
         if not sys.executable:
             raise WorkerDied("workers need a Python interpreter, and sys.executable names none")
         self._control, theirs = socket.socketpair()
-        path = json.dumps([entry or os.getcwd() for entry in sys.path])  # noqa: PTH109
+        path = json.dumps([str(entry) or os.getcwd() for entry in sys.path])  # noqa: PTH109
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
                 [sys.executable, "-c", _BOOT, path, str(theirs.fileno())],

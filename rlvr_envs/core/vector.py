@@ -8,10 +8,11 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from rlvr_envs.core._groups import Member, Stream, Walk
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.core.parallel import ParallelJudge
-from rlvr_envs.core.seeding import Rng, draw_seed, fan_out, stream
+from rlvr_envs.core.seeding import draw_seed, fan_out, stream
 from rlvr_envs.core.task import Reply
 
 Texts = tuple[str, ...]
@@ -29,19 +30,20 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
     """Steps ``num_envs`` text environments together.
 
     Neighbours form groups of ``group_size`` that face the same problems in the same order, which
-    is what group-relative methods sample. Each member keeps its own pace; a `reset` of all
-    members brings a group together at a problem that is new to each of them.
+    is what group-relative methods sample; a problem, and its reference answer, is worked out
+    once for the group. Each member keeps its own pace; a `reset` of all members brings a group
+    together at a problem that is new to each of them.
 
     Observations are a tuple of texts, rewards a float64 array, terminations and truncations bool
-    arrays. ``infos`` follows Gymnasium: an array per key and a mask ``_key``; what is None for
-    an environment is absent from the mask.
+    arrays. ``infos`` follows Gymnasium: an array per key and a mask ``_key``; ``difficulty`` and
+    ``problem_seed``, which may be None, are always object arrays.
 
     Autoreset. The default is DISABLED: with group sampling, a batch of prompts is answered as a
     whole and then replaced as a whole, and a reset in between would spend problems on nobody.
     ``reset(options={"reset_mask": mask})`` resets some. Where Gymnasium's own vector
-    environments forbid to step an ended episode, here its member waits: its action is
-    ignored, its observation is empty, its reward 0, and its flags stay. NEXT_STEP
-    and SAME_STEP behave as in Gymnasium.
+    environments forbid to step an ended episode, here its member waits: its action is ignored,
+    its observation is empty, its reward 0, and its flags stay. NEXT_STEP and SAME_STEP behave as
+    in Gymnasium.
 
     Seeds. ``reset(seed=s)`` gives group g the seed ``fan_out(s, n_groups)[g]``, so the first
     group meets the problems that ``gym.make(id)`` meets with that seed. A list names a seed for
@@ -88,7 +90,10 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         except ValueError:
             known = ", ".join(repr(mode.value) for mode in AutoresetMode)
             raise ConfigError(f"autoreset_mode is {known}, got {autoreset_mode!r}") from None
-        self.envs = [TextEnv(env_id, **arguments) for _ in range(num_envs)]
+        self.envs: list[Member] = []
+        for i in range(num_envs):
+            memory = {} if i % group_size == 0 else self.envs[-1].memory
+            self.envs.append(Member(memory, env_id, **arguments))
         self.num_envs = num_envs
         self.group_size = group_size
         self.metadata = {**TextEnv.metadata, "autoreset_mode": self.autoreset_mode}
@@ -102,7 +107,7 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
             specs = self.envs[0].source.specs
             modules = sorted({spec.task_type.__module__ for spec in specs})
             self._judge = ParallelJudge(workers, tuple(modules))
-        self._walks: list[_Walk | None] = [None] * num_envs
+        self._walks: list[Walk | None] = [None] * num_envs
         self._texts = [""] * num_envs
         self._terminations = np.zeros(num_envs, dtype=np.bool_)
         self._truncations = np.zeros(num_envs, dtype=np.bool_)
@@ -161,21 +166,21 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
             seeds = self._spread(fan_out(int(seed), self.n_groups), "seed")
         else:
             seeds = self._spread(list(seed), "seed")
-        new: dict[tuple[int, int], _Stream] = {}
+        new: dict[tuple[int, int], Stream] = {}
         for i in np.flatnonzero(mask).tolist():
             chosen, group = seeds[i], i // self.group_size
             if chosen is None:
                 if self._walks[i] is None:
-                    self._walks[i] = _Walk(self._stream_of(group))
+                    self._walks[i] = Walk(self._stream_of(group))
                 continue
             if chosen < 0:
                 raise ConfigError(f"a seed is an integer from 0, got {chosen!r}")
             key = group, int(chosen)
             if key not in new:
                 new[key] = self._open_stream(int(chosen))
-            self._walks[i] = _Walk(new[key])
+            self._walks[i] = Walk(new[key])
 
-    def _stream_of(self, group: int) -> "_Stream":
+    def _stream_of(self, group: int) -> "Stream":
         """Return the stream that the group is on, or a new one without a seed."""
         start = group * self.group_size
         for walk in self._walks[start : start + self.group_size]:
@@ -183,8 +188,8 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
                 return walk.stream
         return self._open_stream(draw_seed(self.np_random))
 
-    def _open_stream(self, seed: int) -> "_Stream":
-        return _Stream(stream("episodes", self.envs[0].source.id, seed))
+    def _open_stream(self, seed: int) -> "Stream":
+        return Stream(stream("episodes", self.envs[0].source.id, seed))
 
     def _spread(self, values: Sequence[Any], name: str) -> list[Any]:
         """Return one value for each environment, given one for each or one for each group."""
@@ -313,30 +318,3 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
     def _require_open(self) -> None:
         if self.closed:
             raise UsageError("the vector environment is closed; make a new one")
-
-
-class _Stream:
-    """The problem seeds of a group, in order: those that `TextEnv` draws after the same seed."""
-
-    def __init__(self, rng: Rng) -> None:
-        self._rng = rng
-        self._drawn: list[int] = []
-
-    def __getitem__(self, position: int) -> int:
-        while len(self._drawn) <= position:
-            self._drawn.append(draw_seed(self._rng))
-        return self._drawn[position]
-
-
-class _Walk:
-    """How far a member has come in its group's stream."""
-
-    __slots__ = ("position", "stream")
-
-    def __init__(self, stream: _Stream) -> None:
-        self.stream = stream
-        self.position = 0
-
-    def next(self) -> int:
-        self.position += 1
-        return self.stream[self.position - 1]

@@ -171,6 +171,36 @@ def test_members_keep_their_own_pace_and_gather_at_a_reset(make):
     assert set(ahead) == {"reset_mask"}
 
 
+def test_a_group_works_a_problem_out_once(make, monkeypatch):
+    task = sys.modules["vector_tasks"].SumTask
+    calls = []
+    for name in ("generate", "solve"):
+        original = getattr(task, name)
+
+        def counted(self, argument, name=name, original=original):
+            calls.append(name)
+            return original(self, argument)
+
+        monkeypatch.setattr(task, name, counted)
+    envs = make(group_size=2)
+    for _ in range(3):
+        envs.reset()
+        *_, infos = envs.step(("?",) * 4)
+    assert (calls.count("generate"), calls.count("solve")) == (6, 6)
+    assert infos["reference"].tolist() == [env.instance.reference() for env in envs.envs]
+    assert envs.envs[0].instance.to_row() == envs.envs[1].instance.to_row()
+    twin = pickle.loads(pickle.dumps(envs.envs[0].instance))
+    assert twin.to_row() == envs.envs[0].instance.to_row()
+
+
+def test_difficulty_is_part_of_what_a_group_shares(make):
+    envs = make(num_envs=2, group_size=2)
+    for difficulty in (0, 5, None):
+        options = {"problem_seed": 3, "difficulty": difficulty}
+        single = TextEnv(SUM).reset(options=options)[0]
+        assert envs.reset(options=options)[0] == (single, single)
+
+
 def test_a_group_that_starts_in_parts_is_still_a_group(make):
     envs = make(num_envs=2, group_size=2)
     envs.reset(options={"reset_mask": np.array([True, False])})
