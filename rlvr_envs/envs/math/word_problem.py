@@ -1,0 +1,239 @@
+"""Word problems told from a graph of operations."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._operation_graph import Fact, Limits, draw_graph, trace
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    opening: str
+    place: str  # what a named place is called
+    items: tuple[str, ...]
+
+
+_CONTEXTS = {
+    "school": _Context(
+        "A school counts its supplies.",
+        "in the {} classroom",
+        ("red pencils", "rulers", "notebooks", "erasers", "glue sticks", "blue pens", "crayons"),
+    ),
+    "zoo": _Context(
+        "A keeper writes down how many animals live in the zoos of a country.",
+        "in the {} zoo",
+        ("flamingos", "lemurs", "tortoises", "zebras", "otters", "parrots", "meerkats"),
+    ),
+    "orchard": _Context(
+        "A farmer looks over the trees of several orchards.",
+        "in the {} orchard",
+        ("apple trees", "pear trees", "plum trees", "cherry trees", "fig trees", "quince trees"),
+    ),
+    "library": _Context(
+        "A city takes stock of its libraries.",
+        "in the {} library",
+        ("novels", "atlases", "comics", "dictionaries", "cookbooks", "biographies", "poetry books"),
+    ),
+    "space_station": _Context(
+        "The crew of a space station checks what is stored in its modules.",
+        "in the {} module",
+        ("oxygen tanks", "ration packs", "spare fuses", "space suits", "batteries", "air filters"),
+    ),
+    "bakery": _Context(
+        "A chain of bakeries counts what is on its shelves.",
+        "in the {} bakery",
+        ("rye loaves", "bagels", "croissants", "muffins", "pretzels", "cheese rolls"),
+    ),
+}
+CONTEXTS = tuple(_CONTEXTS)
+_PLACES = (
+    *("Amber", "Birch", "Cedar", "Delta", "Ember", "Falcon", "Garnet", "Harbor", "Iris", "Juniper"),
+    *("Kestrel", "Lotus", "Maple", "Nova", "Olive", "Pebble", "Quartz", "River", "Saffron"),
+    *("Thistle", "Umber", "Violet", "Willow", "Zephyr"),
+)
+_FRACTIONS = {2: "half", 3: "one third", 4: "one quarter"}
+
+# Two sentences a relation; X is the quantity told of, Y and Z those that it is derived from.
+_SENTENCES = {
+    "given": ("There are {n} {X}.", "The number of {X} is {n}."),
+    "more": ("There are {n} more {X} than {Y}.", "The number of {X} is {n} more than that of {Y}."),
+    "fewer": (
+        "There are {n} fewer {X} than {Y}.",
+        "The number of {X} is {n} less than that of {Y}.",
+    ),
+    "times": (
+        "There are {n} times as many {X} as {Y}.",
+        "The number of {X} is {n} times that of {Y}.",
+    ),
+    "share": (
+        "There are {part} as many {X} as {Y}.",
+        "Splitting the {Y} into {n} equal groups gives as many in each group as there are {X}.",
+    ),
+    "percent": ("There are {n}% as many {X} as {Y}.", "The number of {X} is {n}% of that of {Y}."),
+    "fraction": (
+        "There are {n}/{d} as many {X} as {Y}.",
+        "The number of {X} is {n}/{d} of that of {Y}.",
+    ),
+    "sum": (
+        "There are as many {X} as {Y} and {Z} together.",
+        "Adding the number of {Y} to that of {Z} gives the number of {X}.",
+    ),
+    "difference": (
+        "Subtracting the number of {Z} from that of {Y} gives the number of {X}.",
+        "The number of {X} is how many more {Y} there are than {Z}.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordProblemConfig:
+    """The size of the graph of operations, its numbers, and how it is told."""
+
+    n_operations: int = 4  # steps that the answer needs
+    n_distractors: int = 2  # quantities told of that the answer does not need
+    max_value: int = 1_000  # no quantity is made larger than this
+    max_addend: int = 60  # given and added numbers are at most this
+    max_factor: int = 6  # factors, divisors and denominators are at most this
+    context: str | None = None  # where the story plays; drawn if None
+    shuffle: bool = True  # tell the facts in random order
+
+    def __post_init__(self) -> None:
+        if self.n_operations < 1 or self.n_distractors < 0:
+            raise ConfigError(f"need n_operations >= 1 and n_distractors >= 0, got {self}")
+        if self.max_addend < 4 or self.max_factor < 2 or self.max_value < 2 * self.max_addend:
+            raise ConfigError(
+                f"need max_addend >= 4, max_factor >= 2 and max_value >= 2 * max_addend, got {self}"
+            )
+        if self.context is not None and self.context not in _CONTEXTS:
+            raise ConfigError(
+                f"context is None or one of {', '.join(CONTEXTS)}, got {self.context!r}"
+            )
+
+    @classmethod
+    def at(cls, difficulty: int) -> "WordProblemConfig":
+        """Two more operations and a distractor a rung, larger numbers; shuffled from rung 2."""
+        return cls(
+            n_operations=1 + 2 * difficulty,
+            n_distractors=difficulty,
+            max_value=20 * 2**difficulty,
+            max_addend=10 + 10 * difficulty,
+            max_factor=3 + difficulty // 2,
+            shuffle=difficulty >= 2,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What is counted, and where."""
+
+    item: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class WordProblem:
+    """The story as data: the quantities, the facts in the order told, and what is asked for."""
+
+    context: str
+    quantities: tuple[Quantity, ...]
+    facts: tuple[Fact, ...]
+    asked: int
+    answer: int = hidden()
+
+
+@register("WordProblem-v0", domain="math")
+class WordProblemTask(Task[WordProblemConfig, WordProblem]):
+    """Work out a quantity from a story that defines quantities by one another.
+
+    Description:
+        A directed acyclic graph of operations (more and fewer than, times, equal shares,
+        percentages, fractions, sums, differences) is told as a story in one of several settings.
+        Every operation counted by ``n_operations`` is needed for the answer; distractors are not.
+        `rlvr_envs.envs.math._operation_graph.trace` gives the solution step by step.
+
+    Observation:
+        One sentence a quantity, and the question.
+
+    Action:
+        One integer.
+
+    Reward:
+        1 for the right number, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on integers. Only the final number is judged, not the steps.
+
+    Difficulty:
+        The operations, the distractors and the numbers grow.
+
+    References:
+        Zhang et al., On the Interplay of Pre-Training, Mid-Training, and RL on Reasoning
+        Language Models, 2025; Ye et al., Physics of Language Models 2.1, 2024.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> WordProblem:
+        config = self.config
+        context = pick(rng, CONTEXTS) if config.context is None else config.context
+        limits = Limits(config.max_value, config.max_addend, config.max_factor)
+        facts = draw_graph(rng, config.n_operations, config.n_distractors, limits)
+        asked = len(facts) - 1 - config.n_distractors
+        quantities = _quantities(rng, context, len(facts))
+        answer = trace(facts, asked)[-1].value
+        if config.shuffle:
+            facts = [facts[i] for i in rng.permutation(len(facts)).tolist()]
+        return WordProblem(context, quantities, tuple(facts), asked, answer)
+
+    def prompt(self, problem: WordProblem) -> str:
+        asked = problem.quantities[problem.asked]
+        return " ".join(
+            [
+                _CONTEXTS[problem.context].opening,
+                *(_sentence(problem, fact) for fact in problem.facts),
+                f"How many {asked.item} are there {asked.place}?",
+            ]
+        )
+
+    def verify(self, problem: WordProblem, answer: str) -> Verdict:
+        return judge_math(str(problem.answer), answer, answer_type="integer")
+
+    def solve(self, problem: WordProblem) -> str:
+        return str(problem.answer)
+
+
+def _quantities(rng: Rng, context: str, count: int) -> tuple[Quantity, ...]:
+    """Draw different pairs of item and place; places are numbered once their names run out."""
+    setting = _CONTEXTS[context]
+    n_items = len(setting.items)
+    n_places = max(4, -(-3 * count // (2 * n_items)))
+    order = rng.permutation(len(_PLACES)).tolist()
+    places = []
+    for k in range(n_places):
+        name = _PLACES[order[k % len(order)]]
+        lap = k // len(order)
+        places.append(setting.place.format(name if lap == 0 else f"{name} {lap + 1}"))
+    cells = rng.permutation(n_items * n_places)[:count].tolist()
+    return tuple(Quantity(setting.items[c % n_items], places[c // n_items]) for c in cells)
+
+
+def _sentence(problem: WordProblem, fact: Fact) -> str:
+    names = [_name(problem.quantities[i]) for i in (fact.subject, *fact.sources)]
+    words = dict(zip("XYZ", names, strict=False))
+    part = _FRACTIONS.get(fact.amount, f"1/{fact.amount}")
+    text = _SENTENCES[fact.relation][fact.wording]
+    return text.format(n=fact.amount, d=fact.divisor, part=part, **words)
+
+
+def _name(quantity: Quantity) -> str:
+    return f"{quantity.item} {quantity.place}"

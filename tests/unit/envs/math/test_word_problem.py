@@ -1,0 +1,156 @@
+"""WordProblem: the text alone gives the answer, the small world, the trace, configuration."""
+
+import re
+from fractions import Fraction
+
+import pytest
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.seeding import stream
+from rlvr_envs.envs.math._operation_graph import needed, trace
+from rlvr_envs.envs.math.word_problem import CONTEXTS, WordProblemConfig, WordProblemTask
+
+NAME = r"[a-z]+(?: [a-z]+)? in the \w+(?: \d+)? [a-z]+"
+X, Y, Z = (rf"(?P<{letter}>{NAME})" for letter in "xyz")
+N = r"(?P<n>[0-9/]+)"
+WORDED = {"half": Fraction(1, 2), "one third": Fraction(1, 3), "one quarter": Fraction(1, 4)}
+# What each English sentence means, written down apart from the generator's own tables.
+MEANINGS = [
+    (rf"There are {N} {X}", lambda n, y, z: n),
+    (rf"The number of {X} is {N}", lambda n, y, z: n),
+    (rf"There are {N} more {X} than {Y}", lambda n, y, z: y + n),
+    (rf"The number of {X} is {N} more than that of {Y}", lambda n, y, z: y + n),
+    (rf"There are {N} fewer {X} than {Y}", lambda n, y, z: y - n),
+    (rf"The number of {X} is {N} less than that of {Y}", lambda n, y, z: y - n),
+    (rf"There are {N} times as many {X} as {Y}", lambda n, y, z: y * n),
+    (rf"The number of {X} is {N} times that of {Y}", lambda n, y, z: y * n),
+    (
+        rf"There are (?P<n>half|one third|one quarter|1/\d+) as many {X} as {Y}",
+        lambda n, y, z: y * n,
+    ),
+    (
+        rf"Splitting the {Y} into {N} equal groups gives as many in each group as there are {X}",
+        lambda n, y, z: y / n,
+    ),
+    (rf"There are {N}% as many {X} as {Y}", lambda n, y, z: y * n / 100),
+    (rf"The number of {X} is {N}% of that of {Y}", lambda n, y, z: y * n / 100),
+    (rf"There are {N} as many {X} as {Y}", lambda n, y, z: y * n),
+    (rf"The number of {X} is {N} of that of {Y}", lambda n, y, z: y * n),
+    (rf"There are as many {X} as {Y} and {Z} together", lambda n, y, z: y + z),
+    (rf"Adding the number of {Y} to that of {Z} gives the number of {X}", lambda n, y, z: y + z),
+    (
+        rf"Subtracting the number of {Z} from that of {Y} gives the number of {X}",
+        lambda n, y, z: y - z,
+    ),
+    (rf"The number of {X} is how many more {Y} there are than {Z}", lambda n, y, z: y - z),
+]
+
+
+def read(prompt):
+    """Return the value of every quantity that the text names, and the one asked for."""
+    opening, *sentences = re.split(r"(?<=[.?]) ", prompt)
+    question = re.fullmatch(r"How many ([a-z ]+) are there (in .+)\?", sentences.pop())
+    pending = [meaning(sentence.removesuffix(".")) for sentence in sentences]
+    values = {}
+    while pending:
+        ready = [(x, rule) for x, sources, rule in pending if sources <= set(values)]
+        assert ready, f"nothing follows any more after {opening!r}"
+        values.update({x: rule(values) for x, rule in ready})
+        pending = [item for item in pending if item[0] not in values]
+    return values, values[f"{question[1]} {question[2]}"]
+
+
+def meaning(sentence):
+    found = []
+    for pattern, rule in MEANINGS:
+        match = re.fullmatch(pattern, sentence)
+        if match:
+            parts = match.groupdict()
+            word = parts.get("n")
+            n = None if word is None else WORDED[word] if word in WORDED else Fraction(word)
+            y, z = parts.get("y"), parts.get("z")
+            sources = {name for name in (y, z) if name}
+            found.append(
+                (parts["x"], sources, lambda v, r=rule, n=n, y=y, z=z: r(n, v.get(y), v.get(z)))
+            )
+    assert found, f"no meaning: {sentence}"
+    return found[0]
+
+
+@pytest.mark.parametrize("difficulty", [0, 1, 3, 6, 12])
+def test_the_text_alone_gives_the_answer(difficulty):
+    task = WordProblemTask(WordProblemConfig.at(difficulty))
+    for seed in range(25):
+        problem = task.generate(stream("WordProblem", difficulty, seed))
+        values, asked = read(task.prompt(problem))
+        assert len(values) == len(problem.quantities)
+        assert all(value.denominator == 1 and value >= 1 for value in values.values())
+        assert task.solve(problem) == str(asked)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_small_world(seed):
+    task = WordProblemTask(WordProblemConfig.at(0))
+    problem = task.generate(stream("WordProblem", "small", seed))
+    expected = read(task.prompt(problem))[1]
+    accepted = [v for v in range(-5, 45) if task.verify(problem, str(v)).score == 1.0]
+    assert accepted == [expected]
+
+
+def test_every_operation_is_needed_and_no_distractor_is():
+    task = WordProblemTask(WordProblemConfig(n_operations=9, n_distractors=5))
+    for seed in range(30):
+        problem = task.generate(stream("WordProblem", "needed", seed))
+        used = needed(problem.facts, problem.asked)
+        assert sum(fact.relation != "given" for fact in used) == 9
+        assert len(problem.facts) - len(used) >= 5
+
+
+def test_trace_ends_in_the_answer_and_every_line_holds():
+    task = WordProblemTask(WordProblemConfig(n_operations=12))
+    for seed in range(30):
+        problem = task.generate(stream("WordProblem", "trace", seed))
+        steps = trace(problem.facts, problem.asked)
+        for step in steps:
+            tokens = step.calculation.replace("\\cdot", "*").split()
+            total = Fraction(tokens[0])
+            for sign, number in zip(tokens[1::2], map(Fraction, tokens[2::2]), strict=True):
+                total = {"+": total + number, "-": total - number}.get(
+                    sign, total * number if sign == "*" else total / number
+                )
+            assert total == step.value
+        assert steps[-1].value == problem.answer
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_context_is_kept(context):
+    task = WordProblemTask(WordProblemConfig(context=context))
+    assert {task.generate(stream("WordProblem", s)).context for s in range(5)} == {context}
+
+
+def test_facts_are_told_in_order_unless_shuffled():
+    plain = WordProblemTask(WordProblemConfig(shuffle=False))
+    mixed = WordProblemTask(WordProblemConfig(shuffle=True))
+    for seed in range(5):
+        subjects = [f.subject for f in plain.generate(stream("WordProblem", seed)).facts]
+        assert subjects == sorted(subjects)
+    assert any(
+        [f.subject for f in problem.facts] != sorted(f.subject for f in problem.facts)
+        for problem in (mixed.generate(stream("WordProblem", seed)) for seed in range(5))
+    )
+
+
+@pytest.mark.parametrize(
+    ("knobs", "message"),
+    [
+        ({"n_operations": 0}, "n_operations"),
+        ({"n_distractors": -1}, "n_distractors"),
+        ({"max_addend": 3}, "max_addend"),
+        ({"max_value": 100}, "max_value"),
+        ({"max_factor": 1}, "max_factor"),
+        ({"context": "circus"}, "context"),
+    ],
+)
+def test_config_is_checked(knobs, message):
+    with pytest.raises(ConfigError, match=message):
+        WordProblemConfig(**knobs)
