@@ -1,0 +1,104 @@
+"""Answers that state a number, as opposed to calculations whose result is that number.
+
+A calculation task must not pay for its own question, copied. So a number is read only where it
+is written as an integer, a decimal, one fraction, or a mixed number, and a complex number only in
+the form a + bi.
+"""
+
+import re
+from fractions import Fraction
+
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.verifiers.mathtext.nodes import Add, Const, Mul, Node, Num, Sym, children
+from rlvr_envs.verifiers.mathtext.normalise import normalise
+from rlvr_envs.verifiers.mathtext.reader import read
+from rlvr_envs.verifiers.mathtext.values import Chain, Scalar, Value
+
+MAX_TEXT = 20_000
+
+_BARS = re.compile(r"/|\\frac(?![a-zA-Z])")
+_COMMANDS = re.compile(r"\\(?!(?:frac|text|mathrm|approx)(?![a-zA-Z]))")
+_PRODUCTS = re.compile(r"[*^!|]|\)\s*+[0-9(]|[0-9}]\s*+\(")
+_MIXED = re.compile(r"[0-9]\s*+\\frac(?:\{([0-9]{1,3000})\}\{([0-9]{1,3000})\}|([0-9])([0-9]))?")
+_SUMS = re.compile(r"(?<=[0-9a-z)}])\s*+[+-]")
+
+
+def stated_rational(answer: str, *, in_percent: bool = False) -> Fraction | None:
+    """Return the rational number that an answer states, or None if it states none.
+
+    A percent sign means hundredths, unless the question asks for a number of percent.
+    """
+    value = _last_side(answer, max_bars=1, max_sums=0)
+    if not isinstance(value, Scalar) or not isinstance(value.expr, Num):
+        return None
+    if value.unit not in ("", "%"):
+        return None
+    mixed = _MIXED.search(normalise(answer))
+    if mixed is not None and not _is_proper(mixed):
+        return None
+    hundredths = value.unit == "%" and not in_percent
+    return value.expr.value / 100 if hundredths else value.expr.value
+
+
+def _is_proper(mixed: re.Match[str]) -> bool:
+    """Whether a number before a fraction makes a mixed number with it, and not a product."""
+    top, bottom = mixed[1] or mixed[3], mixed[2] or mixed[4]
+    return top is not None and int(top) < int(bottom)
+
+
+def judge_rational(right: Fraction, answer: str, *, in_percent: bool = False) -> Verdict:
+    """Judge an answer that should state this rational number exactly."""
+    found = stated_rational(answer, in_percent=in_percent)
+    if found is None:
+        return Verdict.unparsable("expected one exact number, not a calculation")
+    return Verdict.correct() if found == right else Verdict.wrong("the number is not right")
+
+
+def stated_complex(answer: str) -> tuple[Fraction, Fraction] | None:
+    """Return the real and the imaginary part of an answer ``a + bi``, or None if it is not one.
+
+    ``(a + bi)/c`` is read as well.
+    """
+    value = _last_side(answer, max_bars=2, max_sums=1)
+    if not isinstance(value, Scalar) or value.unit:
+        return None
+    return _parts(value.expr)
+
+
+def _last_side(answer: str, *, max_bars: int, max_sums: int) -> Value | None:
+    """Return what an answer, or the right side of ``x = ...``, says, if it is plainly stated."""
+    if len(answer) > MAX_TEXT:
+        return None
+    text = normalise(answer)
+    if _COMMANDS.search(text) or _PRODUCTS.search(text):
+        return None
+    if len(_BARS.findall(text)) > max_bars or len(_SUMS.findall(text)) > max_sums:
+        return None
+    value = read(answer)
+    if isinstance(value, Chain):
+        name = value.sides[0]
+        named = isinstance(name, Scalar) and isinstance(name.expr, Sym)
+        return value.sides[1] if named and value.relations == ("=",) else None
+    return value
+
+
+def _parts(node: Node) -> tuple[Fraction, Fraction] | None:
+    if isinstance(node, Num):
+        return node.value, Fraction(0)
+    if node == Const("i"):
+        return Fraction(0), Fraction(1)
+    if isinstance(node, Add | Mul):
+        inner = [_parts(child) for child in children(node)]
+        known = [parts for parts in inner if parts is not None]
+        if len(inner) == len(known) == 2:
+            return _combined(node, *known)
+    return None
+
+
+def _combined(
+    node: Node, first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]
+) -> tuple[Fraction, Fraction] | None:
+    """Return the sum of two parts of a sum, or the multiple of one by a real factor."""
+    if isinstance(node, Add):
+        return first[0] + second[0], first[1] + second[1]
+    return None if first[1] else (first[0] * second[0], first[0] * second[1])

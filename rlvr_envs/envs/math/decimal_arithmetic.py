@@ -1,0 +1,167 @@
+"""Exact arithmetic with decimals and percentages."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._expressions import Expression, grow
+from rlvr_envs.envs.math._latex import decimal
+from rlvr_envs.envs.math._stated import judge_rational
+
+FORMS = ("expression", "percent_of", "percent_change", "percent_total", "percent_missing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecimalArithmeticConfig:
+    """How many numbers there are, how long, and what is asked of them."""
+
+    n_terms: int = 4  # decimals in an expression; a third as many percentages follow each other
+    whole_digits: int = 2  # digits before the decimal point, at most
+    places: int = 2  # digits after the decimal point
+    forms: tuple[str, ...] = FORMS  # the kinds of questions, each equally likely
+
+    def __post_init__(self) -> None:
+        if self.n_terms < 2 or self.whole_digits < 1 or self.places < 1:
+            raise ConfigError(f"need n_terms >= 2, whole_digits >= 1 and places >= 1, got {self}")
+        if not self.forms or not set(self.forms) <= set(FORMS):
+            raise ConfigError(f"forms is a non-empty choice of {FORMS}, got {self.forms!r}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "DecimalArithmeticConfig":
+        """One term more a rung, a whole digit every second and a place every third."""
+        return cls(
+            n_terms=2 + difficulty,
+            whole_digits=1 + difficulty // 2,
+            places=1 + difficulty // 3,
+            forms=FORMS[: 1 + difficulty],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalArithmeticProblem:
+    """The question, whether it asks for a percentage, and the exact value."""
+
+    question: str
+    in_percent: bool
+    value: Fraction = hidden()
+
+
+@register("DecimalArithmetic-v0", domain="math")
+class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProblem]):
+    """Calculate exactly with decimals and percentages.
+
+    Description:
+        Either an expression of decimals, or a percentage of a percentage of a number, or a
+        quantity that changes by one percentage after another: its final value, the total change,
+        or the last change where the final value is given. Every answer is a finite decimal.
+
+    Observation:
+        The question.
+
+    Action:
+        One decimal; a percent sign is allowed where a percentage is asked for.
+
+    Reward:
+        1 for the exact value, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rationals; a rounded value is wrong, and an expression to be evaluated
+        earns 0.
+
+    Difficulty:
+        The number of terms and percentages and the digits before and after the point grow.
+
+    References:
+        Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
+        arXiv:1904.01557 (arithmetic modules).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> DecimalArithmeticProblem:
+        form = pick(rng, self.config.forms)
+        if form == "expression":
+            return self._expression(rng)
+        start = self._decimal(rng)
+        count = 1 + self.config.n_terms // 3
+        if form == "percent_of":
+            percents = [Fraction(value, 2) for value in integers(rng, 3, 198, count)]
+            value = start
+            for percent in percents:
+                value *= percent / 100
+            chain = " of ".join(f"{decimal(percent)}%" for percent in percents)
+            return DecimalArithmeticProblem(f"What is {chain} of {decimal(start)}?", False, value)
+        changes = [_change(rng) for _ in range(count)]
+        factor = Fraction(1)
+        for change in changes:
+            factor *= 1 + change / 100
+        if form == "percent_missing":
+            return _missing(start, factor, changes)
+        story = f"A quantity of {decimal(start)} {_story(changes)}."
+        if form == "percent_total":
+            text = f"{story} By how many percent has it changed in total (negative for a fall)?"
+            return DecimalArithmeticProblem(text, True, (factor - 1) * 100)
+        return DecimalArithmeticProblem(
+            f"{story} What is its exact value now?", False, start * factor
+        )
+
+    def _expression(self, rng: Rng) -> DecimalArithmeticProblem:
+        count = self.config.n_terms
+        values = [self._decimal(rng) for _ in range(count)]
+        digits = self.config.whole_digits + self.config.places
+        made = grow(
+            rng, [Expression(decimal(v), v) for v in values], "+-*", 4 * digits * (count + 2)
+        )
+        text = f"Calculate the exact value, as a decimal:\n\n$${made.text}$$"
+        return DecimalArithmeticProblem(text, False, made.value)
+
+    def _decimal(self, rng: Rng) -> Fraction:
+        digits = 1 + integer(rng, 0, self.config.whole_digits - 1) + self.config.places
+        draw = integer(rng, 1, 10**digits - 1)
+        return Fraction(draw + (draw % 10 == 0), 10**self.config.places)
+
+    def prompt(self, problem: DecimalArithmeticProblem) -> str:
+        return problem.question
+
+    def verify(self, problem: DecimalArithmeticProblem, answer: str) -> Verdict:
+        return judge_rational(problem.value, answer, in_percent=problem.in_percent)
+
+    def solve(self, problem: DecimalArithmeticProblem) -> str:
+        return decimal(problem.value)
+
+
+def _change(rng: Rng) -> Fraction:
+    """Return a change in percent that leaves something over: -95 to 100 in halves, never 0."""
+    draw = integer(rng, -190, 199)
+    return Fraction(draw + (draw >= 0), 2)
+
+
+def _story(changes: list[Fraction]) -> str:
+    parts = [
+        f"{'rises' if change > 0 else 'falls'} by {decimal(abs(change))}%" for change in changes
+    ]
+    return ", then ".join(parts)
+
+
+def _missing(
+    start: Fraction, factor: Fraction, changes: list[Fraction]
+) -> DecimalArithmeticProblem:
+    """Return the question for the last change, where its outcome is given."""
+    last = f"changes to {decimal(start * factor)}"
+    if len(changes) == 1:
+        text = f"{last}. By how many percent does it change (negative for a fall)?"
+    else:
+        text = (
+            f"{_story(changes[:-1])}, then {last}. "
+            "By how many percent does the last step change it (negative for a fall)?"
+        )
+    return DecimalArithmeticProblem(f"A quantity of {decimal(start)} {text}", True, changes[-1])

@@ -1,0 +1,113 @@
+"""Sums, products and quotients of fractions, in nested parentheses."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integers
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._expressions import Expression, grow
+from rlvr_envs.envs.math._latex import number
+from rlvr_envs.envs.math._stated import judge_rational
+
+OPERATORS = "+-*/|"  # the last is a division written as one large fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FractionArithmeticConfig:
+    """How many fractions there are, how large, and how they are joined."""
+
+    n_fractions: int = 4  # fractions in the expression
+    max_denominator: int = 12  # denominators are drawn from 2..max_denominator
+    n_operators: int = 4  # the first so many of + - * / and division as a large fraction
+
+    def __post_init__(self) -> None:
+        if self.n_fractions < 2 or self.max_denominator < 3:
+            raise ConfigError(f"need n_fractions >= 2 and max_denominator >= 3, got {self}")
+        if not 1 <= self.n_operators <= len(OPERATORS):
+            raise ConfigError(f"need n_operators in 1..{len(OPERATORS)}, got {self.n_operators}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "FractionArithmeticConfig":
+        """One fraction more a rung and larger denominators; all operators from rung 3."""
+        return cls(
+            n_fractions=2 + difficulty,
+            max_denominator=6 + 2 * difficulty,
+            n_operators=min(2 + difficulty, len(OPERATORS)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FractionArithmeticProblem:
+    """The expression in LaTeX, and its exact value."""
+
+    expression: str
+    value: Fraction = hidden()
+
+
+@register("FractionArithmetic-v0", domain="math")
+class FractionArithmeticTask(Task[FractionArithmeticConfig, FractionArithmeticProblem]):
+    """Evaluate an expression of fractions exactly.
+
+    Description:
+        Positive fractions in lowest terms are joined into a random tree by the four operators
+        and by large fraction bars. No fraction is an integer, and an operator that would divide
+        by zero or give zero makes way for another.
+
+    Observation:
+        The expression in LaTeX.
+
+    Action:
+        One fraction, integer, mixed number or exact decimal.
+
+    Reward:
+        1 for the exact value, in lowest terms or not, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rationals. An answer that is itself an expression to be evaluated earns 0.
+
+    Difficulty:
+        The number of fractions, their denominators and the choice of operators grow.
+
+    References:
+        Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
+        arXiv:1904.01557 (arithmetic modules).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> FractionArithmeticProblem:
+        config = self.config
+        count = config.n_fractions
+        bottoms = integers(rng, 2, config.max_denominator, count)
+        tops = integers(rng, 0, 2**40, count)
+        atoms = [_atom(top, bottom) for top, bottom in zip(tops, bottoms, strict=True)]
+        operators = OPERATORS[: config.n_operators]
+        made = grow(rng, atoms, operators, 16 + 4 * count)
+        return FractionArithmeticProblem(made.text, made.value)
+
+    def prompt(self, problem: FractionArithmeticProblem) -> str:
+        return (
+            "Calculate the exact value of the following expression, as a fraction or an integer:"
+            f"\n\n$${problem.expression}$$"
+        )
+
+    def verify(self, problem: FractionArithmeticProblem, answer: str) -> Verdict:
+        return judge_rational(problem.value, answer)
+
+    def solve(self, problem: FractionArithmeticProblem) -> str:
+        return number(problem.value)
+
+
+def _atom(draw: int, bottom: int) -> Expression[Fraction]:
+    """Return a fraction below 2 that is no integer, in lowest terms."""
+    top = 1 + draw % (2 * bottom - 2)
+    value = Fraction(top + (top >= bottom), bottom)
+    return Expression(number(value), value)

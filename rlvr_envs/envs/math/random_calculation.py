@@ -1,0 +1,140 @@
+"""Random arithmetic expressions of a given number of steps."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integers
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._expressions import Expression, grow
+from rlvr_envs.envs.math._latex import number
+from rlvr_envs.envs.math._stated import judge_rational, stated_rational
+
+ATOMS = ("integer", "fraction", "square", "cube")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomCalculationConfig:
+    """How long the expression is, what it is made of, and how answers are scored."""
+
+    n_steps: int = 5  # operators in the expression
+    max_integer: int = 100  # integers are drawn from 0..max_integer
+    atoms: tuple[str, ...] = ATOMS  # the kinds of atoms, each equally likely
+    graded: bool = False  # credit for answers that come close
+
+    def __post_init__(self) -> None:
+        if self.n_steps < 1 or self.max_integer < 2:
+            raise ConfigError(f"need n_steps >= 1 and max_integer >= 2, got {self}")
+        if not self.atoms or not set(self.atoms) <= set(ATOMS):
+            raise ConfigError(f"atoms is a non-empty choice of {ATOMS}, got {self.atoms!r}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "RandomCalculationConfig":
+        """Two steps more a rung, larger integers, and one more kind of atom until rung 3."""
+        kinds = ("integer", "square", "fraction", "cube")
+        return cls(
+            n_steps=1 + 2 * difficulty,
+            max_integer=10 * (1 + difficulty),
+            atoms=kinds[: 1 + difficulty],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RandomCalculationProblem:
+    """The expression in LaTeX, and its exact value."""
+
+    expression: str
+    value: Fraction = hidden()
+
+
+@register("RandomCalculation-v0", domain="math")
+class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProblem]):
+    """Evaluate a random arithmetic expression exactly.
+
+    Description:
+        Integers, fractions of them, and their squares and cubes are joined by the four operators
+        into a random tree. Expressions are made at random on the spot, so none can have been
+        seen in training. Operators that would divide by zero, or let numerators and denominators
+        run away, give way to others.
+
+    Observation:
+        The expression in LaTeX.
+
+    Action:
+        One integer, fraction or decimal that equals the value.
+
+    Reward:
+        1 for the exact value, otherwise 0. With ``graded`` an answer a to a value b earns
+        1 - 0.5 min(|a-b|, 1) - 0.5 min(|a-b| / (|b| + 1e-6), 1), and less than 1 unless a = b.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rationals. An answer that is itself an expression to be evaluated earns 0.
+
+    Difficulty:
+        The steps, the size of the integers and the kinds of atoms grow.
+
+    References:
+        Wu et al., Reasoning or Memorization? Unreliable Results of Reinforcement Learning Due to
+        Data Contamination, arXiv:2507.10532 (the RandomCalculation data set and the graded
+        reward).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> RandomCalculationProblem:
+        config = self.config
+        count = config.n_steps + 1
+        kinds = integers(rng, 0, len(config.atoms) - 1, count)
+        tops = integers(rng, 0, config.max_integer, count)
+        bottoms = integers(rng, 2, config.max_integer, count)
+        atoms = [
+            _atom(config.atoms[kind], top, bottom)
+            for kind, top, bottom in zip(kinds, tops, bottoms, strict=True)
+        ]
+        # A single division would be its own answer, copied as a fraction.
+        operators = "+-*/" if config.n_steps > 1 else "+-*"
+        made = grow(rng, atoms, operators, 24 + 2 * config.n_steps)
+        return RandomCalculationProblem(made.text, made.value)
+
+    def prompt(self, problem: RandomCalculationProblem) -> str:
+        return (
+            "Calculate the exact value of the following expression, as an integer or a fraction:"
+            f"\n\n$${problem.expression}$$"
+        )
+
+    def verify(self, problem: RandomCalculationProblem, answer: str) -> Verdict:
+        found = stated_rational(answer)
+        if found is None or not self.config.graded:
+            return judge_rational(problem.value, answer)
+        return Verdict.graded(closeness(found, problem.value))
+
+    def solve(self, problem: RandomCalculationProblem) -> str:
+        return number(problem.value)
+
+
+def closeness(answer: Fraction, value: Fraction) -> float:
+    """Return the graded score: 1 at the value, below 1 and at least 0 elsewhere."""
+    gap = abs(answer - value)
+    if gap == 0:
+        return 1.0
+    relative = gap / (abs(value) + Fraction(1, 10**6))
+    score = 1 - min(gap, Fraction(1)) / 2 - min(relative, Fraction(1)) / 2
+    return min(float(score), math.nextafter(1.0, 0.0))
+
+
+def _atom(kind: str, top: int, bottom: int) -> Expression[Fraction]:
+    if kind == "fraction":
+        return Expression(f"\\frac{{{top}}}{{{bottom}}}", Fraction(top, bottom))
+    if kind == "square":
+        return Expression(f"{top}^2", Fraction(top**2))
+    if kind == "cube":
+        return Expression(f"{top}^3", Fraction(top**3))
+    return Expression(str(top), Fraction(top))
