@@ -66,5 +66,5 @@ def test_golden(task_id, request):
 
 
 def test_no_golden_file_is_left_over():
-    files = {path for path in FOLDER.rglob("*.json")}
+    files = set(FOLDER.rglob("*.json"))
     assert files == {golden_path(task_id) for task_id in registry.task_ids()}

@@ -37,7 +37,13 @@ def test_list_of_an_unknown_domain(capsys):
 def test_show_a_task(capsys):
     assert main(["show", "Gcd-v0", "--difficulty", "2", "--seed", "3"]) == 0
     out = capsys.readouterr().out
-    for part in ("Verification:", "max_divisor", "UnicodeText", "greatest common divisor of", "boxed{"):
+    for part in (
+        "Verification:",
+        "max_divisor",
+        "UnicodeText",
+        "greatest common divisor of",
+        "boxed{",
+    ):
         assert part in out
 
 
@@ -115,7 +121,9 @@ def test_new_task_writes_files_that_work(tmp_path, capsys):
     assert main(["new-task", "puzzles/LightsOut", "--root", str(tmp_path)]) == 0
     source = tmp_path / "rlvr_envs/envs/puzzles/lights_out.py"
     assert source.exists()
-    assert (tmp_path / "changes/lights_out.env.md").read_text().startswith("Add `rlvr/LightsOut-v0`")
+    assert (
+        (tmp_path / "changes/lights_out.env.md").read_text().startswith("Add `rlvr/LightsOut-v0`")
+    )
     code = (
         f"import runpy; runpy.run_path({str(source)!r}, run_name='lights_out'); "
         "from rlvr_envs import make_problem, solve, verify; "

@@ -25,7 +25,9 @@ def test_registered_weights_are_the_shares():
 
 
 def test_weights_can_be_changed():
-    found = shares(tasks=ONLY, weights={"rlvr/TestSum-v0": 1, "TestProduct-v0": 1, "TestRows-v0": 2})
+    found = shares(
+        tasks=ONLY, weights={"rlvr/TestSum-v0": 1, "TestProduct-v0": 1, "TestRows-v0": 2}
+    )
     assert found["TestRows-v0"] == pytest.approx(0.5, abs=0.05)
 
 

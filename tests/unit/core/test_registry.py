@@ -23,7 +23,9 @@ def test_reading_the_text_finds_what_importing_registers():
         assert find(task_id).domain == find(task_id).task_type.__module__.split(".")[2]
 
 
-@pytest.mark.parametrize("name", ["sum-v0", "Sum", "Sum-v", "rlvr/Sum-v0", "Sum_up-v0", "Süm-v0", ""])
+@pytest.mark.parametrize(
+    "name", ["sum-v0", "Sum", "Sum-v", "rlvr/Sum-v0", "Sum_up-v0", "Süm-v0", ""]
+)
 def test_malformed_names_are_refused(name):
     with pytest.raises(RegistrationError, match="SubsetSum-v0"):
         register(name, domain="math")

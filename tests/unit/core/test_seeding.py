@@ -13,7 +13,15 @@ def test_equal_keys_give_equal_streams():
 
 
 def test_different_keys_give_different_streams():
-    keys = [("a", 0), ("a", 1), ("b", 0), ("a", 0, 0), ("a", 2**32), ("a", 1, 2), ("a", 1 + 2 * 2**32)]
+    keys = [
+        ("a", 0),
+        ("a", 1),
+        ("b", 0),
+        ("a", 0, 0),
+        ("a", 2**32),
+        ("a", 1, 2),
+        ("a", 1 + 2 * 2**32),
+    ]
     assert len({int(stream(*key).integers(0, 2**60)) for key in keys}) == len(keys)
 
 

@@ -44,7 +44,9 @@ def test_json_round_trip():
     assert Verdict.from_json(verdict.to_json()) == verdict
 
 
-@pytest.mark.parametrize("data", [{}, {"score": "x", "status": "wrong"}, {"score": 0, "status": "?"}])
+@pytest.mark.parametrize(
+    "data", [{}, {"score": "x", "status": "wrong"}, {"score": 0, "status": "?"}]
+)
 def test_bad_json_is_a_row_error(data):
     with pytest.raises(RowError, match="not a verdict"):
         Verdict.from_json(data)

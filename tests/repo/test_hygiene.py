@@ -1,0 +1,98 @@
+"""What must hold of the repository's files."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = sorted((ROOT / "rlvr_envs").rglob("*.py"))
+TASK_FILES = [p for p in (ROOT / "rlvr_envs/envs").glob("*/*.py") if not p.name.startswith("_")]
+
+# Modules that may be longer than the limit, with their length: numbers here may only shrink.
+LONG_MODULES: dict[str, int] = {}
+
+
+def tracked():
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def relative(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=relative)
+def test_module_size(path):
+    limit = 300 if path in TASK_FILES else 400
+    lines = len(path.read_text("utf-8").splitlines())
+    assert lines <= LONG_MODULES.get(relative(path), limit), f"{lines} lines: split it"
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=relative)
+def test_every_module_says_what_it_is(path):
+    assert ast.get_docstring(ast.parse(path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=relative)
+def test_no_vague_or_shadowing_names(path):
+    assert path.stem not in {
+        "utils",
+        "util",
+        "common",
+        "helpers",
+        "misc",
+        "types",
+        "random",
+        "string",
+    }
+
+
+@pytest.mark.parametrize("path", PACKAGE, ids=relative)
+def test_answers_are_never_evaluated(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    names = {call.id for call in calls if isinstance(call, ast.Name)}
+    methods = {call.attr for call in calls if isinstance(call, ast.Attribute)}
+    assert not names & {"eval", "exec", "parse_expr", "sympify", "literal_eval"}
+    assert not methods & {"parse_expr", "sympify", "literal_eval", "alarm", "setitimer"}
+
+
+def test_no_user_error_is_an_assert():
+    found = [
+        f"{relative(path)}:{node.lineno}"
+        for path in PACKAGE
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Assert)
+    ]
+    assert not found
+
+
+def test_text_files_are_clean():
+    for path in tracked():
+        text = path.read_bytes()
+        if b"\0" in text or path.suffix in {".png", ".parquet"}:
+            continue
+        assert not text or text.endswith(b"\n"), f"{relative(path)}: no newline at the end"
+        assert b"\r\n" not in text, f"{relative(path)}: Windows line ends"
+        assert not re.search(rb"[ \t]+\n", text) or path.suffix == ".md", (
+            f"{relative(path)}: spaces"
+        )
+
+
+def test_files_are_small():
+    for path in tracked():
+        assert path.stat().st_size < 1_000_000, f"{relative(path)} is large: store it elsewhere"
+
+
+def test_no_conflict_markers_and_no_home_paths():
+    for path in tracked():
+        text = path.read_text("utf-8", errors="replace")
+        assert not re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE), relative(path)
+        assert not re.search(r"/(home|root|Users)/\w+/", text), relative(path)
