@@ -1,0 +1,150 @@
+"""Linear equations in one unknown, with parentheses and fractions on both sides."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, nonzero
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import appended, in_parentheses, number, signed_sum
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearEquationConfig:
+    """How deep the parentheses go, and how large the numbers are."""
+
+    depth: int = 2  # parentheses within parentheses on each side
+    max_coefficient: int = 9  # coefficients are drawn from -max_coefficient..max_coefficient
+    max_solution: int = 20  # the solution's numerator lies in -max_solution..max_solution
+    max_denominator: int = 1  # of the solution and of quotients; 1 keeps all integer
+
+    def __post_init__(self) -> None:
+        if self.depth < 0 or min(self.max_coefficient, self.max_solution) < 2:
+            raise ConfigError(
+                f"need depth >= 0, max_coefficient >= 2 and max_solution >= 2, got {self}"
+            )
+        if self.max_denominator < 1:
+            raise ConfigError(f"need max_denominator >= 1, got {self.max_denominator}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "LinearEquationConfig":
+        """A level of parentheses every second rung, larger numbers, and fractions from rung 3."""
+        return cls(
+            depth=(1 + difficulty) // 2,
+            max_coefficient=5 + 2 * difficulty,
+            max_solution=10 + 10 * difficulty,
+            max_denominator=max(1, difficulty),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LinearEquationProblem:
+    """The two sides in LaTeX, and the one solution."""
+
+    left: str
+    right: str
+    solution: Fraction = hidden()
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A written expression, and the slope and constant it comes to."""
+
+    text: str
+    slope: Fraction
+    constant: Fraction
+
+    def at(self, x: Fraction) -> Fraction:
+        return self.slope * x + self.constant
+
+
+_NOTHING = _Side("", Fraction(0), Fraction(0))
+
+
+@register("LinearEquation-v0", domain="math")
+class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
+    """Solve a linear equation in x.
+
+    Description:
+        Each side nests sums of a multiple of a parenthesis (or a quotient of one), a multiple of
+        x and a constant. The solution is planted first, and a last constant on the right makes it
+        true; the slopes of the two sides differ, so it is the only one.
+
+    Observation:
+        The equation.
+
+    Action:
+        The value of x, as a number or as ``x = ...``.
+
+    Reward:
+        1 for the solution, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rationals. No known gaps.
+
+    Difficulty:
+        The depth of the parentheses, the coefficients, and the solution's numerator and
+        denominator grow.
+
+    References:
+        Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
+        arXiv:1904.01557 (algebra modules).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> LinearEquationProblem:
+        config = self.config
+        bottom = integer(rng, 1, config.max_denominator)
+        solution = Fraction(nonzero(rng, config.max_solution), bottom)
+        left = self._side(rng, config.depth)
+        right = self._side(rng, config.depth // 2, constant=0) if config.depth else _NOTHING
+        if left.slope == right.slope:
+            sign = -1 if left.slope < 0 else 1
+            text = appended(left.text, signed_sum([(sign, "x")]))
+            left = _Side(text, left.slope + sign, left.constant)
+        rest = left.at(solution) - right.at(solution)
+        return LinearEquationProblem(left.text, appended(right.text, number(rest)), solution)
+
+    def _side(self, rng: Rng, depth: int, constant: int | None = None) -> _Side:
+        """Return a sum of a multiple of x, a constant and, unless flat, a nested part."""
+        slope = nonzero(rng, self.config.max_coefficient)
+        if constant is None:
+            constant = nonzero(rng, self.config.max_coefficient)
+        flat = _Side(signed_sum([(slope, "x"), (constant, "")]), *map(Fraction, (slope, constant)))
+        if not depth:
+            return flat
+        inner = self._side(rng, depth - 1)
+        factor = Fraction(self._factor(rng))
+        nested = signed_sum([(factor, in_parentheses(inner.text))])
+        if self.config.max_denominator > 1 and integer(rng, 0, 1):
+            factor = Fraction(1 if factor > 0 else -1, integer(rng, 2, self.config.max_denominator))
+            nested = f"{'-' if factor < 0 else ''}\\frac{{{inner.text}}}{{{factor.denominator}}}"
+        outer = _Side(
+            appended(nested, flat.text),
+            factor * inner.slope + slope,
+            factor * inner.constant + constant,
+        )
+        return outer if outer.slope else _Side(f"{outer.text} + x", Fraction(1), outer.constant)
+
+    def _factor(self, rng: Rng) -> int:
+        """Return a factor other than 0 and 1, so that no parentheses are idle."""
+        value = nonzero(rng, self.config.max_coefficient)
+        return value if value != 1 else self.config.max_coefficient
+
+    def prompt(self, problem: LinearEquationProblem) -> str:
+        return f"Solve for x:\n\n$${problem.left} = {problem.right}$$"
+
+    def verify(self, problem: LinearEquationProblem, answer: str) -> Verdict:
+        return judge_math(number(problem.solution), answer, answer_type="rational")
+
+    def solve(self, problem: LinearEquationProblem) -> str:
+        return number(problem.solution)

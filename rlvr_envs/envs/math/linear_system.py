@@ -1,0 +1,149 @@
+"""Systems of linear equations with a unique solution."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integers
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import linear, number, point
+from rlvr_envs.verifiers.symbolic import judge_math
+
+_PRIME = 2**31 - 1  # a matrix that is regular modulo a prime is regular
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearSystemConfig:
+    """How many unknowns there are, and how large the numbers are."""
+
+    n_variables: int = 3  # unknowns, and as many equations
+    max_coefficient: int = 9  # coefficients are drawn from -max_coefficient..max_coefficient
+    max_solution: int = 20  # numerators of the solution lie in -max_solution..max_solution
+    max_denominator: int = 1  # denominators of the solution are drawn from 1..max_denominator
+
+    def __post_init__(self) -> None:
+        if self.n_variables < 2 or self.max_coefficient < 1:
+            raise ConfigError(f"need n_variables >= 2 and max_coefficient >= 1, got {self}")
+        if self.max_solution < 1 or self.max_denominator < 1:
+            raise ConfigError(f"need max_solution >= 1 and max_denominator >= 1, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "LinearSystemConfig":
+        """One unknown more every second rung, larger numbers, and fractions from rung 4."""
+        return cls(
+            n_variables=2 + difficulty // 2,
+            max_coefficient=3 + 2 * difficulty,
+            max_solution=6 + 6 * difficulty,
+            max_denominator=max(1, difficulty - 2),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LinearSystemProblem:
+    """Coefficients and right-hand sides row by row, and the solution."""
+
+    coefficients: tuple[tuple[int, ...], ...]
+    constants: tuple[Fraction, ...]
+    solution: tuple[Fraction, ...] = hidden()
+
+
+@register("LinearSystem-v0", domain="math")
+class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
+    """Solve a system of linear equations.
+
+    Description:
+        As many equations as unknowns, with a regular matrix of integers and a planted rational
+        solution. A singular draw of the matrix is replaced; the last resort is to enlarge its
+        diagonal until no draw could be singular.
+
+    Observation:
+        The equations, in x and y, in x, y and z, or in numbered unknowns.
+
+    Action:
+        The ordered tuple of the values of the unknowns.
+
+    Reward:
+        1 for the solution, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rationals, value by value. No known gaps.
+
+    Difficulty:
+        The number of unknowns, the coefficients, and the solution's numerators and denominators
+        grow.
+
+    References:
+        Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
+        arXiv:1904.01557 (algebra modules).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> LinearSystemProblem:
+        config, n = self.config, self.config.n_variables
+        tops = integers(rng, -config.max_solution, config.max_solution, n)
+        bottoms = integers(rng, 1, config.max_denominator, n)
+        solution = tuple(Fraction(top, low) for top, low in zip(tops, bottoms, strict=True))
+        matrix = self._matrix(rng)
+        constants = tuple(
+            Fraction(sum(a * x for a, x in zip(row, solution, strict=True))) for row in matrix
+        )
+        return LinearSystemProblem(matrix, constants, solution)
+
+    def _matrix(self, rng: Rng) -> tuple[tuple[int, ...], ...]:
+        n, limit = self.config.n_variables, self.config.max_coefficient
+        rows: tuple[tuple[int, ...], ...] = ()
+        for _ in range(8):
+            draws = integers(rng, -limit, limit, n * n)
+            rows = tuple(draws[i * n : (i + 1) * n] for i in range(n))
+            if is_regular(rows):
+                return rows
+        return tuple(
+            tuple(a + n * limit + 1 if i == j else a for j, a in enumerate(row))
+            for i, row in enumerate(rows)
+        )
+
+    def prompt(self, problem: LinearSystemProblem) -> str:
+        names = _names(len(problem.solution))
+        lines = " \\\\\n".join(
+            f"{linear(row, names)} &= {number(constant)}"
+            for row, constant in zip(problem.coefficients, problem.constants, strict=True)
+        )
+        return (
+            f"Solve the system of equations:\n\n$$\\begin{{aligned}}\n{lines}\n"
+            f"\\end{{aligned}}$$\n\nGive the solution as the ordered tuple $({', '.join(names)})$."
+        )
+
+    def verify(self, problem: LinearSystemProblem, answer: str) -> Verdict:
+        return judge_math(point(problem.solution), answer, answer_type="tuple")
+
+    def solve(self, problem: LinearSystemProblem) -> str:
+        return point(problem.solution)
+
+
+def _names(count: int) -> tuple[str, ...]:
+    if count <= 3:
+        return ("x", "y", "z")[:count]
+    return tuple(f"x_{i}" if i <= 9 else f"x_{{{i}}}" for i in range(1, count + 1))
+
+
+def is_regular(rows: tuple[tuple[int, ...], ...]) -> bool:
+    """Whether the matrix is regular modulo a large prime, and therefore regular."""
+    left = [[a % _PRIME for a in row] for row in rows]
+    while left:
+        at = next((i for i, row in enumerate(left) if row[0]), None)
+        if at is None:
+            return False
+        pivot = left.pop(at)
+        inverse = pow(pivot[0], -1, _PRIME)
+        for i, row in enumerate(left):
+            factor = row[0] * inverse % _PRIME
+            left[i] = [(a - factor * b) % _PRIME for a, b in zip(row[1:], pivot[1:], strict=True)]
+    return True

@@ -1,0 +1,121 @@
+"""All real roots of a polynomial with planted rational roots."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import number_set, polynomial
+from rlvr_envs.envs.math._polynomials import Poly, multiply
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolynomialRootsConfig:
+    """How many roots there are, how large, and what else the polynomial holds."""
+
+    n_roots: int = 3  # distinct real roots
+    max_root: int = 20  # numerators of the roots lie in -max_root..max_root
+    max_denominator: int = 1  # denominators of the roots are drawn from 1..max_denominator
+    n_repeats: int = 0  # how many times some root is repeated
+    n_quadratics: int = 0  # factors without real roots
+
+    def __post_init__(self) -> None:
+        if self.n_roots < 1 or self.max_root < self.n_roots or self.max_denominator < 1:
+            raise ConfigError(f"need 1 <= n_roots <= max_root and max_denominator >= 1, got {self}")
+        if self.n_repeats < 0 or self.n_quadratics < 0:
+            raise ConfigError(f"need n_repeats >= 0 and n_quadratics >= 0, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "PolynomialRootsConfig":
+        """A root every second rung, larger roots; repeats, fractions and quadratics follow."""
+        return cls(
+            n_roots=2 + difficulty // 2,
+            max_root=12 + 3 * difficulty,
+            max_denominator=1 + difficulty // 3,
+            n_repeats=difficulty // 3,
+            n_quadratics=difficulty // 4,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PolynomialRootsProblem:
+    """The coefficients, constant first, and the distinct real roots in rising order."""
+
+    coefficients: tuple[int, ...]
+    roots: tuple[Fraction, ...] = hidden()
+
+
+@register("PolynomialRoots-v0", domain="math")
+class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
+    """Find all real roots of a polynomial.
+
+    Description:
+        The expanded product of linear factors with distinct planted roots, of repeats of some of
+        them, and of quadratics of negative discriminant.
+
+    Observation:
+        The equation that sets the polynomial to 0.
+
+    Action:
+        The set of all real solutions, each once, in any order.
+
+    Reward:
+        1 for exactly the real roots, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rationals, as sets. No known gaps.
+
+    Difficulty:
+        The number of roots, their numerators and denominators, the repeats and the quadratics
+        grow.
+
+    References:
+        Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
+        arXiv:1904.01557 (polynomial roots).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> PolynomialRootsProblem:
+        config = self.config
+        roots: list[Fraction] = []
+        while len(roots) < config.n_roots:
+            # There are at least twice as many candidates as roots, so this ends soon.
+            top = integer(rng, -config.max_root, config.max_root)
+            root = Fraction(top, integer(rng, 1, config.max_denominator))
+            if root not in roots:
+                roots.append(root)
+        repeats = [roots[i] for i in integers(rng, 0, config.n_roots - 1, config.n_repeats)]
+        product: Poly = (1,)
+        for root in (*roots, *repeats):
+            product = multiply(product, (-root.numerator, root.denominator))
+        for _ in range(config.n_quadratics):
+            product = multiply(product, _without_real_roots(rng))
+        return PolynomialRootsProblem(product, tuple(sorted(roots)))
+
+    def prompt(self, problem: PolynomialRootsProblem) -> str:
+        return (
+            f"Find all real solutions of\n\n$${polynomial(problem.coefficients)} = 0$$\n\n"
+            "Give them as a set, each solution once, whatever its multiplicity."
+        )
+
+    def verify(self, problem: PolynomialRootsProblem, answer: str) -> Verdict:
+        return judge_math(number_set(problem.roots), answer, answer_type="set")
+
+    def solve(self, problem: PolynomialRootsProblem) -> str:
+        return number_set(problem.roots)
+
+
+def _without_real_roots(rng: Rng) -> Poly:
+    """Return ``ax² + bx + c`` with ``b² < 4ac``."""
+    first, middle = integer(rng, 1, 3), integer(rng, -5, 5)
+    return (middle**2 // (4 * first) + integer(rng, 1, 5), middle, first)
