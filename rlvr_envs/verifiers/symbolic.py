@@ -17,7 +17,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.verifiers.mathtext import fallback
 from rlvr_envs.verifiers.mathtext.calculus import derivative
 from rlvr_envs.verifiers.mathtext.compare import Decision, same
-from rlvr_envs.verifiers.mathtext.forms import settle
+from rlvr_envs.verifiers.mathtext.forms import is_worked_out, settle
 from rlvr_envs.verifiers.mathtext.gold import CompiledGold, compile_gold
 from rlvr_envs.verifiers.mathtext.identity import same as same_expression
 from rlvr_envs.verifiers.mathtext.normalise import normalise, plain_words
@@ -180,6 +180,8 @@ def _rule_typed(gold: CompiledGold, answer: str, rel_tol: float | None) -> _Ruli
     value = settle(read(answer))
     if gold.answer_type == "equation" and gold.declared and not isinstance(value, Chain):
         return _Ruling(False, "typed")
+    if gold.declared and not is_worked_out(value, gold.answer_type):
+        return _Ruling(False, "typed")
     decision = _best(gold, answer, value, rel_tol)
     if decision is None and _squeeze(answer) == _squeeze(gold.text):
         return _Ruling(True, "spelling")
@@ -208,7 +210,8 @@ def _squeeze(text: str) -> str:
 
 def _is_hopeless(gold: CompiledGold, value: Value) -> bool:
     """Whether a second reader could only waste time: too large, too deep, or plain prose."""
-    return (isinstance(value, Opaque) and value.final) or gold.hopeless
+    numeric = gold.declared and gold.answer_type not in ("expression", "equation")
+    return (isinstance(value, Opaque) and value.final) or gold.hopeless or numeric
 
 
 def _ask_again(gold: CompiledGold, answer: str) -> Verdict:

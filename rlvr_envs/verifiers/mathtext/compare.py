@@ -1,6 +1,6 @@
 """Typed comparison of a settled gold with a settled answer: True, False, or None for undecided."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from rlvr_envs.verifiers.mathtext import identity, nodes, units
@@ -39,10 +39,10 @@ def same(gold: Value, answer: Value, rel_tol: float | None = None) -> Decision:
     return _HANDLERS[type(gold)](gold, answer, rel_tol)
 
 
-def every(decisions: "Sequence[Decision] | object") -> Decision:
+def every(decisions: Iterable[Decision]) -> Decision:
     """Return False if one is False, else None if one is open, else True."""
     seen_open = False
-    for decision in decisions:  # type: ignore[attr-defined]
+    for decision in decisions:
         if decision is False:
             return False
         seen_open |= decision is None

@@ -1,7 +1,9 @@
 """A second opinion from math-verify's LaTeX grammar and sympy, in an isolated worker process.
 
-Asked only about short answers that this package's own reader does not know. The worker gets a
-deadline and a memory limit that its parent enforces by killing it.
+Asked only about short LaTeX that this package's own reader does not know, such as sums and
+integrals. The worker has a deadline and a memory limit that its parent enforces by killing it. In
+the worker the text meets only the ANTLR grammar, which must consume all of it: no text is ever
+handed to sympy's own parser, which evaluates Python.
 """
 
 import re
@@ -10,15 +12,23 @@ from typing import Any
 
 from rlvr_envs.core.errors import WorkerError, WorkerMemory, WorkerTimeout
 
+WORKER_PRELOAD = ("math_verify", "latex2sympy2_extended")
+
 MAX_CHARACTERS = 400
 DEADLINE_S = 1.0
 
 _CHILD = "rlvr_envs.verifiers.mathtext.fallback:equal_by_sympy"
-# Relations that the other grammar reads only in part, text, and anything but plain LaTeX.
+# What the other grammar reads only in part, or reads as something else.
 _REFUSED = re.compile(
-    r"\\neq?\b|!=|\\not|=.*=|\\text|\\mbox|[A-Za-z]{5,}(?![A-Za-z}])\s|[\x00-\x08]|@|;|\""
+    r"\\neq?(?![A-Za-z])|!=|\\not|=[^=]*=|\\text|\\mbox|\\boxed|\\forall|\\exists|\\le?ft?arrow"
+    r"|(?<![\\A-Za-z])[A-Za-z]{4,}|[0-9]\.[0-9]|[@;\"\x00-\x08]"
 )
-_TOWER = re.compile(r"\^\s*\{?[^{}^]{0,20}\^|!|\\binom|[0-9]{40}|\\choose")
+_INDEXED = re.compile(r"[_^]\s*+\{[^{}]*+\}")  # k=0 under a sum is no relation
+# Restating the question is no answer: these must stand in the gold too.
+_UNEVALUATED = re.compile(r"\\(?:int|sum|prod|lim|oint|iint|det|frac\{d|bigcup|mod)")
+# What grows faster than any deadline is worth waiting for.
+_EXPLOSIVE = re.compile(r"\^[\s{(]*+[^{}^]{0,20}\^|!|binom|choose|[0-9]{30}|\^[\s{(]*+[0-9]{4}")
+_TOLERANCE = 1e-9  # relative, for numbers: the other grader calls any two tiny numbers equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +41,69 @@ class Opinion:
 
 
 def second_opinion(gold: str, answer: str) -> Opinion:
-    """Return what an isolated sympy thinks of two LaTeX strings."""
-    for text in (gold, answer):
-        if len(text) > MAX_CHARACTERS or _REFUSED.search(text) or _TOWER.search(text):
-            return Opinion()
-    from rlvr_envs.core.workers import shared_pool  # noqa: PLC0415 - no pool before it is needed
-
+    """Return what an isolated sympy thinks of two LaTeX texts."""
+    if not (_is_suitable(gold) and _is_suitable(answer)):
+        return Opinion()
+    if not set(_UNEVALUATED.findall(answer)) <= set(_UNEVALUATED.findall(gold)):
+        return Opinion()
     try:
-        equal = shared_pool().call(_CHILD, gold, answer, deadline_s=DEADLINE_S)
+        equal = _ask(gold, answer)
     except WorkerTimeout:
         return Opinion(timed_out=True)
     except WorkerMemory:
         return Opinion()
     except WorkerError:
-        return Opinion(failed=True)
+        return Opinion(failed=not _is_healthy())
     return Opinion(equal if isinstance(equal, bool) else None)
 
 
+def _is_suitable(text: str) -> bool:
+    if len(text) > MAX_CHARACTERS or _EXPLOSIVE.search(text):
+        return False
+    return not _REFUSED.search(_INDEXED.sub("_1 ", text))
+
+
+def _ask(gold: str, answer: str) -> object:
+    from rlvr_envs.core.workers import shared_pool  # no pool is started before it is needed
+
+    return shared_pool().call(_CHILD, gold, answer, deadline_s=DEADLINE_S)
+
+
+def _is_healthy() -> bool:
+    """Tell an answer that breaks its worker from a machine where no worker can run."""
+    try:
+        return _ask("x+1", "1+x") is True
+    except WorkerError:
+        return False
+
+
 def equal_by_sympy(gold: str, answer: str) -> bool | None:
-    """Return whether two LaTeX strings are equal mathematics; runs in the worker only."""
+    """Return whether two LaTeX texts are equal mathematics; runs in the worker only."""
     left, right = _parse(gold), _parse(answer)
     if left is None or right is None:
         return None
-    from math_verify.grader import verify  # noqa: PLC0415 - sympy stays out of the parent
+    from math_verify import verify
 
-    return bool(verify(left, right, timeout_seconds=None))
+    equal = bool(verify(left, right, timeout_seconds=None, allow_set_relation_comp=True))
+    return equal and _close_numbers(left, right)
 
 
 def _parse(text: str) -> Any | None:
-    return None
+    from latex2sympy2_extended import NormalizationConfig, latex2sympy
+
+    try:
+        return latex2sympy(
+            text.replace("$", " "),
+            is_real="i" not in text,
+            normalization_config=NormalizationConfig(boxed="none"),
+        )
+    except Exception:  # noqa: BLE001 - the grammar raises bare Exception for any syntax error
+        return None
+
+
+def _close_numbers(left: Any, right: Any) -> bool:
+    """Whether two numbers are close relatively; true of anything that is no number."""
+    if getattr(left, "is_number", False) and getattr(right, "is_number", False):
+        one, two = complex(left), complex(right)
+        return abs(one - two) <= _TOLERANCE * max(abs(one), abs(two))
+    return True

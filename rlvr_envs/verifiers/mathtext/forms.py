@@ -1,14 +1,16 @@
 """Reducing an answer to the form in which it is compared: labels, chains and lists settled."""
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rlvr_envs.verifiers.mathtext import identity, nodes
-from rlvr_envs.verifiers.mathtext.nodes import Call, Mul, Node, Pow, Sym
+from rlvr_envs.verifiers.mathtext.nodes import Call, Form, Mul, Node, Num, Pow, Sym
 from rlvr_envs.verifiers.mathtext.values import (
     Braces,
     Chain,
     Combined,
+    Grid,
     Group,
     Listing,
     Opaque,
@@ -102,9 +104,9 @@ def settle(value: Value) -> Value:
     return value
 
 
-def _flat(items: "list[Value] | object") -> list[Value]:
+def _flat(items: Iterable[Value]) -> list[Value]:
     found: list[Value] = []
-    for item in items:  # type: ignore[attr-defined]
+    for item in items:
         found.extend(item.items if isinstance(item, Listing) else (item,))
     return found
 
@@ -207,3 +209,32 @@ def record(value: Value) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
     ):
         return None
     return assigned.name.items, assigned.value.items
+
+
+def is_worked_out(value: Value, answer_type: str) -> bool:
+    """Whether each number is written out, so that restating the question earns nothing.
+
+    An integer must be a literal; elsewhere one quotient of literals is a number too. Expressions
+    and equations are judged by value alone.
+    """
+    if answer_type in ("expression", "equation", "complex"):
+        return True
+    limit = Form.LITERAL if answer_type == "integer" else Form.QUOTIENT
+    return all(number.form <= limit for number in _numbers(value))
+
+
+def _numbers(value: Value) -> Iterator[Num]:
+    """Yield the scalars of a value that are plain numbers."""
+    if isinstance(value, Scalar):
+        if isinstance(value.expr, Num):
+            yield value.expr
+    elif isinstance(value, Group | Braces | Listing):
+        for item in value.items:
+            yield from _numbers(item)
+    elif isinstance(value, Grid):
+        for row in value.rows:
+            for item in row:
+                yield from _numbers(item)
+    elif isinstance(value, Chain | Combined):
+        for side in value.sides if isinstance(value, Chain) else value.parts:
+            yield from _numbers(side)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from rlvr_envs.verifiers import exact
 from rlvr_envs.verifiers.mathtext import nodes
 from rlvr_envs.verifiers.mathtext.lexer import Unreadable
-from rlvr_envs.verifiers.mathtext.nodes import Call, Node, Num
+from rlvr_envs.verifiers.mathtext.nodes import Call, Form, Node, Num
 
 MAX_LITERAL = 3_000  # digits of one number
 MAX_EXPONENT = 2_000
@@ -61,7 +61,7 @@ def apply(name: str, args: tuple[Node, ...]) -> Node:
     if len(numbers) == len(args):
         folded = _fold(name, numbers)
         if folded is not None:
-            return Num(folded)
+            return Num(folded, form=Form.COMPUTED)
     return Call(name, args)
 
 
@@ -77,6 +77,5 @@ def _fold(name: str, numbers: list[Fraction]) -> Fraction | None:
         return exact.root(first, degree.numerator) if degree.denominator == 1 else None
     if name in ("max", "min"):
         return max(numbers) if name == "max" else min(numbers)
-    simple = {"abs": abs(first), "floor": first // 1, "ceil": -(-first // 1)}
-    found = simple.get(name)
-    return None if found is None else Fraction(found)
+    simple = {"abs": abs(first), "floor": Fraction(first // 1), "ceil": Fraction(-(-first // 1))}
+    return simple.get(name)

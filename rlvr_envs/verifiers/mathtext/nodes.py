@@ -1,18 +1,28 @@
 """Expression trees, built by constructors that fold exact numbers as they go."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
 from fractions import Fraction
 
 from rlvr_envs.verifiers import exact
 
 
+class Form(IntEnum):
+    """How a number was written, least worked out last."""
+
+    LITERAL = 0
+    QUOTIENT = 1  # one literal over another, or a mixed number
+    COMPUTED = 2  # anything that was left to the reader to compute
+
+
 @dataclass(frozen=True, slots=True)
 class Num:
-    """An exact rational; a decimal literal also remembers how precisely it was written."""
+    """An exact rational; it remembers how it was written, which equality ignores."""
 
     value: Fraction
-    ulp: Fraction | None = None  # one unit in the last written place
-    digits: int = 0  # significant digits written
+    ulp: Fraction | None = field(default=None, compare=False)  # one unit in the last written place
+    digits: int = field(default=0, compare=False)  # significant digits written
+    form: Form = field(default=Form.LITERAL, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +96,7 @@ def add(*terms: Node) -> Node:
             else:
                 flat.append(part)
     if total or not flat:
-        flat.append(Num(total))
+        flat.append(Num(total, form=Form.COMPUTED))
     return flat[0] if len(flat) == 1 else Add(tuple(flat))
 
 
@@ -117,9 +127,15 @@ def _times(left: Num, right: Num) -> Num:
     if right.ulp is not None and left.ulp is None:
         left, right = right, left
     value = exact.multiply(left.value, right.value)
-    if left.ulp is not None and right.ulp is None and _is_power_of_ten(abs(right.value)):
-        return Num(value, left.ulp * abs(right.value), left.digits)
-    return Num(value)
+    for one, two in ((left, right), (right, left)):
+        if abs(one.value) == 1 and one.ulp is None and one.form is Form.LITERAL:
+            return Num(value, two.ulp, two.digits, two.form)
+    if right.ulp is None and right.form is not Form.COMPUTED and _is_power_of_ten(abs(right.value)):
+        ulp = None if left.ulp is None else left.ulp * abs(right.value)
+        return Num(value, ulp, left.digits, max(left.form, right.form))
+    whole = left.form is Form.LITERAL and left.value.denominator == 1
+    divided = right.form is Form.QUOTIENT and right.value.numerator in (1, -1)
+    return Num(value, form=Form.QUOTIENT if whole and divided else Form.COMPUTED)
 
 
 def _is_power_of_ten(value: Fraction) -> bool:
@@ -157,16 +173,24 @@ def power(base: Node, exponent: Node) -> Node:
     if isinstance(base, Num) and isinstance(exponent, Num):
         top, bottom = exponent.value.numerator, exponent.value.denominator
         if bottom == 1:
-            return Num(exact.power(base.value, top))
+            return Num(exact.power(base.value, top), form=_power_form(base, top))
         found = exact.root(base.value, bottom) if base.value >= 0 else None
         if found is not None:
-            return Num(exact.power(found, top))
+            return Num(exact.power(found, top), form=Form.COMPUTED)
         exact.power(abs(base.value) or Fraction(1), top)  # only to refuse what is too large
     if isinstance(base, Mul) and isinstance(exponent, Num) and exponent.value == -1:
         return mul(*(power(factor, exponent) for factor in base.factors))
     if isinstance(base, Pow) and isinstance(exponent, Num) and exponent.value == -1:
         return power(base.base, neg(base.exponent))
     return Pow(base, exponent)
+
+
+def _power_form(base: Num, exponent: int) -> Form:
+    if base.form is not Form.LITERAL or base.value.denominator != 1:
+        return Form.COMPUTED
+    if exponent == -1:
+        return Form.QUOTIENT
+    return Form.LITERAL if base.value == 10 else Form.COMPUTED
 
 
 def children(node: Node) -> tuple[Node, ...]:

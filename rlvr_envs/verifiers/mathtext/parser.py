@@ -10,7 +10,7 @@ from fractions import Fraction
 from rlvr_envs.verifiers.mathtext import nodes, units
 from rlvr_envs.verifiers.mathtext.functions import apply, numeral
 from rlvr_envs.verifiers.mathtext.lexer import Token, Unreadable
-from rlvr_envs.verifiers.mathtext.nodes import Node, Num, Sym
+from rlvr_envs.verifiers.mathtext.nodes import Form, Node, Num, Sym
 from rlvr_envs.verifiers.mathtext.normalise import plain_words
 from rlvr_envs.verifiers.mathtext.values import (
     Braces,
@@ -33,6 +33,12 @@ _CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "langle": ("rangle",)}
 _MATRICES = frozenset("pmatrix bmatrix matrix Bmatrix smallmatrix array".split())
 _ALWAYS_FUNCTIONS = frozenset("fghFGH")
 _OFTEN_FUNCTIONS = frozenset("fghFGHpqPQuvwxyzIVTNWSDAR") | {"phi", "psi", "delta", "theta", "Phi"}
+_SIGNS: dict[str, Node] = {
+    "+": nodes.ONE,
+    "-": nodes.MINUS_ONE,
+    "pm": nodes.SIGN,
+    "mp": nodes.neg(nodes.SIGN),
+}
 
 
 class Parser:
@@ -180,8 +186,7 @@ class Parser:
         sign: Node | None = None
         while self.sees("+", "-", "pm", "mp"):
             text = self.expect("+", "-", "pm", "mp")
-            factor = {"+": nodes.ONE, "-": nodes.MINUS_ONE, "pm": nodes.SIGN}.get(text)
-            sign = nodes.mul(sign or nodes.ONE, factor or nodes.neg(nodes.SIGN))
+            sign = nodes.mul(sign or nodes.ONE, _SIGNS[text])
         return sign
 
     def product(self) -> Value:
@@ -223,12 +228,12 @@ class Parser:
             mixed = self._mixed_part(token)
             if mixed is not None:
                 factors[-1] = nodes.ONE
-                return nodes.add(last, mixed)
+                return Num(last.value + mixed.value, form=Form.QUOTIENT)
         if token.kind == "num" and before.kind == "num":
             raise Unreadable("two numbers side by side")
         return scalar(self.power())
 
-    def _mixed_part(self, token: Token) -> Node | None:
+    def _mixed_part(self, token: Token) -> Num | None:
         """Return the proper fraction that makes a mixed number with the whole before it."""
         start = self.at
         part: Node | None = None
@@ -465,7 +470,7 @@ class Parser:
                 return tuple(scalar(item) for item in inner.items)
             return (scalar(inner),)
         sign = self._sign()
-        factors = []
+        factors: list[Node] = []
         while self._starts_factor() and not (factors and self.peek().kind == "fun"):
             factors.append(scalar(self.power()))
             if self.sees("*") and self.peek(1).kind in ("sym", "const"):
