@@ -28,7 +28,6 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 from weakref import WeakSet
 
@@ -158,12 +157,7 @@ class WorkerPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def take(self, *, wait: bool) -> Worker | None:
@@ -293,8 +287,8 @@ class _Job:
                 self._dispatch()
                 self._wait()
         except BaseException:
-            for fd in list(self.lanes):
-                self.pool.discard(self._leave(fd).worker)
+            for lane in self.lanes.values():
+                self.pool.discard(lane.worker)
             raise
         return [self.outcomes[index] for index in range(len(self.items))]
 
@@ -303,17 +297,24 @@ class _Job:
             worker = self.pool.take(wait=not self.lanes)
             if worker is None:
                 return
-            share = math.ceil(len(self.todo) / (2 * self.pool.workers))
-            size = min(share, MAX_BATCH, self.pool.recycle_after - worker.served)
-            batch = deque(self.todo.popleft() for _ in range(size))
-            worker.served += size
-            fd = worker.channel.fileno()
-            self.lanes[fd] = _Lane(worker, batch)
-            self.poll.register(fd, select.POLLIN)
-            request = pickle.dumps((self.function, [self.items[index] for index in batch]))
-            # A worker that ended just now is found by the poll that follows.
-            with suppress(BrokenPipeError, ConnectionResetError):
-                _worker.send(worker.channel, request)
+            try:
+                self._assign(worker)
+            except BaseException:  # such as Ctrl-C
+                self.pool.discard(worker)
+                raise
+
+    def _assign(self, worker: Worker) -> None:
+        share = math.ceil(len(self.todo) / (2 * self.pool.workers))
+        size = min(share, MAX_BATCH, self.pool.recycle_after - worker.served)
+        batch = deque(self.todo.popleft() for _ in range(size))
+        worker.served += size
+        fd = worker.channel.fileno()
+        self.lanes[fd] = _Lane(worker, batch)
+        self.poll.register(fd, select.POLLIN)
+        request = pickle.dumps((self.function, [self.items[index] for index in batch]))
+        # A worker that ended just now is found by the poll that follows.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            _worker.send(worker.channel, request)
 
     def _wait(self) -> None:
         expires = min(lane.expires for lane in self.lanes.values())

@@ -217,6 +217,40 @@ def test_large_arguments_and_results_pass(pool):
     assert pool.map("builtins:bytes", [(blob,)] * 4, deadline_s=10)[3].value == blob
 
 
+def test_a_function_in_a_worker_may_use_a_pool_itself(pool, tmp_path, monkeypatch):
+    (tmp_path / "nesting.py").write_text(
+        textwrap.dedent(
+            """
+            from rlvr_envs.core.errors import WorkerTimeout
+            from rlvr_envs.core.workers import shared_pool
+
+            def f(n):
+                try:
+                    shared_pool().call("builtins:pow", 9, 9**9, deadline_s=0.2)
+                except WorkerTimeout:
+                    return shared_pool().call("builtins:pow", n, 2)
+            """
+        )
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert pool.call("nesting:f", 7, deadline_s=PATIENCE_S) == 49
+
+
+def test_an_interrupted_call_gives_its_worker_up(monkeypatch):
+    with WorkerPool(workers=1) as pool:
+        pid = pool.call("os:getpid")
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "monotonic", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                pool.call(*TOWER, deadline_s=PATIENCE_S)
+        assert wait_for(lambda: gone(pid))
+        assert pool.call("builtins:abs", -2) == 2
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
 def test_many_threads_at_once(pool):
     def work(n):
         if n % 8 == 0:
