@@ -1,0 +1,102 @@
+"""Probabilities and expected values, as exact fractions."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import number
+from rlvr_envs.envs.math._probability import KINDS
+from rlvr_envs.verifiers.symbolic import judge_math
+
+_ATTEMPTS = 20  # draws with the answer 0 or 1 are rare, and kept after so many in a row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbabilityConfig:
+    """Which questions are asked, and how large they are."""
+
+    kinds: tuple[str, ...] = tuple(KINDS)  # some of the kinds that the task's text lists
+    size: int = 10  # dice, balls, bags, draws and stages all grow with it
+
+    def __post_init__(self) -> None:
+        if not self.kinds or not set(self.kinds) <= set(KINDS):
+            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
+        if self.size < 0:
+            raise ConfigError(f"need size >= 0, got {self.size}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "ProbabilityConfig":
+        """The size grows by two a rung: more dice, balls and bags, more draws and stages."""
+        return cls(size=2 * difficulty)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbabilityProblem:
+    """The kind of question, the numbers in it, and the exact answer."""
+
+    kind: str
+    numbers: tuple[int, ...]
+    value: Fraction = hidden()
+
+
+@register("Probability-v0", domain="math")
+class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
+    """Find a probability, a conditional probability or an expected value exactly.
+
+    Description:
+        Ten kinds: the sum of dice; balls drawn with or without replacement; marbles of several
+        colours; which bag a draw came from (Bayes); a medical test (Bayes); the wait for a red
+        ball; the highest or lowest of several dice; balls moved through a chain of bags; players
+        taking turns; mean and variance of a wheel of fortune.
+
+    Observation:
+        One question in words.
+
+    Action:
+        One rational number: a fraction, lowest terms or not, or an exact decimal.
+
+    Reward:
+        1 for the exact value, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on fractions; a rounded decimal earns nothing.
+
+    Difficulty:
+        The counts of dice, balls, bags, draws and stages grow, and with them the sample space.
+
+    References:
+        Feller, An Introduction to Probability Theory and Its Applications, volume 1, chapters 2,
+        5 and 9.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> ProbabilityProblem:
+        kind = pick(rng, self.config.kinds)
+        numbers: tuple[int, ...] = ()
+        value = Fraction(0)
+        for _ in range(_ATTEMPTS):
+            numbers = KINDS[kind].draw(rng, self.config.size)
+            value = KINDS[kind].value(numbers)
+            if value not in (0, 1):
+                break
+        return ProbabilityProblem(kind, numbers, value)
+
+    def prompt(self, problem: ProbabilityProblem) -> str:
+        question = KINDS[problem.kind].ask(problem.numbers)
+        return f"{question} Give the exact value, for example as a fraction."
+
+    def verify(self, problem: ProbabilityProblem, answer: str) -> Verdict:
+        return judge_math(number(problem.value), answer, answer_type="rational")
+
+    def solve(self, problem: ProbabilityProblem) -> str:
+        return number(problem.value)
