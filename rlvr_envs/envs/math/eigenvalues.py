@@ -1,0 +1,101 @@
+"""Eigenvalues of an integer matrix that was built to have integer ones."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EigenvaluesConfig:
+    """Size of the matrix, of its eigenvalues, and how well they are hidden."""
+
+    size: int = 3  # rows and columns
+    max_eigenvalue: int = 9  # eigenvalues are drawn from -max_eigenvalue..max_eigenvalue
+    n_mixes: int = 4  # elementary similarities that hide the triangular shape
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or self.max_eigenvalue < 1 or self.n_mixes < 0:
+            raise ConfigError(f"need size >= 1, max_eigenvalue >= 1 and n_mixes >= 0, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "EigenvaluesConfig":
+        """Triangular on rung 0; the similarities, the eigenvalues and the size grow."""
+        return cls(
+            size=2 + (difficulty + 1) // 3,
+            max_eigenvalue=5 + 2 * difficulty,
+            n_mixes=difficulty + difficulty * difficulty // 12,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EigenvaluesProblem:
+    """The matrix, and its distinct eigenvalues in rising order."""
+
+    matrix: tuple[tuple[int, ...], ...]
+    eigenvalues: tuple[int, ...] = hidden()
+
+
+@register("Eigenvalues-v0", domain="math")
+class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
+    """Find the eigenvalues of a matrix.
+
+    Description:
+        A triangular integer matrix with chosen eigenvalues is disguised by elementary
+        similarities, which keep its entries whole. Eigenvalues may repeat.
+
+    Observation:
+        A square matrix of integers.
+
+    Action:
+        The set of distinct eigenvalues, in any order.
+
+    Reward:
+        1 for exactly the eigenvalues, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, as sets of integers. Multiplicities are not asked for.
+
+    Difficulty:
+        The size, the eigenvalues and the number of similarities grow.
+
+    References:
+        Strang, Introduction to Linear Algebra, chapter 6.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> EigenvaluesProblem:
+        config = self.config
+        values = integers(rng, -config.max_eigenvalue, config.max_eigenvalue, config.size)
+        triangular = tuple(
+            tuple(
+                value if i == j else (integer(rng, -5, 5) if j > i else 0)
+                for j in range(config.size)
+            )
+            for i, value in enumerate(values)
+        )
+        matrix = _matrix.mixed(rng, triangular, config.n_mixes)
+        return EigenvaluesProblem(matrix, tuple(sorted(set(values))))
+
+    def prompt(self, problem: EigenvaluesProblem) -> str:
+        return (
+            f"Find all eigenvalues of the matrix $${_latex.matrix(problem.matrix)}.$$ "
+            "Answer with the set of distinct eigenvalues, in braces."
+        )
+
+    def verify(self, problem: EigenvaluesProblem, answer: str) -> Verdict:
+        return judge_math(_latex.number_set(problem.eigenvalues), answer, answer_type="set")
+
+    def solve(self, problem: EigenvaluesProblem) -> str:
+        return _latex.number_set(problem.eigenvalues)

@@ -1,0 +1,87 @@
+"""Determinant of a square integer matrix."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.envs.math._matrix import Matrix
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixDeterminantConfig:
+    """Size of the matrix and of its entries."""
+
+    size: int = 3  # rows and columns
+    max_entry: int = 9  # entries are drawn from -max_entry..max_entry
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or self.max_entry < 1:
+            raise ConfigError(f"need size >= 1 and max_entry >= 1, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "MatrixDeterminantConfig":
+        """Every second rung adds a row and a column; the entries grow by three a rung."""
+        return cls(size=2 + difficulty // 2, max_entry=5 + 3 * difficulty)
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixDeterminantProblem:
+    """The matrix, and its determinant."""
+
+    matrix: tuple[tuple[int, ...], ...]
+    determinant: int = hidden()
+
+
+@register("MatrixDeterminant-v0", domain="math")
+class MatrixDeterminantTask(Task[MatrixDeterminantConfig, MatrixDeterminantProblem]):
+    """Compute the determinant of a matrix.
+
+    Description:
+        The entries are drawn evenly from a range around 0, so the determinant varies widely and
+        is seldom 0.
+
+    Observation:
+        A square matrix of integers.
+
+    Action:
+        One integer.
+
+    Reward:
+        1 for the determinant, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on integers. No known gaps.
+
+    Difficulty:
+        The size of the matrix and its entries grow.
+
+    References:
+        Bareiss, Sylvester's identity and multistep integer-preserving Gaussian elimination,
+        Mathematics of Computation 22 (1968).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> MatrixDeterminantProblem:
+        size = self.config.size
+        matrix: Matrix = _matrix.random_matrix(rng, size, size, self.config.max_entry)
+        return MatrixDeterminantProblem(matrix, _matrix.determinant(matrix))
+
+    def prompt(self, problem: MatrixDeterminantProblem) -> str:
+        return f"Compute the determinant of the matrix $${_latex.matrix(problem.matrix)}.$$"
+
+    def verify(self, problem: MatrixDeterminantProblem, answer: str) -> Verdict:
+        return judge_math(str(problem.determinant), answer, answer_type="integer")
+
+    def solve(self, problem: MatrixDeterminantProblem) -> str:
+        return str(problem.determinant)

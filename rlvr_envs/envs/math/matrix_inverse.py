@@ -1,0 +1,119 @@
+"""Inverse of an integer matrix, with rational entries."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, nonzero
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixInverseConfig:
+    """Size of the matrix and of the factors that it is built from."""
+
+    size: int = 2  # rows and columns
+    max_entry: int = 4  # of the triangular factors, in absolute value
+    max_pivot: int = 4  # of the diagonal factor, in absolute value
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or self.max_entry < 1 or self.max_pivot < 1:
+            raise ConfigError(f"need size, max_entry and max_pivot of at least 1, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "MatrixInverseConfig":
+        """Every fourth rung adds a row and a column, up to 12; the factors' entries go on growing.
+
+        Larger inverses would be longer than any answer that is read.
+        """
+        return cls(
+            size=min(2 + (difficulty + 1) // 4, 12),
+            max_entry=3 + difficulty // 8,
+            max_pivot=2 + difficulty,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixInverseProblem:
+    """The matrix, and its inverse."""
+
+    matrix: tuple[tuple[int, ...], ...]
+    inverse: tuple[tuple[Fraction, ...], ...] = hidden()
+
+
+@register("MatrixInverse-v0", domain="math")
+class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
+    """Invert a matrix.
+
+    Description:
+        The matrix is a product of a lower triangular, a diagonal and an upper triangular matrix
+        of small integers, with its rows in a random order; so its inverse exists, and has
+        entries of moderate size.
+
+    Observation:
+        A square matrix of integers.
+
+    Action:
+        A matrix of rational numbers.
+
+    Reward:
+        1 for the inverse, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, entry by entry, on rational numbers. No known gaps.
+
+    Difficulty:
+        The size of the matrix and the entries of its factors grow.
+
+    References:
+        Strang, Introduction to Linear Algebra, chapter 2.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> MatrixInverseProblem:
+        size, limit = self.config.size, self.config.max_entry
+        lower = _matrix.unit_lower(rng, size, size, limit)
+        upper = _matrix.unit_lower(rng, size, size, limit)
+        pivots = [nonzero(rng, self.config.max_pivot) for _ in range(size)]
+        order = rng.permutation(size).tolist()
+        scaled = tuple(
+            tuple(pivot * value for value in row)
+            for pivot, row in zip(pivots, _matrix.transpose(upper), strict=True)
+        )
+        straight = _matrix.product(lower, scaled)
+        # (L D U)^-1 = U^-1 (D^-1 L^-1), and swapped rows become swapped columns.
+        divided = tuple(
+            tuple(Fraction(value, pivot) for value in row)
+            for pivot, row in zip(pivots, _matrix.unit_lower_inverse(lower), strict=True)
+        )
+        left = tuple(
+            tuple(map(Fraction, row))
+            for row in _matrix.transpose(_matrix.unit_lower_inverse(upper))
+        )
+        inverse = _matrix.product(left, divided)
+        return MatrixInverseProblem(
+            tuple(straight[i] for i in order),
+            tuple(tuple(row[i] for i in order) for row in inverse),
+        )
+
+    def prompt(self, problem: MatrixInverseProblem) -> str:
+        return (
+            f"Find the inverse of the matrix $${_latex.matrix(problem.matrix)}.$$ "
+            "Give it as a matrix with exact entries."
+        )
+
+    def verify(self, problem: MatrixInverseProblem, answer: str) -> Verdict:
+        return judge_math(_latex.matrix(problem.inverse), answer, answer_type="matrix")
+
+    def solve(self, problem: MatrixInverseProblem) -> str:
+        return _latex.matrix(problem.inverse)

@@ -1,0 +1,114 @@
+"""Products of integer matrices, some of them raised to a power."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixProductConfig:
+    """How many matrices are multiplied, and how large they are."""
+
+    n_factors: int = 2  # matrices in the product
+    max_size: int = 3  # rows and columns are drawn from max(1, max_size - 1)..max_size
+    max_entry: int = 9  # entries are drawn from -max_entry..max_entry
+    max_power: int = 1  # square factors are raised to a power from 1..max_power
+
+    def __post_init__(self) -> None:
+        if min(self.n_factors, self.max_size, self.max_entry, self.max_power) < 1:
+            raise ConfigError(
+                f"need n_factors, max_size, max_entry and max_power of at least 1, got {self}"
+            )
+
+    @classmethod
+    def at(cls, difficulty: int) -> "MatrixProductConfig":
+        """Entries grow on every rung; sizes up to 12, powers up to 4 and factors more slowly.
+
+        Larger products would be longer than any answer that is read.
+        """
+        return cls(
+            n_factors=2 + difficulty // 10,
+            max_size=min(2 + (difficulty + 1) // 4, 12),
+            max_entry=5 + 2 * difficulty,
+            max_power=min(1 + (difficulty + 3) // 8, 4),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProductProblem:
+    """The factors with their powers, and the product."""
+
+    factors: tuple[tuple[tuple[int, ...], ...], ...]
+    powers: tuple[int, ...]
+    product: tuple[tuple[int, ...], ...] = hidden()
+
+
+@register("MatrixProduct-v0", domain="math")
+class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
+    """Multiply matrices.
+
+    Description:
+        Matrices of matching shapes, with entries drawn evenly from a range around 0. On higher
+        rungs the square ones among them are raised to powers.
+
+    Observation:
+        The product, written out.
+
+    Action:
+        A matrix of integers.
+
+    Reward:
+        1 for the product, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, entry by entry. No known gaps.
+
+    Difficulty:
+        The number of factors, their sizes, entries and powers grow.
+
+    References:
+        Strang, Introduction to Linear Algebra, chapter 2.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> MatrixProductProblem:
+        config = self.config
+        low = max(1, config.max_size - 1)
+        sizes = [integer(rng, low, config.max_size) for _ in range(config.n_factors + 1)]
+        factors = []
+        powers = []
+        result = _matrix.identity(sizes[0])
+        for n_rows, n_columns in pairwise(sizes):
+            factor = _matrix.random_matrix(rng, n_rows, n_columns, config.max_entry)
+            exponent = integer(rng, 1, config.max_power) if n_rows == n_columns else 1
+            raised = _matrix.power(factor, exponent) if exponent > 1 else factor
+            result = _matrix.product(result, raised)
+            factors.append(factor)
+            powers.append(exponent)
+        return MatrixProductProblem(tuple(factors), tuple(powers), result)
+
+    def prompt(self, problem: MatrixProductProblem) -> str:
+        parts = [
+            _latex.power(_latex.matrix(factor), exponent)
+            for factor, exponent in zip(problem.factors, problem.powers, strict=True)
+        ]
+        return f"Compute the matrix product $${' '.join(parts)}.$$ Answer with a matrix."
+
+    def verify(self, problem: MatrixProductProblem, answer: str) -> Verdict:
+        return judge_math(_latex.matrix(problem.product), answer, answer_type="matrix")
+
+    def solve(self, problem: MatrixProductProblem) -> str:
+        return _latex.matrix(problem.product)

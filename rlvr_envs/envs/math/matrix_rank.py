@@ -1,0 +1,103 @@
+"""Rank and nullity of an integer matrix of planted rank."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixRankConfig:
+    """How large the matrix is, and the factors that it is built from."""
+
+    min_size: int = 3  # rows and columns are drawn from min_size..max_size
+    max_size: int = 5
+    max_entry: int = 2  # of the factors, in absolute value
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.min_size <= self.max_size or self.max_entry < 1:
+            raise ConfigError(f"need 2 <= min_size <= max_size and max_entry >= 1, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "MatrixRankConfig":
+        """The matrix grows by a row and a column a rung, the entries every fourth rung."""
+        return cls(
+            min_size=2 + difficulty // 2,
+            max_size=3 + difficulty,
+            max_entry=2 + difficulty // 4,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRankProblem:
+    """The matrix, and its rank."""
+
+    matrix: tuple[tuple[int, ...], ...]
+    rank: int = hidden()
+
+
+@register("MatrixRank-v0", domain="math")
+class MatrixRankTask(Task[MatrixRankConfig, MatrixRankProblem]):
+    """Find the rank and the nullity of a matrix.
+
+    Description:
+        The matrix is a product of two factors of full rank, so that its rank is the number of
+        columns of the first: any number from 1 to the smaller dimension, each equally likely.
+        Numbers of rows and columns vary, so no fixed pair is often right.
+
+    Observation:
+        A matrix of integers, as a rule not square.
+
+    Action:
+        The pair (rank, nullity).
+
+    Reward:
+        1 if both numbers are right, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, as an ordered pair of integers. No known gaps.
+
+    Difficulty:
+        The size of the matrix and the entries of its factors grow.
+
+    References:
+        Strang, Introduction to Linear Algebra, chapter 3.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> MatrixRankProblem:
+        config = self.config
+        n_rows = integer(rng, config.min_size, config.max_size)
+        n_columns = integer(rng, config.min_size, config.max_size)
+        rank = integer(rng, 1, min(n_rows, n_columns))
+        left = _matrix.unit_lower(rng, n_rows, rank, config.max_entry)
+        right = _matrix.unit_lower(rng, n_columns, rank, config.max_entry)
+        # Shuffled rows on both sides leave no triangular pattern to read the rank from.
+        matrix = _matrix.product(
+            _matrix.permuted(rng, left), _matrix.transpose(_matrix.permuted(rng, right))
+        )
+        return MatrixRankProblem(matrix, rank)
+
+    def prompt(self, problem: MatrixRankProblem) -> str:
+        return (
+            f"Let $$A = {_latex.matrix(problem.matrix)}.$$ Find the rank of $A$ and its nullity "
+            "(the dimension of the space of vectors $x$ with $Ax = 0$). "
+            "Answer with the pair (rank, nullity)."
+        )
+
+    def verify(self, problem: MatrixRankProblem, answer: str) -> Verdict:
+        return judge_math(self.solve(problem), answer, answer_type="tuple")
+
+    def solve(self, problem: MatrixRankProblem) -> str:
+        return f"({problem.rank}, {len(problem.matrix[0]) - problem.rank})"
