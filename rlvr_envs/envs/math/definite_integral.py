@@ -1,0 +1,165 @@
+"""Definite integrals with exact values, made by differentiating an antiderivative."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _antiderivatives
+from rlvr_envs.envs.math._antiderivatives import Pair
+from rlvr_envs.envs.math._calculus import PI, ZERO, Node, X, add, latex, mul, neg, num, substitute
+from rlvr_envs.verifiers.symbolic import judge_math
+
+_ANGLES = tuple(Fraction(k, n) for n, k in ((1, 1), (2, 1), (3, 1), (3, 2), (4, 1), (6, 1)))
+_DRAWS = 8  # how often the bounds of an integral that vanishes are drawn anew
+
+_LAST_KIND = len(_antiderivatives.KINDS) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefiniteIntegralConfig:
+    """What the integrand is made of, and how far the interval reaches."""
+
+    first_kind: int = 0  # the simplest kind of integral that may occur
+    last_kind: int = 4  # the hardest; 7 is the hardest that there is
+    n_terms: int = 1  # how many integrals are added
+    degree: int = 2  # of the polynomials inside them
+    max_coefficient: int = 9  # of those polynomials, in absolute value
+    max_bound: int = 3  # bounds are whole numbers from 0 to this, or multiples of pi
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first_kind <= self.last_kind <= _LAST_KIND:
+            raise ConfigError(f"need 0 <= first_kind <= last_kind <= {_LAST_KIND}, got {self}")
+        if min(self.n_terms, self.degree, self.max_bound) < 1 or self.max_coefficient < 2:
+            raise ConfigError(
+                "need n_terms, degree and max_bound of at least 1 and max_coefficient of at least "
+                f"2, got {self}"
+            )
+
+    @classmethod
+    def at(cls, difficulty: int) -> "DefiniteIntegralConfig":
+        """Kinds get harder up to rung 9; terms, degrees and coefficients keep growing.
+
+        Bounds stop at 5, or one end of an integral of exponentials would vanish beside the other.
+        """
+        return cls(
+            first_kind=min(difficulty // 3, 3),
+            last_kind=min(difficulty, _LAST_KIND),
+            n_terms=1 + difficulty // 4,
+            degree=1 + (difficulty + 1) // 3,
+            max_coefficient=9 + 2 * difficulty,
+            max_bound=min(2 + difficulty // 4, 5),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DefiniteIntegralProblem:
+    """An integrand and bounds in LaTeX, and the exact value."""
+
+    integrand: str
+    low: str
+    high: str
+    value: str = hidden()
+
+
+@register("DefiniteIntegral-v0", domain="math")
+class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]):
+    """Find the exact value of a definite integral.
+
+    Description:
+        The integrand is a sum of derivatives of chosen functions: polynomials, sines and
+        exponentials, logarithms, compositions (substitution), products (by parts), rational
+        functions (partial fractions), and exponentials times sines. Once sines occur, some
+        problems have polynomials times sines and cosines between multiples of pi.
+
+    Observation:
+        The integral with its bounds.
+
+    Action:
+        An exact number, which may hold pi, e, roots, logarithms and values of functions.
+
+    Reward:
+        1 for the value of the integral, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        The answer is compared as a real number with the exact value, whatever its form; a
+        rounded decimal does not pass for an irrational value.
+
+    Difficulty:
+        The kinds of integral, the number of terms, the degrees, coefficients and bounds grow.
+
+    References:
+        Spivak, Calculus, chapters 14 and 19.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> DefiniteIntegralProblem:
+        config = self.config
+        circular = config.last_kind > 0 and int(rng.integers(4)) == 0
+        pair = self._circular(rng) if circular else self._general(rng)
+        antiderivative = pair.antiderivative
+        low: Node = ZERO
+        high: Node = ZERO
+        value: Node = ZERO
+        for _ in range(_DRAWS):
+            low, high = self._angles(rng) if circular else self._bounds(rng)
+            start, end = (substitute(antiderivative, X, bound) for bound in (low, high))
+            value = add(end, neg(start))
+            if value != ZERO:
+                break
+        return DefiniteIntegralProblem(latex(pair.integrand), latex(low), latex(high), latex(value))
+
+    def prompt(self, problem: DefiniteIntegralProblem) -> str:
+        bounds = f"\\int_{{{problem.low}}}^{{{problem.high}}}"
+        return (
+            f"Evaluate the definite integral $${bounds} \\left( {problem.integrand} \\right) dx.$$ "
+            "Give the exact value."
+        )
+
+    def verify(self, problem: DefiniteIntegralProblem, answer: str) -> Verdict:
+        return judge_math(problem.value, answer, answer_type="real")
+
+    def solve(self, problem: DefiniteIntegralProblem) -> str:
+        return problem.value
+
+    def _general(self, rng: Rng) -> Pair:
+        config = self.config
+        return _antiderivatives.draw(
+            rng,
+            (config.first_kind, config.last_kind),
+            config.n_terms,
+            config.degree,
+            config.max_coefficient,
+        )
+
+    def _circular(self, rng: Rng) -> Pair:
+        """Return polynomials times sines and cosines, whose values at multiples of pi are short."""
+        config = self.config
+        limit = config.max_coefficient
+        pairs = []
+        for _ in range(config.n_terms):
+            degree = integer(rng, 0, config.degree - 1)
+            first, second = (
+                (*integers(rng, -limit, limit, degree), nonzero(rng, limit)) for _ in range(2)
+            )
+            pairs.append(_antiderivatives.circular(rng, integer(rng, 1, 6), first, second))
+        return _antiderivatives.total(pairs)
+
+    def _bounds(self, rng: Rng) -> tuple[Node, Node]:
+        low = integer(rng, 0, self.config.max_bound - 1)
+        return num(low), num(integer(rng, low + 1, self.config.max_bound))
+
+    def _angles(self, rng: Rng) -> tuple[Node, Node]:
+        low, high = sorted((pick(rng, (Fraction(0), *_ANGLES)), pick(rng, _ANGLES)))
+        if low == high:
+            low = Fraction(0)
+        return mul(num(low), PI), mul(num(high), PI)

@@ -1,0 +1,199 @@
+"""Derivatives of random functions: as a function, of higher order, or at a point."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._calculus import (
+    Node,
+    X,
+    add,
+    call,
+    differentiate,
+    div,
+    latex,
+    mul,
+    num,
+    polynomial,
+    power,
+    sqrt,
+    substitute,
+)
+from rlvr_envs.verifiers.symbolic import judge_math
+
+_ORDINALS = {1: "derivative", 2: "second derivative", 3: "third derivative"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivativeConfig:
+    """How a function is built, and what is asked of it."""
+
+    n_rules: int = 2  # products, quotients, powers and compositions in the function
+    degree: int = 2  # of the polynomials at the leaves
+    max_coefficient: int = 9  # of those polynomials, in absolute value
+    max_order: int = 1  # highest order of the derivative asked for
+    max_point: int = 0  # half of the problems ask for the value at 1..max_point; 0: none does
+
+    def __post_init__(self) -> None:
+        if self.n_rules < 0 or self.degree < 1 or self.max_coefficient < 1:
+            raise ConfigError(
+                f"need n_rules >= 0, degree >= 1 and max_coefficient >= 1, got {self}"
+            )
+        if self.max_order < 1 or self.max_point < 0:
+            raise ConfigError(f"need max_order >= 1 and max_point >= 0, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "DerivativeConfig":
+        """A rule is added every second rung; coefficients, degrees, orders and points grow."""
+        return cls(
+            n_rules=(difficulty + 1) // 2,
+            degree=2 + difficulty // 8,
+            max_coefficient=9 + difficulty,
+            max_order=1 + difficulty // 3,
+            max_point=difficulty // 2,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DerivativeProblem:
+    """A function of x in LaTeX, the order of the derivative, and the point if there is one."""
+
+    function: str
+    order: int
+    point: int | None
+    derivative: str = hidden()
+
+
+@register("Derivative-v0", domain="math")
+class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
+    """Differentiate a function of one variable.
+
+    Description:
+        A random expression of polynomials, products, quotients, powers and compositions with
+        sin, cos, exp, ln and the square root. Arguments of ln, roots and denominators are
+        positive for x >= 0. Derivatives of higher order are asked of a polynomial times one
+        function of a linear argument, so that the answer stays short enough to be written.
+
+    Observation:
+        The function, and what is asked: the derivative, one of higher order, or its value at a
+        whole number.
+
+    Action:
+        An expression in x, or an exact number.
+
+    Reward:
+        1 for an expression equal to the derivative (or a number equal to its value), else 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        The answer is compared with the exact derivative, as a function or as a number, whatever
+        its form. Identity of functions is tested at sample points, to high precision.
+
+    Difficulty:
+        The number of rules, the degrees, the coefficients, the order and the point grow.
+
+    References:
+        Spivak, Calculus, chapter 10.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> DerivativeProblem:
+        config = self.config
+        order = integer(rng, 1, config.max_order)
+        # The derivatives of a nested function grow by a factor with each order.
+        rules = config.n_rules if order == 1 else min(config.n_rules, 3 if order == 2 else 0)
+        function = self._function(rng, rules) if order < 3 else self._short(rng, order)
+        point: int | None = None
+        if config.max_point and rng.integers(2):
+            point = integer(rng, 1, config.max_point)
+        derivative = function
+        for _ in range(order):
+            derivative = differentiate(derivative)
+        if point is not None:
+            derivative = substitute(derivative, X, num(point))
+        return DerivativeProblem(latex(function), order, point, latex(derivative))
+
+    def prompt(self, problem: DerivativeProblem) -> str:
+        word = _ORDINALS.get(problem.order, f"derivative of order {problem.order}")
+        start = f"Let $f(x) = {problem.function}$. Find the {word} of $f$ with respect to $x$"
+        if problem.point is None:
+            return f"{start}. Give it as an expression in $x$."
+        return f"{start} at $x = {problem.point}$. Give the exact value."
+
+    def verify(self, problem: DerivativeProblem, answer: str) -> Verdict:
+        kind = "expression" if problem.point is None else "real"
+        return judge_math(problem.derivative, answer, answer_type=kind)
+
+    def solve(self, problem: DerivativeProblem) -> str:
+        return problem.derivative
+
+    def _function(self, rng: Rng, n_rules: int) -> Node:
+        """Return a function whose tree has ``n_rules`` inner nodes."""
+        if n_rules == 0:
+            return self._polynomial(rng, integer(rng, 1, self.config.degree))
+        kind = pick(rng, ("product", "quotient", "power", "sum", "call", "call", "call"))
+        if kind == "power":
+            return power(self._function(rng, n_rules - 1), integer(rng, 2, 4))
+        if kind == "call":
+            return self._composed(rng, n_rules - 1)
+        left = integer(rng, 0, n_rules - 1)
+        first, second = self._function(rng, left), self._function(rng, n_rules - 1 - left)
+        if kind == "quotient":
+            return div(first, self._positive(rng, second))
+        return (
+            mul(first, second)
+            if kind == "product"
+            else add(first, mul(num(integer(rng, 2, 5)), second))
+        )
+
+    def _composed(self, rng: Rng, n_rules: int) -> Node:
+        name = pick(rng, ("sin", "cos", "exp", "ln", "sqrt"))
+        if name == "exp":
+            # A linear or a bounded exponent: a tower of powers has no value worth comparing.
+            inner = self._linear(rng)
+            if n_rules:
+                inner = mul(num(nonzero(rng, 3)), call("sin", self._function(rng, n_rules - 1)))
+            return call("exp", inner)
+        inner = self._function(rng, n_rules)
+        if name in ("sin", "cos"):
+            return call(name, inner)
+        inner = self._positive(rng, inner)
+        return sqrt(inner) if name == "sqrt" else call("ln", inner)
+
+    def _short(self, rng: Rng, order: int) -> Node:
+        """Return a polynomial times a function whose every derivative is a few terms long."""
+        name = pick(rng, ("sin", "cos", "exp", "ln", "sqrt", "power"))
+        if name in ("sin", "cos", "exp"):
+            degree = integer(rng, 0, min(self.config.degree, order))
+            factor = power(X, degree)
+            return mul(
+                num(nonzero(rng, self.config.max_coefficient)), factor, self._wave(rng, name)
+            )
+        inner = polynomial(integers(rng, 1, min(9, self.config.max_coefficient), 2))
+        scale = num(nonzero(rng, self.config.max_coefficient))
+        if name == "ln":
+            return mul(scale, call("ln", inner))
+        return mul(scale, sqrt(inner) if name == "sqrt" else power(inner, -integer(rng, 1, 3)))
+
+    def _wave(self, rng: Rng, name: str) -> Node:
+        return call(name, mul(num(nonzero(rng, 5)), X))
+
+    def _linear(self, rng: Rng) -> Node:
+        return polynomial((nonzero(rng, 5), nonzero(rng, 3)))
+
+    def _polynomial(self, rng: Rng, degree: int) -> Node:
+        limit = self.config.max_coefficient
+        lower = integers(rng, -limit, limit, degree)
+        return polynomial((*lower, nonzero(rng, limit)))
+
+    def _positive(self, rng: Rng, node: Node) -> Node:
+        """Return a function that is positive everywhere: the square of a node plus a number."""
+        return add(power(node, 2), num(integer(rng, 1, self.config.max_coefficient)))

@@ -1,0 +1,246 @@
+"""Sums of arithmetic, geometric, telescoping and other series, with exact rational values."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _latex
+from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesSumConfig:
+    """Which kinds of series occur, and how large they are."""
+
+    first_kind: int = 0  # the simplest kind of series that may occur
+    last_kind: int = 4  # the hardest; 7 is the hardest that there is
+    max_terms: int = 20  # of a finite sum without powers of a fixed number
+    degree: int = 2  # of polynomials
+    max_coefficient: int = 9  # in absolute value
+
+    def __post_init__(self) -> None:
+        last = len(_KINDS) - 1
+        if not 0 <= self.first_kind <= self.last_kind <= last:
+            raise ConfigError(f"need 0 <= first_kind <= last_kind <= {last}, got {self}")
+        if self.max_terms < 4 or self.degree < 1 or self.max_coefficient < 2:
+            raise ConfigError(
+                f"need max_terms >= 4, degree >= 1 and max_coefficient >= 2, got {self}"
+            )
+
+    @classmethod
+    def at(cls, difficulty: int) -> "SeriesSumConfig":
+        """Kinds get harder up to rung 12; lengths double, degrees and coefficients grow."""
+        return cls(
+            first_kind=min(difficulty // 2, len(_KINDS) - 3),
+            last_kind=min(difficulty, len(_KINDS) - 1),
+            max_terms=8 * 2**difficulty,
+            degree=1 + difficulty // 3,
+            max_coefficient=6 + difficulty,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSumProblem:
+    """A sum in LaTeX, and its value."""
+
+    series: str
+    value: Fraction = hidden()
+
+
+@register("SeriesSum-v0", domain="math")
+class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
+    """Find the sum of a series.
+
+    Description:
+        Arithmetic and geometric sums, finite and infinite; sums of polynomials; telescoping
+        sums of fractions; and polynomials times powers of a fixed number.
+
+    Observation:
+        A finite sum or a convergent series.
+
+    Action:
+        One rational number.
+
+    Reward:
+        1 for the sum, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rational numbers; any equal form passes. No known gaps.
+
+    Difficulty:
+        The kinds of series, the number of terms, the degrees and the coefficients grow.
+
+    References:
+        Graham, Knuth, Patashnik, Concrete Mathematics, chapters 2 and 5.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> SeriesSumProblem:
+        config = self.config
+        kind = _KINDS[integer(rng, config.first_kind, config.last_kind)]
+        return kind(rng, config)
+
+    def prompt(self, problem: SeriesSumProblem) -> str:
+        return f"Find the exact value of the sum $${problem.series}.$$"
+
+    def verify(self, problem: SeriesSumProblem, answer: str) -> Verdict:
+        return judge_math(_latex.number(problem.value), answer, answer_type="rational")
+
+    def solve(self, problem: SeriesSumProblem) -> str:
+        return _latex.number(problem.value)
+
+
+def _sigma(low: int, high: int | None, term: str) -> str:
+    end = "\\infty" if high is None else str(high)
+    return f"\\sum_{{k={low}}}^{{{end}}} {term}"
+
+
+def _polynomial(rng: Rng, config: SeriesSumConfig) -> list[int]:
+    limit = config.max_coefficient
+    degree = integer(rng, 1, config.degree)
+    return [*integers(rng, -limit, limit, degree), nonzero(rng, limit)]
+
+
+def _differences(coefficients: Sequence[int], start: int) -> list[int]:
+    """Return the leading differences of a polynomial's values at start, start + 1, ..."""
+    values = [
+        sum(value * k**i for i, value in enumerate(coefficients))
+        for k in range(start, start + len(coefficients))
+    ]
+    leading = []
+    while values:
+        leading.append(values[0])
+        values = [b - a for a, b in pairwise(values)]
+    return leading
+
+
+def _polynomial_sum(coefficients: Sequence[int], low: int, high: int) -> int:
+    """Return the sum of a polynomial's values, by Newton's forward differences."""
+    count = high - low + 1
+    return sum(
+        difference * math.comb(count, i + 1)
+        for i, difference in enumerate(_differences(coefficients, low))
+    )
+
+
+def _infinite_sum(coefficients: Sequence[int], ratio: Fraction, low: int) -> Fraction:
+    """Return the sum of P(k) r^k over k >= low, from that of C(j, i) r^j over j >= 0."""
+    terms = (
+        difference * ratio**i / (1 - ratio) ** (i + 1)
+        for i, difference in enumerate(_differences(coefficients, low))
+    )
+    return ratio**low * sum(terms, Fraction(0))
+
+
+def _arithmetic(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    first, step = integer(rng, 1, 20), integer(rng, 1, config.max_coefficient)
+    count = integer(rng, 4, config.max_terms)
+    last = first + (count - 1) * step
+    shown = " + ".join(str(first + i * step) for i in range(3))
+    dots = f"{shown} + {last}" if count == 4 else f"{shown} + \\cdots + {last}"
+    return SeriesSumProblem(dots, Fraction((first + last) * count, 2))
+
+
+def _geometric(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    factor = nonzero(rng, config.max_coefficient)
+    ratio = _ratio(rng, config)
+    if integer(rng, 0, 1):
+        ratio = 1 / ratio
+    high = integer(rng, 2, 3 + config.max_terms.bit_length())
+    value = factor * (1 - ratio ** (high + 1)) / (1 - ratio)
+    return SeriesSumProblem(_sigma(0, high, _power_term(str(factor), ratio)), value)
+
+
+def _geometric_infinite(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    factor, ratio = nonzero(rng, config.max_coefficient), _ratio(rng, config)
+    low = integer(rng, 0, config.degree + 1)
+    value = factor * ratio**low / (1 - ratio)
+    return SeriesSumProblem(_sigma(low, None, _power_term(str(factor), ratio)), value)
+
+
+def _powers(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    coefficients = _polynomial(rng, config)
+    high = integer(rng, 4, config.max_terms)
+    term = _latex.in_parentheses(_latex.polynomial(coefficients, "k"))
+    return SeriesSumProblem(_sigma(1, high, term), Fraction(_polynomial_sum(coefficients, 1, high)))
+
+
+def _telescoping(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    """Return a sum of c / ((pk + q)(pk + q + mp)), which leaves m terms at either end."""
+    step, shift = integer(rng, 1, 3), integer(rng, 1, config.max_coefficient)
+    gap, factor = integer(rng, 1, 1 + config.degree), integer(rng, 1, config.max_coefficient)
+    high = integer(rng, 4, config.max_terms) if integer(rng, 0, 1) else None
+    ends = sum((Fraction(1, step * k + shift) for k in range(1, gap + 1)), Fraction(0))
+    if high is not None:
+        ends -= sum(Fraction(1, step * k + shift) for k in range(high + 1, high + gap + 1))
+    low, far = (_latex.polynomial([shift + more, step], "k") for more in (0, gap * step))
+    term = f"\\frac{{{factor}}}{{({low})({far})}}"
+    return SeriesSumProblem(_sigma(1, high, term), factor * ends / (gap * step))
+
+
+def _falling(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    """Return the sum of c / (k(k+1)...(k+m)) from k = low on."""
+    low, gap = integer(rng, 1, config.max_coefficient), integer(rng, 2, 2 + config.degree)
+    factor = integer(rng, 1, config.max_coefficient)
+    parts = "".join("k" if i == 0 else f"(k+{i})" for i in range(gap + 1))
+    value = Fraction(factor, gap * math.prod(range(low, low + gap)))
+    return SeriesSumProblem(_sigma(low, None, f"\\frac{{{factor}}}{{{parts}}}"), value)
+
+
+def _weighted_infinite(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    coefficients, ratio = _polynomial(rng, config), _ratio(rng, config)
+    low = integer(rng, 0, 3)
+    factor = _latex.in_parentheses(_latex.polynomial(coefficients, "k"))
+    value = _infinite_sum(coefficients, ratio, low)
+    return SeriesSumProblem(_sigma(low, None, _power_term(factor, ratio)), value)
+
+
+def _weighted(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    coefficients, ratio = _polynomial(rng, config), _ratio(rng, config)
+    if integer(rng, 0, 1):
+        ratio = 1 / ratio
+    high = integer(rng, 4, 4 + config.max_terms.bit_length())
+    factor = _latex.in_parentheses(_latex.polynomial(coefficients, "k"))
+    value = sum(
+        (sum(c * k**i for i, c in enumerate(coefficients)) * ratio**k for k in range(1, high + 1)),
+        Fraction(0),
+    )
+    return SeriesSumProblem(_sigma(1, high, _power_term(factor, ratio)), value)
+
+
+def _ratio(rng: Rng, config: SeriesSumConfig) -> Fraction:
+    """Return a ratio strictly between -1 and 1, not 0."""
+    bottom = integer(rng, 2, max(3, config.max_coefficient // 2))
+    return Fraction(nonzero(rng, bottom - 1), bottom)
+
+
+def _power_term(factor: str, ratio: Fraction) -> str:
+    base = _latex.number(ratio)
+    raised = f"{base}^k" if base.isdigit() else f"{_latex.in_parentheses(base)}^k"
+    return raised if factor == "1" else f"{factor} \\cdot {raised}"
+
+
+# From the simplest to the hardest.
+_KINDS: tuple[Callable[[Rng, SeriesSumConfig], SeriesSumProblem], ...] = (
+    _arithmetic,
+    _geometric,
+    _geometric_infinite,
+    _powers,
+    _telescoping,
+    _falling,
+    _weighted_infinite,
+    _weighted,
+)
