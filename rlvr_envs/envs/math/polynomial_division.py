@@ -1,0 +1,120 @@
+"""Dividing one polynomial by another, with remainder."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import in_parentheses, polynomial
+from rlvr_envs.envs.math._polynomial_answers import items, polynomial_of
+from rlvr_envs.envs.math._polynomials import add, multiply, random_polynomial, trim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolynomialDivisionConfig:
+    """The degrees of quotient and divisor, and how large the coefficients are."""
+
+    quotient_degree: int = 2  # degree of the quotient
+    divisor_degree: int = 2  # degree of the divisor
+    max_coefficient: int = 9  # of quotient, divisor and remainder
+    max_leading: int = 3  # the divisor's leading coefficient is drawn from 1..max_leading
+
+    def __post_init__(self) -> None:
+        if self.quotient_degree < 1 or self.divisor_degree < 1:
+            raise ConfigError(f"need quotient_degree >= 1 and divisor_degree >= 1, got {self}")
+        if self.max_coefficient < 1 or self.max_leading < 1:
+            raise ConfigError(f"need max_coefficient >= 1 and max_leading >= 1, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "PolynomialDivisionConfig":
+        """The two degrees grow in turn, and the coefficients with them."""
+        return cls(
+            quotient_degree=1 + (1 + difficulty) // 2,
+            divisor_degree=1 + difficulty // 2,
+            max_coefficient=5 + 3 * difficulty,
+            max_leading=1 + difficulty,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PolynomialDivisionProblem:
+    """Dividend and divisor, and what the division gives; constants come first."""
+
+    dividend: tuple[int, ...]
+    divisor: tuple[int, ...]
+    quotient: tuple[int, ...] = hidden()
+    remainder: tuple[int, ...] = hidden()
+
+
+@register("PolynomialDivision-v0", domain="math")
+class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionProblem]):
+    """Find quotient and remainder of a division of polynomials.
+
+    Description:
+        Quotient, divisor and remainder are drawn with integer coefficients, and the dividend
+        follows; both results are therefore unique.
+
+    Observation:
+        Dividend and divisor.
+
+    Action:
+        The ordered pair of quotient and remainder.
+
+    Reward:
+        1 if both are right, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, coefficient by coefficient after multiplying out. No known gaps.
+
+    Difficulty:
+        The degrees of quotient and divisor and the coefficients grow.
+
+    References:
+        Knuth, The Art of Computer Programming, volume 2, section 4.6.1.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> PolynomialDivisionProblem:
+        config, limit = self.config, self.config.max_coefficient
+        quotient = random_polynomial(rng, config.quotient_degree, limit)
+        leading = integer(rng, 1, config.max_leading)
+        divisor = (
+            nonzero(rng, limit),
+            *integers(rng, -limit, limit, config.divisor_degree - 1),
+            leading,
+        )
+        remainder = trim(integers(rng, -limit, limit, config.divisor_degree))
+        dividend = add(multiply(quotient, divisor), remainder)
+        return PolynomialDivisionProblem(dividend, divisor, quotient, remainder)
+
+    def prompt(self, problem: PolynomialDivisionProblem) -> str:
+        return (
+            f"Divide ${polynomial(problem.dividend)}$ by ${polynomial(problem.divisor)}$. "
+            "Give the ordered pair $(q(x), r(x))$ of the quotient and the remainder, where the "
+            "remainder has a lower degree than the divisor."
+        )
+
+    def verify(self, problem: PolynomialDivisionProblem, answer: str) -> Verdict:
+        written = items(answer)
+        if len(written) != 2:
+            return Verdict.unparsable("expected a pair of polynomials in x")
+        limit = len(problem.dividend) - 1
+        quotient, remainder = (polynomial_of(node, "x", limit) for node in written)
+        if quotient is None or remainder is None:
+            return Verdict.unparsable("one of the pair is no polynomial in x of a fitting degree")
+        if quotient != problem.quotient:
+            return Verdict.wrong("the quotient is not right")
+        if remainder != problem.remainder:
+            return Verdict.wrong("the remainder is not right")
+        return Verdict.correct()
+
+    def solve(self, problem: PolynomialDivisionProblem) -> str:
+        return in_parentheses(f"{polynomial(problem.quotient)}, {polynomial(problem.remainder)}")

@@ -1,0 +1,200 @@
+"""Factoring a polynomial completely over the integers."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import in_parentheses, polynomial, power
+from rlvr_envs.envs.math._polynomial_answers import factors_of, polynomial_of, sides
+from rlvr_envs.envs.math._polynomials import Poly, compose, content, multiply
+
+_PRIMES = (2, 3, 5, 7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolynomialFactorizationConfig:
+    """How many factors there are, of what degree, and how large."""
+
+    n_factors: int = 3  # irreducible factors, counted with multiplicity
+    max_degree: int = 2  # of a factor
+    max_leading: int = 2  # leading coefficients of the factors are drawn from 1..max_leading
+    max_coefficient: int = 9  # the other coefficients of the low factors stay below it
+    max_content: int = 1  # a common integer factor is drawn from 1..max_content
+
+    def __post_init__(self) -> None:
+        if self.n_factors < 2 or self.max_degree < 1 or self.max_coefficient < 2:
+            raise ConfigError(
+                f"need n_factors >= 2, max_degree >= 1 and max_coefficient >= 2, got {self}"
+            )
+        if self.max_leading < 1 or self.max_content < 1:
+            raise ConfigError(f"need max_leading >= 1 and max_content >= 1, got {self}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "PolynomialFactorizationConfig":
+        """A factor every second rung, a degree every third; coefficients and content grow too."""
+        return cls(
+            n_factors=2 + difficulty // 2,
+            max_degree=1 + (difficulty + 1) // 3,
+            max_leading=1 + difficulty // 2,
+            max_coefficient=12 + 2 * difficulty,
+            max_content=1 + difficulty // 3,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PolynomialFactorizationProblem:
+    """The coefficients, constant first; the common integer factor; the irreducible factors."""
+
+    coefficients: tuple[int, ...]
+    content: int = hidden()
+    factors: tuple[tuple[int, ...], ...] = hidden()
+
+
+@register("PolynomialFactorization-v0", domain="math")
+class PolynomialFactorizationTask(
+    Task[PolynomialFactorizationConfig, PolynomialFactorizationProblem]
+):
+    """Write a polynomial as a product of irreducible polynomials with integer coefficients.
+
+    Description:
+        The expanded product of planted irreducible factors and an integer. Linear factors are
+        primitive, quadratic ones have a discriminant that is no square, and those of higher
+        degree satisfy Eisenstein's criterion before a shift of the variable that hides it.
+
+    Observation:
+        The expanded polynomial.
+
+    Action:
+        The product, as an expression; an equation with the polynomial is read too.
+
+    Reward:
+        1 for a complete factorisation, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Each written factor must be, up to its sign, one of the irreducible factors, and integers
+        must multiply to the common factor; order, signs and grouping are free. By unique
+        factorisation nothing else is complete. A common integer left inside a factor is wrong.
+        No known gaps.
+
+    Difficulty:
+        The number of factors, their degrees and coefficients, and the common integer grow.
+
+    References:
+        Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
+        arXiv:1904.01557 (algebra modules).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> PolynomialFactorizationProblem:
+        config = self.config
+        degrees = integers(rng, 1, config.max_degree, config.n_factors)
+        factors = [self._irreducible(rng, degree) for degree in degrees]
+        if config.n_factors > 2 and integer(rng, 0, 3) == 0:
+            factors[-1] = factors[0]
+        common = integer(rng, 1, config.max_content)
+        product: Poly = (common,)
+        for factor in factors:
+            product = multiply(product, factor)
+        return PolynomialFactorizationProblem(product, common, tuple(sorted(factors)))
+
+    def _irreducible(self, rng: Rng, degree: int) -> Poly:
+        leading = integer(rng, 1, self.config.max_leading)
+        limit = self.config.max_coefficient
+        if degree == 1:
+            constant = nonzero(rng, limit)
+            common = math.gcd(constant, leading)
+            return (constant // common, leading // common)
+        if degree == 2:
+            for _ in range(20):
+                constant, middle = nonzero(rng, limit), integer(rng, -limit, limit)
+                found = (constant, middle, leading)
+                if content(found) == 1 and not _is_square(middle**2 - 4 * leading * constant):
+                    return found
+        return _eisenstein(rng, degree, leading, limit)
+
+    def prompt(self, problem: PolynomialFactorizationProblem) -> str:
+        return (
+            f"Factor completely over the integers:\n\n$${polynomial(problem.coefficients)}$$\n\n"
+            "Write a product in which every polynomial is irreducible with integer coefficients; "
+            "an integer that divides all coefficients stands as a factor of its own."
+        )
+
+    def verify(self, problem: PolynomialFactorizationProblem, answer: str) -> Verdict:
+        written = sides(answer)
+        if not written:
+            return Verdict.unparsable("expected a product of polynomials in x")
+        degree = len(problem.coefficients) - 1
+        for side in written[:-1]:
+            if polynomial_of(side, "x", degree) != tuple(map(Fraction, problem.coefficients)):
+                return Verdict.wrong("a side of the equation is not the polynomial")
+        factors = factors_of(written[-1], "x", degree)
+        if factors is None:
+            return Verdict.wrong("the answer is not a product of integer polynomials of the degree")
+        return _judge_factors(problem, factors)
+
+    def solve(self, problem: PolynomialFactorizationProblem) -> str:
+        counts = Counter(problem.factors)
+        product = "".join(
+            power(in_parentheses(polynomial(factor)), count)
+            for factor, count in sorted(counts.items())
+        )
+        return product if problem.content == 1 else f"{problem.content}{product}"
+
+
+def _judge_factors(
+    problem: PolynomialFactorizationProblem, factors: Iterable[tuple[Poly, int]]
+) -> Verdict:
+    planted = Counter(problem.factors)
+    found: Counter[Poly] = Counter()
+    constant = 1
+    for factor, count in factors:
+        sign = -1 if factor[-1] < 0 else 1
+        if len(factor) > 1:
+            unsigned = tuple(sign * value for value in factor)
+            if unsigned not in planted:
+                return Verdict.wrong("a factor can be factored further, or does not belong")
+            found[unsigned] += count
+            constant *= sign**count
+        elif abs(factor[0]) > problem.content:  # also keeps the power below small
+            return Verdict.wrong("an integer factor does not divide the polynomial")
+        else:
+            constant *= factor[0] ** count
+    if found != planted or constant != problem.content:
+        return Verdict.wrong("the factors do not multiply to the polynomial")
+    return Verdict.correct()
+
+
+def _is_square(value: int) -> bool:
+    return value >= 0 and math.isqrt(value) ** 2 == value
+
+
+def _eisenstein(rng: Rng, degree: int, leading: int, limit: int) -> Poly:
+    """Return an irreducible polynomial by Eisenstein's criterion, its variable shifted.
+
+    All coefficients but the first are divisible by a prime, the constant not by its square.
+    """
+    prime = pick(rng, _PRIMES)
+    while leading % prime == 0:
+        leading //= prime
+    bound = max(1, limit // prime)
+    constant = nonzero(rng, bound)
+    while constant % prime == 0:
+        constant //= prime
+    middle = [prime * value for value in integers(rng, -bound, bound, degree - 1)]
+    found: Poly = (prime * constant, *middle, leading)
+    common = content(found)
+    found = tuple(value // common for value in found)
+    return compose(found, (integer(rng, -1, 1), 1))
