@@ -75,9 +75,11 @@ def register_tasks():
 
 
 @pytest.fixture(autouse=True)
-def small_tasks(monkeypatch):
-    monkeypatch.setattr(registry, "_SPECS", dict(registry._SPECS))
+def small_tasks():
     register_tasks()
+    yield
+    for name in ("TestDoubling", "TestBroken"):
+        registry._SPECS.pop(f"rlvr/{name}-v0")
 
 
 def tree(folder):

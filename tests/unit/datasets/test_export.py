@@ -1,0 +1,109 @@
+"""Exports: the keys that each trainer reads, and a row inside from which alone to score."""
+
+import json
+
+import pytest
+
+import rlvr_envs
+from rlvr_envs.cli.main import main
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.tables import entries
+from rlvr_envs.datasets.export import EXPORTS, find_export, write_export
+from rlvr_envs.datasets.read import read_rows
+from rlvr_envs.datasets.rows import pack, unpack
+
+CARRIED_ROW = {
+    "trl": lambda record: record["row"],
+    "verl": lambda record: record["reward_model"]["ground_truth"],
+    "openrlhf": lambda record: record["label"],
+    "nemo_gym": lambda record: record["row"],
+    "verifiers": lambda record: record["info"]["row"],
+}
+
+
+@pytest.mark.parametrize("name", CARRIED_ROW)
+def test_the_row_that_an_export_carries_is_enough_to_score(name, halving_rows, secret_rows):
+    for row in (halving_rows[0], secret_rows[0]):
+        record = json.loads(json.dumps(EXPORTS[name](row, "train", 0)))
+        carried = json.loads(CARRIED_ROW[name](record))
+        assert carried == row
+        assert rlvr_envs.verify(carried, rlvr_envs.solve(row)).score == 1.0
+
+
+def test_keys_that_the_trainers_ask_for(halving_rows):
+    row = halving_rows[4]
+    chat = [{"role": "user", "content": row["prompt"]}]
+    assert EXPORTS["trl"](row, "train", 0)["prompt"] == chat
+    verl = EXPORTS["verl"](row, "test", 9)
+    assert verl["data_source"] == row["id"]
+    assert (verl["prompt"], verl["ability"]) == (chat, "math")
+    assert verl["reward_model"]["style"] == "rule"
+    assert (verl["extra_info"]["split"], verl["extra_info"]["index"]) == ("test", 9)
+    openrlhf = EXPORTS["openrlhf"](row, "train", 0)
+    assert (openrlhf["input"], openrlhf["datasource"]) == (chat, row["id"])
+    gym = EXPORTS["nemo_gym"](row, "train", 0)
+    assert gym["responses_create_params"] == {"input": chat}
+    assert set(gym["agent_ref"]) == {"type", "name"}
+    verifiers = EXPORTS["verifiers"](row, "train", 0)
+    assert (verifiers["prompt"], verifiers["answer"]) == (chat, str(row["problem"]["half"]))
+    assert "task" not in verifiers  # a plain string there is refused
+
+
+def test_sft_is_the_dialogue_of_the_oracle(halving_rows, secret_rows):
+    row = halving_rows[0]
+    assert EXPORTS["sft"](row, "train", 0)["messages"] == [
+        {"role": "user", "content": row["prompt"]},
+        {"role": "assistant", "content": f"\\boxed{{{row['problem']['half']}}}"},
+    ]
+    row = max(secret_rows, key=lambda row: row["problem"]["secret"])
+    messages = EXPORTS["sft"](row, "train", 0)["messages"]
+    assert [m["role"] for m in messages] == ["user", "assistant"] * row["problem"]["secret"]
+    assert messages[0]["content"] == row["prompt"]
+    assert messages[2]["content"] == "larger"
+    actions = [m["content"] for m in messages if m["role"] == "assistant"]
+    assert rlvr_envs.verify(row, actions).score == 1.0
+
+
+@pytest.mark.parametrize("name", [name for name in EXPORTS if name != "nemo_gym"])
+def test_parquet_holds_what_jsonl_does(name, halving_rows, tmp_path):
+    pytest.importorskip("pyarrow")
+    halving_rows[0]["difficulty"] = None
+    for suffix in ("jsonl", "parquet"):
+        assert write_export(name, halving_rows, tmp_path / f"a.{suffix}") == 6
+    jsonl, parquet = (
+        [entry.data for entry in entries(tmp_path / f"a.{suffix}")]
+        for suffix in ("jsonl", "parquet")
+    )
+    assert jsonl == parquet
+
+
+def test_what_cannot_be_exported_is_said(halving_rows, tmp_path):
+    with pytest.raises(ConfigError, match="did you mean 'verl'"):
+        find_export("verll")
+    with pytest.raises(ConfigError, match=r"a nemo_gym file ends in \.jsonl"):
+        write_export("nemo_gym", halving_rows, tmp_path / "a.parquet")
+    with pytest.raises(ConfigError, match="no rows"):
+        write_export("trl", [], tmp_path / "a.parquet")
+
+
+def test_the_command_keeps_splits_apart(tmp_path, capsys):
+    data = tmp_path / "data"
+    main(["generate", "TestHalving-v0=40", "--split", "train=0.5,test=0.5", "--quiet",
+          "--out", str(data)])  # fmt: skip
+    assert main(["export", "--to", "verl", str(data), "--out", str(tmp_path / "verl")]) == 0
+    for split in ("train", "test"):
+        records = [entry.data for entry in entries(tmp_path / "verl" / f"{split}.jsonl")]
+        assert [json.loads(r["reward_model"]["ground_truth"]) for r in records] == list(
+            read_rows(data, split)
+        )
+    single = str(tmp_path / "all.jsonl")
+    assert main(["export", "--to", "trl", str(data), "--out", single]) == 2
+    assert "name one with --split" in capsys.readouterr().err
+    assert main(["export", "--to", "trl", str(data), "--out", single, "--split", "test"]) == 0
+    assert main(["export", "--to", "trl", str(data), "--out", single, "--split", "tets"]) == 2
+    assert "did you mean 'test'" in capsys.readouterr().err
+
+
+def test_both_forms_of_a_row_are_read(halving_rows, secret_rows):
+    for row in (*halving_rows, *secret_rows):
+        assert unpack(pack(row)) == unpack(row) == row
