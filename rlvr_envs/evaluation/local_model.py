@@ -25,6 +25,7 @@ from rlvr_envs.evaluation.policies import (
 )
 
 SMOLLM2 = "smollm2"
+_TURN_START, _TURN_END = "<|im_start|>", "<|im_end|>"  # of the ChatML format
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 # How long a batch that is not full waits for more requests.
@@ -86,6 +87,7 @@ def load_model(name: str, options: PolicyOptions) -> tuple[Any, Any]:
     dtype = options.dtype
     if dtype == "auto":
         dtype = "float32" if device == "cpu" else "bfloat16"
+    transformers.logging.disable_progress_bar()  # it would tear the run's own
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(files.place, **extra)
         model = transformers.AutoModelForCausalLM.from_pretrained(
@@ -93,6 +95,8 @@ def load_model(name: str, options: PolicyOptions) -> tuple[Any, Any]:
         )
     except (OSError, ValueError) as error:
         raise ConfigError(f"the model {name!r} cannot be loaded: {error}") from error
+    finally:
+        transformers.logging.enable_progress_bar()
     if files.gguf is not None:
         model = _plain(model)
     _mend_tokens(model, tokenizer)
@@ -105,7 +109,9 @@ def load_model(name: str, options: PolicyOptions) -> tuple[Any, Any]:
 def _packages(files: ModelFiles) -> tuple[Any, Any]:
     try:
         if files.gguf is not None:
-            import gguf  # type: ignore[import-not-found,unused-ignore]  # noqa: F401 - transformers reads the file with it
+            # What transformers reads such a file with.
+            import accelerate  # type: ignore[import-untyped,unused-ignore,import-not-found]  # noqa: F401
+            import gguf  # noqa: F401
         import torch
         import transformers
     except ImportError as error:
@@ -141,15 +147,15 @@ def _mend_tokens(model: Any, tokenizer: Any) -> None:
     SmolLM2's file says ``<|im_start|>`` and has no padding token: it would never stop.
     """
     vocabulary = tokenizer.get_vocab()
-    if "<|im_end|>" in vocabulary and tokenizer.eos_token == "<|im_start|>":
-        tokenizer.eos_token = "<|im_end|>"
+    if _TURN_END in vocabulary and tokenizer.eos_token == _TURN_START:
+        tokenizer.eos_token = _TURN_END
     if tokenizer.pad_token is None:
         spare = "<|endoftext|>"
         tokenizer.pad_token = spare if spare in vocabulary else tokenizer.eos_token
     ends = model.generation_config.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]
     wanted = {tokenizer.eos_token_id, *(e for e in ends if e is not None)}
-    start = vocabulary.get("<|im_start|>")
+    start = vocabulary.get(_TURN_START)
     model.generation_config.eos_token_id = sorted(wanted - {start})
     model.generation_config.pad_token_id = tokenizer.pad_token_id
 

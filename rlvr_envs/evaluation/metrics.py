@@ -113,7 +113,7 @@ def clustered_mean(clusters: Sequence[Sequence[float]], confidence: float = 0.95
     spread = math.fsum(math.fsum(s - mean for s in cluster) ** 2 for cluster in filled)
     se = math.sqrt(groups / (groups - 1) * spread) / n
     if se < 1e-12:
-        unseen = 1.0 - ((1.0 - confidence) / 2) ** (1.0 / groups)
+        unseen = _unseen(groups, confidence)
         return Estimate(mean, 0.0, mean * (1.0 - unseen), mean * (1.0 - unseen) + unseen)
     reach = t_quantile(0.5 + confidence / 2, groups - 1) * se
     return Estimate(mean, se, max(0.0, mean - reach), min(1.0, mean + reach))
@@ -135,7 +135,7 @@ def paired_difference(
     """Return the mean difference of two policies' problem means, problem by problem.
 
     Comparing on the same problems removes the variance between problems (Miller 2024, section
-    4.2); t interval on the differences.
+    4.2); t interval on the differences, and where those are all equal, as in `clustered_mean`.
 
     Raises:
         ConfigError: the lengths differ.
@@ -150,8 +150,16 @@ def paired_difference(
     if n < 2:
         return Estimate(mean, None, None, None)
     se = math.sqrt(math.fsum((d - mean) ** 2 for d in differences) / (n - 1) / n)
+    if se < 1e-12:
+        unseen = _unseen(n, confidence)
+        return Estimate(mean, 0.0, mean * (1 - unseen) - unseen, mean * (1 - unseen) + unseen)
     reach = t_quantile(0.5 + confidence / 2, n - 1) * se
-    return Estimate(mean, se, mean - reach, mean + reach)
+    return Estimate(mean, se, max(-1.0, mean - reach), min(1.0, mean + reach))
+
+
+def _unseen(n: int, confidence: float) -> float:
+    """Return the largest share of exceptions that ``n`` draws without one leave credible."""
+    return float(1.0 - ((1.0 - confidence) / 2) ** (1.0 / n))
 
 
 @lru_cache(maxsize=1024)

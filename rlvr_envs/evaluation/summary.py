@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
+from statistics import fmean
 from typing import Any
 
 from rlvr_envs.core.verdict import Status
@@ -9,6 +11,7 @@ from rlvr_envs.evaluation.metrics import (
     Estimate,
     clustered_mean,
     majority_at_k,
+    paired_difference,
     pass_at_k,
     quantiles,
 )
@@ -66,11 +69,22 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """How much more ``policy`` scores than ``baseline``, over the problems that both answered."""
+
+    policy: str
+    baseline: str
+    problems: int
+    difference: Estimate
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """All groups of a run, level by level (`LEVELS`)."""
+    """All groups of a run, level by level (`LEVELS`), and its policies two by two."""
 
     levels: dict[str, list[Group]]
     samples: int
+    comparisons: list[Comparison]
 
     def __getitem__(self, level: str) -> list[Group]:
         return self.levels[level]
@@ -88,6 +102,7 @@ class Summary:
                 level: [group.to_json() for group in groups]
                 for level, groups in self.levels.items()
             },
+            "comparisons": [asdict(comparison) for comparison in self.comparisons],
         }
 
 
@@ -112,7 +127,25 @@ def summarise(records: Sequence[Record], *, samples: int) -> Summary:
             _group(dict(zip(names, key, strict=True)), grouped[key], powers(samples))
             for key in sorted(grouped, key=_order)
         ]
-    return Summary(levels, samples)
+    return Summary(levels, samples, _comparisons(records))
+
+
+def _comparisons(records: Sequence[Record]) -> list[Comparison]:
+    means: dict[str, dict[str, list[float]]] = {}
+    for record in records:
+        if record["scored"]:
+            question = _problem(record)[len(record["policy"]) + 1 :]
+            problems = means.setdefault(record["policy"], {})
+            problems.setdefault(question, []).append(_score(record))
+    found = []
+    for baseline, policy in combinations(sorted(means), 2):
+        ours, theirs = means[policy], means[baseline]
+        common = [name for name in ours if name in theirs]
+        difference = paired_difference(
+            [fmean(ours[name]) for name in common], [fmean(theirs[name]) for name in common]
+        )
+        found.append(Comparison(policy, baseline, len(common), difference))
+    return found
 
 
 def _order(key: tuple[Any, ...]) -> tuple[tuple[bool, bool, Any], ...]:

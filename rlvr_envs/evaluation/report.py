@@ -1,0 +1,305 @@
+"""The report of a run: one page of HTML that needs nothing else, no network either."""
+
+import html
+import json
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from rlvr_envs.core.errors import DependencyError, UsageError
+from rlvr_envs.evaluation.metrics import Estimate
+from rlvr_envs.evaluation.plan import Plan
+from rlvr_envs.evaluation.report_plots import DRAW, STATUS_COLOURS, Plots, short
+from rlvr_envs.evaluation.report_samples import Sample, pick_samples
+from rlvr_envs.evaluation.runner import Evaluation, versions
+from rlvr_envs.evaluation.store import EPISODES, REPORT
+from rlvr_envs.evaluation.summary import Group, Summary
+from rlvr_envs.evaluation.table import estimate_text, rows_of
+
+# Longer texts are cut in the page; they are whole in episodes.jsonl.
+MAX_TEXT_CHARS = 6000
+
+_escape = html.escape
+
+
+def require_plotly() -> None:
+    """Check that the package for plots is there.
+
+    Raises:
+        DependencyError: it is not.
+    """
+    try:
+        import plotly  # noqa: F401 - only whether it is there
+    except ImportError as error:
+        raise DependencyError(
+            'the report needs plotly: pip install "rlvr-envs[report]" (or use --no-report)'
+        ) from error
+
+
+def write_report(done: Evaluation) -> Path:
+    """Write ``report.html`` into the folder of a run and return its path.
+
+    Raises:
+        DependencyError: plotly is missing.
+        UsageError: the run has no folder, so its texts were not kept.
+    """
+    require_plotly()
+    if done.folder is None:
+        raise UsageError("a report shows responses, which only a run with a folder keeps: set out")
+    samples = pick_samples(done.folder / EPISODES, done.plan)
+    path = done.folder / REPORT
+    beside = path.with_name(path.name + ".new")
+    # A lone surrogate, which a response may hold, has no place in UTF-8.
+    beside.write_text(page(done, samples), encoding="utf-8", errors="replace")
+    beside.replace(path)
+    return path
+
+
+def page(done: Evaluation, samples: Iterable[Sample]) -> str:
+    """Return the whole page."""
+    from plotly.offline import get_plotlyjs
+
+    summary = done.summary
+    title = f"Evaluation of {', '.join(done.plan.ids[:3])}{' …' if len(done.plan.ids) > 3 else ''}"
+    css = files("rlvr_envs.evaluation").joinpath("report.css").read_text(encoding="utf-8")
+    body = "".join(
+        (
+            f"<h1>{_escape(title)}</h1>",
+            _facts(done),
+            _tiles(summary),
+            _plots(summary),
+            _metrics_table(summary),
+            _comparisons(summary),
+            _samples(samples),
+            _config(done),
+        )
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_escape(title)}</title>\n<style>\n{css}</style>\n"
+        f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n{body}</main>\n"
+        f"<script>{DRAW}</script>\n</body>\n</html>\n"
+    )
+
+
+def _facts(done: Evaluation) -> str:
+    plan = done.plan
+    facts = {
+        "tasks": len({record["task"] for record in done.records}),
+        "difficulties": _rungs(plan),
+        "problems each": plan.episodes,
+        "samples each": plan.samples,
+        "seed": plan.seed,
+        "episodes": len(done.records),
+    }
+    items = " · ".join(f"{_escape(name)} <b>{_escape(str(v))}</b>" for name, v in facts.items())
+    return f'<p class="facts">{items}</p>\n'
+
+
+def _rungs(plan: Plan) -> str:
+    return ", ".join("default" if rung is None else str(rung) for rung in plan.difficulties)
+
+
+def _tiles(summary: Summary) -> str:
+    plots = Plots(summary)
+    tiles = []
+    for group in summary["overall"]:
+        score, policy = group.score, str(group.by["policy"])
+        mean = "–" if score.mean is None else f"{score.mean:.3f}"
+        interval = "" if score.low is None else f"95 % CI {score.low:.3f} to {score.high:.3f}"
+        lines = [interval, f"solved {_number(group.solved)}"]
+        if summary.samples > 1 and summary.samples in group.pass_at:
+            lines[-1] += f" · pass@{summary.samples} {_number(group.pass_at[summary.samples])}"
+        if group.unscored:
+            lines.append(f"{group.unscored} of {group.episodes} episodes unscored")
+        if group.cut_short:
+            lines.append(f"{group.cut_short} responses cut at the token limit")
+        small = "".join(f"<small>{_escape(line)}</small>" for line in lines if line)
+        tiles.append(
+            f'<div class="card tile" style="--colour:{plots.colour(policy)}">'
+            f'<div class="name">{_escape(policy)}</div><div class="big">{mean}</div>{small}</div>'
+        )
+    return f'<div class="tiles">{"".join(tiles)}</div>\n'
+
+
+def _plots(summary: Summary) -> str:
+    plots = Plots(summary)
+    several_rungs = len(plots.rungs) > 1
+    parts = [
+        _section("Score by task", "Mean score with its 95 % confidence interval.", plots.scores())
+    ]
+    if several_rungs:
+        note = "Mean score along the difficulty ladder; the bands are 95 % confidence intervals."
+        parts.append(_section("Score against difficulty", note, plots.curves()))
+    if several_rungs and len(plots.tasks) > 1:
+        note = "Mean score of each cell."
+        parts.append(_grid("Task by difficulty", note, plots, plots.heatmap))
+    if summary.samples > 2:
+        note = "Chance that one of k samples is right (lines), and score of the majority (dashed)."
+        parts.append(_section("More samples", note, plots.samples()))
+    note = "How the episodes ended. Verifier and policy errors are left out of every score."
+    parts.append(_grid("Verdicts", note, plots, plots.statuses))
+    note = "Characters a response: quartiles, and whiskers at 5 % and 95 %."
+    parts.append(_grid("Length of responses", note, plots, plots.lengths))
+    return "".join(parts)
+
+
+def _section(title: str, note: str, plot: str) -> str:
+    return f'{_heading(title, note)}<div class="card plot">{plot}</div>\n'
+
+
+def _grid(title: str, note: str, plots: Plots, draw: Callable[[str], str]) -> str:
+    """Return one plot for each policy, side by side where there is room."""
+    cards = "".join(
+        f'<div class="card"><h3>{_escape(policy)}</h3>{draw(policy)}</div>'
+        for policy in plots.policies
+    )
+    return f'{_heading(title, note)}<div class="plots">{cards}</div>\n'
+
+
+def _heading(title: str, note: str) -> str:
+    return f'<h2>{_escape(title)}</h2>\n<p class="note">{_escape(note)}</p>\n'
+
+
+def _metrics_table(summary: Summary) -> str:
+    ks = [summary.samples] if summary.samples > 1 else []
+    names = ["task", "policy", "", "score", "95 % CI", "solved"]
+    names += [name for k in ks for name in (f"pass@{k}", f"maj@{k}")]
+    names += ["problems", "episodes", "unscored", "cut short", "chars", "seconds"]
+    head = "".join(f"<th{_right(place)}>{_escape(name)}</th>" for place, name in enumerate(names))
+    rows = "".join(_metrics_row(group, ks) for group in rows_of(summary))
+    note = (
+        "Intervals are clustered by problem, with Student's t. pass@k is unbiased; maj@k scores "
+        "the most frequent answer of k samples. Responses have the median length in characters; "
+        "seconds are the mean of an episode."
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'{_heading("Metrics", note)}<div class="card scroll">{table}</div>\n'
+
+
+def _right(place: int) -> str:
+    return ' class="number"' if place > 2 else ""
+
+
+def _metrics_row(group: Group, ks: list[int]) -> str:
+    score = group.score
+    interval = "–" if score.low is None else f"{score.low:.3f} – {score.high:.3f}"
+    cells = [
+        short(str(group.by.get("task") or "all tasks")),
+        _escape(str(group.by["policy"])),
+        _meter(score),
+        _number(score),
+        interval,
+        _number(group.solved),
+        *(_number(found.get(k)) for k in ks for found in (group.pass_at, group.majority_at)),
+        str(group.problems),
+        str(group.episodes),
+        str(group.unscored),
+        str(group.cut_short),
+        f"{group.chars['median']:.0f}" if group.chars else "–",
+        f"{group.elapsed_s:.3g}",
+    ]
+    inside = "".join(f"<td{_right(place)}>{cell}</td>" for place, cell in enumerate(cells))
+    kind = "" if "task" in group.by else ' class="whole"'
+    return f"<tr{kind}>{inside}</tr>"
+
+
+def _meter(score: Estimate) -> str:
+    if score.mean is None:
+        return ""
+    low = score.mean if score.low is None else score.low
+    high = score.mean if score.high is None else score.high
+    return (
+        f'<span class="meter"><i style="left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%">'
+        f'</i><b style="left:{100 * score.mean:.1f}%"></b></span>'
+    )
+
+
+def _number(estimate: Estimate | None) -> str:
+    return "–" if estimate is None or estimate.mean is None else f"{estimate.mean:.3f}"
+
+
+def _comparisons(summary: Summary) -> str:
+    if not summary.comparisons:
+        return ""
+    rows = "".join(
+        f"<tr><td>{_escape(c.policy)} − {_escape(c.baseline)}</td>"
+        f'<td class="number">{_escape(estimate_text(c.difference))}</td>'
+        f'<td class="number">{c.problems}</td></tr>'
+        for c in summary.comparisons
+    )
+    note = "Mean difference of score on the same problems, with its 95 % confidence interval."
+    head = '<th>policies</th><th class="number">difference</th><th class="number">problems</th>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'{_heading("Policies compared", note)}<div class="card scroll">{table}</div>\n'
+
+
+def _samples(samples: Iterable[Sample]) -> str:
+    by_task: dict[str, list[Sample]] = {}
+    for sample in samples:
+        by_task.setdefault(str(sample.record["task"]), []).append(sample)
+    blocks = []
+    for task, found in sorted(by_task.items()):
+        inside = "".join(map(_episode, found))
+        blocks.append(
+            f"<details><summary>{_escape(task)} <span>· {len(found)} episodes</span></summary>"
+            f'<div class="episodes">{inside}</div></details>\n'
+        )
+    note = f"Up to two episodes of each task, policy and kind of end; all are in {EPISODES}."
+    return _heading("Sample episodes", note) + "".join(blocks)
+
+
+def _episode(sample: Sample) -> str:
+    record, verdict = sample.record, sample.record["verdict"]
+    status = str(verdict["status"])
+    score = "unscored" if not record["scored"] else f"score {verdict['score']:g}"
+    rung = "default" if record["difficulty"] is None else record["difficulty"]
+    which = record["problem_seed"] if record["index"] is None else f"#{record['index']}"
+    colour = STATUS_COLOURS.get(status, "#777777")
+    named = _escape(status.replace("_", " "))
+    facts = [
+        f"<b>{_escape(str(record['policy']))}</b>",
+        f'<span class="badge" style="background:{colour}">{named}</span>',
+        _escape(f"{score} · difficulty {rung} · problem {which}"),
+    ]
+    texts = {"Prompt": sample.prompt, "Response": _response(record["response"])}
+    if verdict.get("detail"):
+        texts["Verdict"] = str(verdict["detail"])
+    if sample.reference:
+        texts["Oracle's answer"] = sample.reference
+    blocks = "".join(
+        f"<div><h4>{_escape(name)}</h4><pre>{_escape(_clipped(text))}</pre></div>"
+        for name, text in texts.items()
+    )
+    return (
+        f'<div class="episode"><header>{"".join(facts)}</header>'
+        f'<div class="texts">{blocks}</div></div>'
+    )
+
+
+def _response(response: str | list[str] | None) -> str:
+    if response is None:
+        return "(none)"
+    if isinstance(response, str):
+        return response
+    return "\n".join(f"[{turn}] {action}" for turn, action in enumerate(response, 1))
+
+
+def _clipped(text: str) -> str:
+    if len(text) <= MAX_TEXT_CHARS:
+        return text
+    return f"{text[:MAX_TEXT_CHARS]}\n… ({len(text) - MAX_TEXT_CHARS} more characters)"
+
+
+def _config(done: Evaluation) -> str:
+    data: dict[str, Any] = {"config": done.config, "versions": versions()}
+    text = _escape(json.dumps(data, indent=2, ensure_ascii=False))
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return (
+        f"{_heading('Configuration', '')}<details><summary>run.json</summary>"
+        f'<div class="episodes"><pre>{text}</pre></div></details>\n'
+        f"<footer>Written {now} by rlvr_envs {_escape(versions()['rlvr_envs'])}.</footer>\n"
+    )
