@@ -173,7 +173,9 @@ def too_long(response: str) -> Verdict:
 def _guarded(verify: Any, problem: Any, answer: Any) -> Verdict:
     """Judge an answer; a verifier that breaks has no say in the score."""
     try:
-        verdict: Verdict = verify(problem, answer)
+        verdict = verify(problem, answer)
+        if not isinstance(verdict, Verdict):
+            raise TypeError(f"expected a Verdict, got {verdict!r:.80}")  # noqa: TRY301
     except Exception as error:  # noqa: BLE001 - a broken verifier must not look like a bad answer
         return Verdict.verifier_error(f"the verifier failed: {type(error).__name__}: {error}")
     return verdict

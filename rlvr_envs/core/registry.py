@@ -6,6 +6,7 @@ from the text of the decorators, and a file is imported when one of its ids is f
 Packages of others name their modules under the entry-point group ``rlvr_envs.tasks``.
 """
 
+import dataclasses
 import importlib
 import importlib.metadata
 import pkgutil
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 
 from rlvr_envs.core.answer import answer_format as check_answer_format
 from rlvr_envs.core.errors import RegistrationError, did_you_mean
-from rlvr_envs.core.task import Task
+from rlvr_envs.core.task import RESERVED, Task
 
 NAMESPACE = "rlvr"
 ENTRY_POINTS = "rlvr_envs.tasks"
@@ -97,6 +98,9 @@ def register(
         held = _SPECS.get(task_id)
         if held is not None and _path(held.task_type) != _path(task_type):
             raise RegistrationError(f"{task_id!r} is taken by {_path(held.task_type)}")
+        clash = {f.name for f in dataclasses.fields(task_type.Config)} & set(RESERVED)
+        if clash:
+            raise RegistrationError(f"{task_id}: no knob may be called {min(clash)!r}")
         if task_id in mixture_ids():
             raise RegistrationError(f"{task_id!r} is the id of a domain's mixture")
         _SPECS[task_id] = spec

@@ -15,8 +15,16 @@ from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
 
-# The arguments that every environment takes beside its task's knobs; no knob may have their name.
+# The arguments that every environment takes beside its task's knobs.
 ENV_ARGUMENTS = ("difficulty", "tasks", "weights", "answer_format", "max_turns", "render_mode")
+
+# Names that no knob may have: the above, and what gym.make and gym.make_vec take for themselves.
+RESERVED = (
+    *ENV_ARGUMENTS,
+    *("env_id", "num_envs", "group_size", "workers", "autoreset_mode", "vectorization_mode"),
+    *("vector_kwargs", "wrappers", "seed", "problem_seed", "id", "max_episode_steps"),
+    *("disable_env_checker", "additional_wrappers"),
+)
 
 ConfigT = TypeVar("ConfigT")
 ProblemT = TypeVar("ProblemT")

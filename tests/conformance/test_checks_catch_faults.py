@@ -168,16 +168,16 @@ FAULTS = [
 
 
 @pytest.fixture
-def filed(monkeypatch):
+def filed():
     """Register a task for one test."""
-    monkeypatch.setattr(registry, "_SPECS", dict(registry._SPECS))
 
     def file(task_type):
         register("Planted-v0", domain="math", answer_format="tag")(task_type)
         register_ids()
         return "rlvr/Planted-v0"
 
-    return file
+    yield file
+    registry._SPECS.pop("rlvr/Planted-v0", None)
 
 
 @pytest.mark.parametrize(("task_type", "check"), FAULTS)

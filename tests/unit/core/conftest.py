@@ -118,11 +118,13 @@ class GuessTask(InteractiveTask[SumConfig, GuessProblem]):
 
 
 @pytest.fixture(autouse=True)
-def small_tasks(monkeypatch):
+def small_tasks():
     """Register the small tasks for one test."""
-    monkeypatch.setattr(registry, "_SPECS", dict(registry._SPECS))
     register("TestSum-v0", domain="puzzles", answer_format="tag")(SumTask)
     register("TestProduct-v0", domain="puzzles", answer_format="boxed", weight=3.0)(ProductTask)
     register("TestRows-v0", domain="puzzles", answer_format="tag", weight=0.0)(RowsTask)
     register("TestGuess-v0", domain="search", answer_format="raw", max_turns=20)(GuessTask)
     register_ids()
+    yield
+    for task_id in [i for i in registry._SPECS if i.startswith("rlvr/Test")]:
+        del registry._SPECS[task_id]

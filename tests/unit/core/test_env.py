@@ -158,6 +158,14 @@ def test_a_broken_verifier_is_not_a_wrong_answer():
     assert info["verdict"].status == "verifier_error"
 
 
+def test_a_verifier_without_a_verdict_is_broken_too(monkeypatch):
+    env = TextEnv("TestSum-v0")
+    env.reset(seed=0)
+    monkeypatch.setattr(type(env.instance.task), "verify", lambda *_: None)
+    _, _, terminated, truncated, info = env.step("<answer>1</answer>")
+    assert (terminated, truncated, info["scored"]) == (True, False, False)
+
+
 def test_rows_replay_and_foreign_rows_are_refused():
     row = make_problem("rlvr/TestSum-v0", seed=5)
     env = sum_env()

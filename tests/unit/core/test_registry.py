@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
 
-from rlvr_envs import list_tasks
+from rlvr_envs import Task, list_tasks
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, RegistrationError
 from rlvr_envs.core.registry import find, register
@@ -46,6 +47,18 @@ def test_unknown_formats_and_domains_are_refused():
         register("Other-v0", domain="math", answer_format="xml")
     with pytest.raises(RegistrationError, match="did you mean 'math'"):
         list_tasks("maths")
+
+
+def test_knobs_may_not_take_the_names_of_arguments():
+    @dataclass(frozen=True, kw_only=True)
+    class BadConfig:
+        difficulty: int = 3
+
+    class Bad(Task[BadConfig, find("TestSum-v0").task_type.Problem]):
+        pass
+
+    with pytest.raises(RegistrationError, match="'difficulty'"):
+        register("Bad-v0", domain="math")(Bad)
 
 
 def test_removed_ids_say_why(monkeypatch):
