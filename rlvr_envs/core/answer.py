@@ -18,7 +18,7 @@ MAX_BOXES = 8  # more boxes joined into one answer than this is spraying, not an
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*+\{")
 _BRACES = re.compile(r"\\(?:boxed|fbox)\s*+\{|\\.|[{}]", re.DOTALL)
-_JOINER = re.compile(r"(?:[\s$,;.\\()]|\band\b|\bor\b|\\text\{\s*(?:and|or)\s*\})*")
+_JOINER = re.compile(r"(?:[\s$,;.~\\()\[\]]|\\q?quad\b|\band\b|\bor\b|\\text\{\s*(?:and|or)\s*\})*")
 # Possessive quantifiers: a hostile line cannot make the match quadratic.
 _FENCE = re.compile(r"^ {0,3}+(`{3,}+|~{3,}+)[ \t]*+([^\s`]*+)[^\n`]*+$", re.MULTILINE)
 

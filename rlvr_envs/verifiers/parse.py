@@ -78,9 +78,7 @@ def integers(
     if not pieces:
         return None
     found = [
-        int(piece)
-        for piece in pieces
-        if len(piece) <= max_digits + 1 and _INTEGER.fullmatch(piece)
+        int(piece) for piece in pieces if len(piece) <= max_digits + 1 and _INTEGER.fullmatch(piece)
     ]
     return found if len(found) == len(pieces) else None
 

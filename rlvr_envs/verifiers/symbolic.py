@@ -21,7 +21,12 @@ from rlvr_envs.verifiers.mathtext.forms import is_worked_out, settle
 from rlvr_envs.verifiers.mathtext.gold import CompiledGold, compile_gold
 from rlvr_envs.verifiers.mathtext.identity import same as same_expression
 from rlvr_envs.verifiers.mathtext.normalise import normalise, plain_words
-from rlvr_envs.verifiers.mathtext.reader import read, read_as_list, read_choice
+from rlvr_envs.verifiers.mathtext.reader import (
+    read,
+    read_as_decimal,
+    read_as_list,
+    read_choice,
+)
 from rlvr_envs.verifiers.mathtext.values import Chain, Choice, Listing, Opaque, Scalar, Text, Value
 
 __all__ = [
@@ -197,11 +202,12 @@ def _best(gold: CompiledGold, answer: str, value: Value, rel_tol: float | None) 
         return True
     if gold.as_list is not None and isinstance(value, Listing):
         return same(gold.as_list, value, rel_tol) or decision
+    other = None
     if isinstance(gold.value, Listing) and isinstance(value, Scalar):
-        listed = read_as_list(answer)
-        if listed is not None:
-            return same(gold.value, settle(listed), rel_tol) or decision
-    return decision
+        other = read_as_list(answer)
+    elif isinstance(gold.value, Scalar) and isinstance(value, Listing):
+        other = read_as_decimal(answer) if gold.answer_type == "real" else None
+    return decision if other is None else same(gold.value, settle(other), rel_tol) or decision
 
 
 def _squeeze(text: str) -> str:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
-from rlvr_envs.verifiers.mathtext import identity, nodes, units
+from rlvr_envs.verifiers.mathtext import nodes, units
 from rlvr_envs.verifiers.mathtext.forms import Assigned, assignment, record
 from rlvr_envs.verifiers.mathtext.nodes import Call, Node, Num, Sym
 from rlvr_envs.verifiers.mathtext.regions import INEQUALITIES, region_of, same_region
+from rlvr_envs.verifiers.mathtext.relations import are_scalar, same_equation, same_inequalities
 from rlvr_envs.verifiers.mathtext.tolerance import same_expr
 from rlvr_envs.verifiers.mathtext.values import (
     BaseN,
@@ -26,8 +27,6 @@ from rlvr_envs.verifiers.mathtext.values import (
 
 Decision = bool | None
 MAX_PAIRS = 4_000  # comparisons spent on matching two unordered lists
-
-_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 
 
 def same(gold: Value, answer: Value, rel_tol: float | None = None) -> Decision:
@@ -156,38 +155,9 @@ def _equations(gold: Chain, answer: Chain) -> Decision:
     """Compare equations up to a constant factor and a swap of sides."""
     if gold.relations != ("=",) or answer.relations != ("=",):
         return False
-    if not all(isinstance(side, Scalar) for side in (*gold.sides, *answer.sides)):
+    if not are_scalar(*gold.sides, *answer.sides):
         return every(same(a, b) for a, b in zip(gold.sides, answer.sides, strict=True))
-    return _proportional(_difference(gold.sides), _difference(answer.sides), signed=False)
-
-
-def _difference(sides: tuple[Value, ...]) -> Node:
-    left, right = sides
-    if not isinstance(left, Scalar) or not isinstance(right, Scalar):
-        raise TypeError("only scalars have a difference")
-    return nodes.add(left.expr, nodes.neg(right.expr))
-
-
-def _proportional(left: Node, right: Node, *, signed: bool) -> Decision:
-    """Whether two expressions agree up to a constant factor, positive where ``signed``."""
-    names = nodes.symbols(left)
-    if names != nodes.symbols(right) or not names:
-        return False
-    for attempt in range(3):
-        point: dict[str, Node] = {
-            name: Num(Fraction(5 * place + 3 + 7 * attempt, 4 + attempt))
-            for place, name in enumerate(sorted(names))
-        }
-        one, two = left, right
-        for name, value in point.items():
-            one, two = nodes.substitute(one, name, value), nodes.substitute(two, name, value)
-        a, b = identity.size_of(one), identity.size_of(two)
-        if a is None or b is None or a == 0 or b == 0:
-            continue
-        if signed and a * b < 0:
-            return False
-        return identity.same(nodes.mul(left, two), nodes.mul(right, one))
-    return None
+    return same_equation(gold, answer)
 
 
 def _inequality(gold: Chain, answer: Value, rel_tol: float | None) -> Decision:
@@ -195,30 +165,11 @@ def _inequality(gold: Chain, answer: Value, rel_tol: float | None) -> Decision:
     if mine is not None:
         theirs = region_of(_unlabelled(answer))
         return theirs is not None and same_region(mine, theirs, rel_tol)
-    if not isinstance(answer, Chain) or len(answer.relations) != len(gold.relations):
+    if not isinstance(answer, Chain):
         return False
-    if not all(isinstance(side, Scalar) for side in (*gold.sides, *answer.sides)):
+    if not are_scalar(*gold.sides, *answer.sides):
         return None
-    direct = _links(gold, answer.sides, answer.relations)
-    if direct:
-        return True
-    flipped = tuple(_FLIPPED.get(relation, relation) for relation in reversed(answer.relations))
-    return _links(gold, tuple(reversed(answer.sides)), flipped)
-
-
-def _links(gold: Chain, sides: tuple[Value, ...], relations: tuple[str, ...]) -> Decision:
-    decisions: list[Decision] = []
-    for place, (mine, theirs) in enumerate(zip(gold.relations, relations, strict=True)):
-        left, right = (
-            _difference(gold.sides[place : place + 2]),
-            _difference(sides[place : place + 2]),
-        )
-        if mine == _FLIPPED.get(theirs) and mine != theirs:
-            right, theirs = nodes.neg(right), mine
-        if mine != theirs:
-            return False
-        decisions.append(_proportional(left, right, signed=mine != "!="))
-    return every(decisions)
+    return same_inequalities(gold, answer)
 
 
 # Collections
@@ -226,19 +177,16 @@ def _links(gold: Chain, sides: tuple[Value, ...], relations: tuple[str, ...]) ->
 
 def _group(gold: Group, answer: Value, rel_tol: float | None) -> Decision:
     fields = record(answer)
-    if fields is not None:
-        answer = Listing(fields[1], ",")
-    answer = _unlabelled(answer)
+    answer = _unlabelled(answer if fields is None else Listing(fields[1], ","))
     if isinstance(answer, Group):
         closed = (gold.opening, gold.closing) == (answer.opening, answer.closing)
-        angled = gold.opening + answer.opening in ("(langle", "langle(")
+        angled = {gold.opening, answer.opening} == {"(", "langle"} and "]" not in gold.closing
         return (closed or angled) and _in_order(gold.items, answer.items, rel_tol)
-    if isinstance(answer, Listing) and gold.opening in ("(", "langle") and gold.closing != "]":
-        if region_of(answer) is not None:
-            return _as_region(gold, answer, rel_tol)
-        return _in_order(gold.items, answer.items, rel_tol)
     if isinstance(answer, Grid):
         return _vector(answer, gold, rel_tol, swapped=True)
+    is_tuple = gold.opening in ("(", "langle") and gold.closing != "]"
+    if isinstance(answer, Listing) and is_tuple and region_of(answer) is None:
+        return _in_order(gold.items, answer.items, rel_tol)
     return _as_region(gold, answer, rel_tol)
 
 
@@ -269,17 +217,22 @@ def _listing(gold: Listing, answer: Value, rel_tol: float | None) -> Decision:
         return _record(gold, fields, answer, rel_tol)
     answer = _unlabelled(answer)
     if isinstance(answer, Group):
-        if (answer.opening, answer.closing) == ("[", "]"):
-            return _any_order(gold.items, answer.items, rel_tol)
-        if any(isinstance(item, Group | Listing) for item in gold.items):
-            return False
-        return answer.closing == ")" and _in_order(gold.items, answer.items, rel_tol)
-    if isinstance(answer, Listing | Braces):
-        theirs_fields = record(answer)
-        if theirs_fields is not None:
-            return _in_order(gold.items, theirs_fields[1], rel_tol)
+        return _bracketed_list(gold, answer, rel_tol)
+    if not isinstance(answer, Listing | Braces):
+        return False
+    named = record(answer)
+    if named is not None:
+        return _in_order(gold.items, named[1], rel_tol)
+    return _any_order(gold.items, answer.items, rel_tol)
+
+
+def _bracketed_list(gold: Listing, answer: Group, rel_tol: float | None) -> Decision:
+    """Compare a bare list with brackets: square ones are a list too, round ones fix the order."""
+    if (answer.opening, answer.closing) == ("[", "]"):
         return _any_order(gold.items, answer.items, rel_tol)
-    return False
+    if any(isinstance(item, Group | Listing) for item in gold.items):
+        return False
+    return answer.closing == ")" and _in_order(gold.items, answer.items, rel_tol)
 
 
 def _record(

@@ -24,6 +24,7 @@ _REFUSED = re.compile(
     r"|(?<![\\A-Za-z])[A-Za-z]{4,}|[0-9]\.[0-9]|[@;\"\x00-\x08]"
 )
 _INDEXED = re.compile(r"[_^]\s*+\{[^{}]*+\}")  # k=0 under a sum is no relation
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*+\{[a-z]+\*?\}")
 # Restating the question is no answer: these must stand in the gold too.
 _UNEVALUATED = re.compile(r"\\(?:int|sum|prod|lim|oint|iint|det|frac\{d|bigcup|mod)")
 # What grows faster than any deadline is worth waiting for.
@@ -60,7 +61,7 @@ def second_opinion(gold: str, answer: str) -> Opinion:
 def _is_suitable(text: str) -> bool:
     if len(text) > MAX_CHARACTERS or _EXPLOSIVE.search(text):
         return False
-    return not _REFUSED.search(_INDEXED.sub("_1 ", text))
+    return not _REFUSED.search(_ENVIRONMENT.sub(" ", _INDEXED.sub("_1 ", text)))
 
 
 def _ask(gold: str, answer: str) -> object:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlvr_envs.verifiers.mathtext import identity, nodes
 from rlvr_envs.verifiers.mathtext.nodes import Call, Form, Mul, Node, Num, Pow, Sym
@@ -60,19 +60,19 @@ def _is_name(value: Value) -> bool:
 
 def _is_name_node(node: Node) -> bool:
     """Whether an expression names a quantity: x, f(x), AB, |AB|, NO/BO or sin A."""
-    if isinstance(node, Sym):
-        return node != nodes.SIGN
     if isinstance(node, Call):
         return bool(nodes.symbols(node)) or node.name.startswith("?")
     if isinstance(node, Pow):
         return node.exponent == nodes.MINUS_ONE and _is_name_node(node.base)
     if isinstance(node, Mul):
-        return all(
-            (isinstance(part, Sym) and (part.name[0].isupper() or part.name == "angle"))
-            or (isinstance(part, Pow) and _is_name_node(part))
-            for part in node.factors
+        return all(isinstance(part, Pow) or _is_capital(part) for part in node.factors) and all(
+            _is_name_node(part) for part in node.factors
         )
-    return False
+    return isinstance(node, Sym) and node != nodes.SIGN
+
+
+def _is_capital(node: Node) -> bool:
+    return isinstance(node, Sym) and (node.name[0].isupper() or node.name == "angle")
 
 
 def _names(value: Value) -> frozenset[str]:
@@ -87,20 +87,15 @@ def settle(value: Value) -> Value:
     """Return a value with its chains of equalities reduced and its plus-minus signs expanded."""
     if isinstance(value, Chain):
         return _settle_chain(value)
-    if isinstance(value, Scalar):
-        readings = nodes.expand_signs(value.expr)
-        if len(readings) == 2:
-            return Listing(tuple(Scalar(expr, value.unit) for expr in readings), ",")
-        return value
     if isinstance(value, Listing):
         return _settle_list(value)
+    if isinstance(value, Scalar):
+        readings = tuple(Scalar(expr, value.unit) for expr in nodes.expand_signs(value.expr))
+        return value if len(readings) == 1 else Listing(readings, ",")
     if isinstance(value, Braces):
         return Braces(tuple(_flat(settle(item) for item in value.items)))
     if isinstance(value, Group):
-        items = tuple(settle(item) for item in value.items)
-        return Group(value.opening, items, value.closing)
-    if isinstance(value, Combined):
-        return Combined(tuple(settle(part) for part in value.parts), value.operators)
+        return replace(value, items=tuple(settle(item) for item in value.items))
     return value
 
 
@@ -135,7 +130,7 @@ def _settle_chain(chain: Chain) -> Value:
 
 
 def _spread(name: Value, content: Value) -> Value:
-    """Give a name to each value of a list: ``x = 1 \\pm 2`` says ``x = 3`` and ``x = -1``."""
+    r"""Give a name to each value of a list: ``x = 1 \pm 2`` says ``x = 3`` and ``x = -1``."""
     if isinstance(content, Listing):
         items = tuple(Chain((name, item), ("=",)) for item in content.items)
         return Listing(items, content.joiner)

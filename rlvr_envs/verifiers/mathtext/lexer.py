@@ -5,6 +5,12 @@ from typing import NamedTuple
 
 MAX_TOKENS = 1_500
 
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
+
+
 _TOKEN = re.compile(
     r"(?P<space>\s+)"
     r"|(?P<num>(?:[0-9]+(?:\.[0-9]*+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+(?![0-9.]))?)"
@@ -14,20 +20,20 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _NAME = re.compile(r"\s*\{\s*([A-Za-z]+\*?)\s*\}(?:\s*(?:\{[lcr| ]*\}|\[[a-z]\]))?")
-_TEXT_COMMANDS = frozenset(
+_TEXT_COMMANDS = words_of(
     "text mbox textbf textit mathrm mathbf textrm textnormal mathit operatorname emph mathsf "
     "textsf hbox boldsymbol bm vec overline overrightarrow hat bar tilde dot ddot mathbb mathcal "
-    "underline widehat fbox boxed".split()
+    "underline widehat fbox boxed"
 )
-_FLAT = frozenset("boxed fbox underline".split())
-_MARKS = frozenset("vec overline overrightarrow hat bar tilde dot ddot mathbb widehat".split())
+_FLAT = words_of("boxed fbox underline")
+_MARKS = words_of("vec overline overrightarrow hat bar tilde dot ddot mathbb widehat")
 
 FUNCTIONS = {
     name: name
-    for name in (
+    for name in words_of(
         "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp max min gcd lcm "
         "floor ceil abs sqrt lg arccot arcsec arccsc coth cbrt asinh acosh atanh"
-    ).split()
+    )
 } | {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "ctg": "cot", "tg": "tan"}
 CONSTANTS = {
     "pi": "pi",
@@ -38,11 +44,11 @@ CONSTANTS = {
     "inf": "oo",
     "oo": "oo",
 }
-GREEK = frozenset(
+GREEK = words_of(
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi "
     "omicron rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta "
     "Lambda Xi Sigma Upsilon Phi Psi Omega hbar ell odot oplus partial nabla mho aleph star bullet "
-    "triangle angle perp parallel".split()
+    "triangle angle perp parallel"
 )
 _OPERATORS = {
     "\\cdot": "*",
@@ -111,7 +117,7 @@ class Unreadable(ValueError):
 
 
 class Token(NamedTuple):
-    """A piece of the answer: ``num``, ``sym``, ``const``, ``fun``, ``op``, ``text``, ``begin``, ``end``."""
+    """A piece of the answer; its kind is num, sym, const, fun, op, text, begin or end."""
 
     kind: str
     text: str
@@ -249,13 +255,13 @@ def _word(found: list[Token], word: str, spaced: bool) -> None:
             _word(found, letter, spaced and place == 0)
 
 
-UNITS = frozenset(
+UNITS = words_of(
     "cm mm km kg mg ml mph ft in lb lbs oz hr hrs min mins sec secs day days yr yrs mi nm Hz kHz "
     "MHz GHz kW kJ eV keV MeV GeV mol pm am cents cent deg rad Pa kPa atm mol mL yd sq cu rpm kmh "
-    "dollars degrees percent pct AU pc Mpc kpc erg Gyr Myr ly dB ohm ohms V W J N K A".split()
+    "dollars degrees percent pct AU pc Mpc kpc erg Gyr Myr ly dB ohm ohms V W J N K A"
 )
-WORDS = frozenset(
+WORDS = words_of(
     "yes no none true odd even east west cm km kg mm inch feet foot day days hour cent mile year "
     "unit per pct week men boys cups cats dogs eggs is the for all any if not but with of to are "
-    "nan null mph week from then when one two six ten zero four five nine".split()
+    "nan null mph week from then when one two six ten zero four five nine"
 )

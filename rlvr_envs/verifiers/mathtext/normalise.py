@@ -81,16 +81,15 @@ _SIZES = re.compile(
 _GROUPED = re.compile(
     r"(?<=[0-9])(?:\{,\}|,\s?\\!|\\!,|\\,|\\;|\\:|\\ |~)[ ]?(?=[0-9]{3}(?![0-9]))"
 )
-_SPACES = re.compile(
-    r"\\(?:quad|qquad|thinspace|enspace|hspace\{[^{}]{0,20}\})(?![A-Za-z])|(?<!\\)\\[,;: >]|~"
-)
+_SPACES = re.compile(r"\\(?:qquad|quad|thinspace|enspace|hspace\{[^{}]{0,20}\})|(?<!\\)\\[,;: >]|~")
 _NOTHING = re.compile(r"\\!|\\(?:phantom|hphantom)\{[^{}]{0,40}\}|\\label\{[^{}]{0,40}\}")
 _DEGREE = re.compile(
     r"\^\s*+(?:\{\s*+\\circ\s*+\}|\\circ(?![A-Za-z]))|\\circ(?![A-Za-z])|\\deg(?![A-Za-z])"
 )
 _PRIME = re.compile(r"\^\s*+(?:\{\s*+((?:\\prime\s*+)+)\}|\\prime(?![A-Za-z]))")
 _FRACTIONS = re.compile(r"\\[dtc]frac(?![A-Za-z])")
-_THOUSANDS = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3})++(?![0-9]|,[0-9])")
+_THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|,[0-9])")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _SPACED_THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?: [0-9]{3})++)(?! ?[0-9/])")
 _LABEL = re.compile(
     r"(?:the )?(?:final )?answer(?: is)?\s*[:=]?\s+|answer\s*[:=]\s*", re.IGNORECASE
@@ -156,8 +155,18 @@ def _rewrite_latex(text: str) -> str:
 
 
 def join_thousands(text: str) -> str:
-    """Return the text with the commas inside numbers such as ``1,234`` removed."""
+    """Return the text with the commas inside numbers such as ``1,234`` removed.
+
+    Inside brackets a comma separates items, so there only an escaped comma groups digits.
+    """
+    if "," not in text or "(" in text or "[" in text or "\\{" in text or "&" in text:
+        return text
     return _THOUSANDS.sub(lambda m: m.group().replace(",", ""), text)
+
+
+def read_decimal_comma(text: str) -> str:
+    """Return ``3,14`` written with a point; any other text as it is."""
+    return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text
 
 
 _COMMANDS = re.compile(

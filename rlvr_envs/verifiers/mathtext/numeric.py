@@ -13,7 +13,7 @@ from functools import lru_cache, reduce
 from typing import Any, Protocol
 
 from rlvr_envs.verifiers import exact
-from rlvr_envs.verifiers.mathtext.nodes import Add, Call, Const, Mul, Node, Num, Pow, Sym, children
+from rlvr_envs.verifiers.mathtext.nodes import Add, Const, Mul, Node, Num, Pow, Sym, children
 
 MAX_LOG2 = 200_000.0  # a power whose result is longer than this many bits is not computed
 MAX_ANGLE = 1e15
@@ -66,18 +66,14 @@ def evaluate(node: Node, point: Mapping[str, Any], field: Field) -> Any:
 def _evaluate(node: Node, point: Mapping[str, Any], field: Field) -> Any:
     if isinstance(node, Num):
         return field.number(node.value)
-    if isinstance(node, Sym):
-        return point[node.name]
-    if isinstance(node, Const):
-        return field.constant(node.name)
+    if isinstance(node, Sym | Const):
+        return point[node.name] if isinstance(node, Sym) else field.constant(node.name)
     values = [_evaluate(child, point, field) for child in children(node)]
     if isinstance(node, Add):
         return field.add(values)
     if isinstance(node, Mul):
         return field.multiply(values)
-    if isinstance(node, Pow):
-        return field.power(values[0], values[1])
-    return field.call(node.name, values)
+    return field.power(*values) if isinstance(node, Pow) else field.call(node.name, values)
 
 
 class Rational:
@@ -189,7 +185,7 @@ class Digits:
 
 @lru_cache(maxsize=1)
 def _context() -> Any:
-    from mpmath.ctx_mp import MPContext  # noqa: PLC0415 - only hard comparisons need mpmath
+    from mpmath.ctx_mp import MPContext
 
     context = MPContext()
     context.dps = 50
@@ -276,9 +272,9 @@ _SPECIAL: dict[str, Callable[[Any, list[Any]], Any]] = {
     "log": _log,
     "lg": lambda field, args: _log(field, [args[0], field.number(Fraction(10))]),
     "root": _root,
-    "abs": lambda field, args: abs(args[0]),  # noqa: ARG005
+    "abs": lambda field, args: abs(args[0]),
     "floor": lambda field, args: field.library.floor(args[0]),
     "ceil": lambda field, args: field.library.ceil(args[0]),
-    "max": lambda field, args: max(args),  # noqa: ARG005
-    "min": lambda field, args: min(args),  # noqa: ARG005
+    "max": lambda field, args: max(args),
+    "min": lambda field, args: min(args),
 }

@@ -5,7 +5,12 @@ from functools import lru_cache
 
 from rlvr_envs.verifiers.exact import TooLarge
 from rlvr_envs.verifiers.mathtext.lexer import Unreadable, tokens
-from rlvr_envs.verifiers.mathtext.normalise import join_thousands, normalise, plain_words
+from rlvr_envs.verifiers.mathtext.normalise import (
+    join_thousands,
+    normalise,
+    plain_words,
+    read_decimal_comma,
+)
 from rlvr_envs.verifiers.mathtext.parser import Parser
 from rlvr_envs.verifiers.mathtext.values import BaseN, Opaque, Text, Value
 
@@ -21,8 +26,6 @@ _CHOICE_WITH_TEXT = re.compile(
     r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*(?:\(([A-Z])\)|([A-Z])[.):])\s*\}?\s*\S"
 )
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z\\])[A-Z][.):](?!\w)|\b(?:and|or)\s+[A-Z]\b")
-_ASIDE = re.compile(r"(?<=\S)\s*\((?:in |approximately|approx|about|or )[^()]*\)$")
-_TRAILING_TEXT = re.compile(r"\\text\s*\{")
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 
 MAX_TEXT_WORDS = 12
@@ -42,6 +45,13 @@ def read_as_list(text: str) -> Value | None:
     """Return the reading of ``1,234`` as two numbers, or None where commas are not ambiguous."""
     clean = normalise(text)
     return _parse(clean) if join_thousands(clean) != clean else None
+
+
+def read_as_decimal(text: str) -> Value | None:
+    """Return the reading of ``3,14`` as a decimal, or None where the comma is not one."""
+    clean = normalise(text)
+    pointed = read_decimal_comma(clean)
+    return _parse(pointed) if pointed != clean else None
 
 
 def _parse(clean: str) -> Value:

@@ -159,7 +159,7 @@ def _half_line(left: Node, relation: str, right: Node) -> Region | None:
 
 
 def _linear_subject(left: Node, right: Node) -> tuple[Node | None, int]:
-    """Return what an inequality bounds, a symbol, f(x) or \\|x\\|, and the sign of its factor."""
+    r"""Return what an inequality bounds, a symbol, f(x) or |x|, and the sign of its factor."""
     if isinstance(left, Sym | Call) and not nodes.symbols(right):
         return left, 1
     names = nodes.symbols(left) | nodes.symbols(right)

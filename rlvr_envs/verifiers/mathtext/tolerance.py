@@ -77,7 +77,7 @@ def _half(ulp: Fraction | None) -> Fraction:
 
 
 def _decimal_answer(gold: Node, answer: Num, rel_tol: float | None) -> bool | None:
-    """Compare a decimal with an exact gold such as ``\\sqrt{2}``."""
+    r"""Compare a decimal with an exact gold such as ``\sqrt{2}``."""
     if rel_tol is not None:
         near = _within(gold, answer, rel_tol)
         if near:

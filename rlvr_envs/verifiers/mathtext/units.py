@@ -2,7 +2,7 @@
 
 import re
 
-from rlvr_envs.verifiers.mathtext.lexer import Unreadable
+from rlvr_envs.verifiers.mathtext.lexer import Unreadable, words_of
 
 MAX_WORDS = 6
 
@@ -15,9 +15,9 @@ _MULTIPLIERS = {
     "dozen": 12,
 }
 # Words that make more of an answer than a number with a unit.
-_REFUSED = frozenset(
+_REFUSED = words_of(
     "or and not if when but to than is are else minus plus half times except unless maybe either "
-    "neither wrong where for all any no mod base".split()
+    "neither wrong where for all any no mod base"
 )
 _SPLIT = re.compile(r"[^A-Za-z0-9%^/]+")
 _NEUTRAL = frozenset(("unit", "square unit", "sq unit", "cubic unit", "unit ^ 2", "unit ^ 3"))
