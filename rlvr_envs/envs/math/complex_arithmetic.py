@@ -1,0 +1,154 @@
+"""Exact arithmetic with complex numbers whose parts are rational."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._expressions import Expression, join
+from rlvr_envs.envs.math._latex import in_parentheses, power, signed_sum
+from rlvr_envs.envs.math._stated import stated_complex
+
+OPERATORS = "+-*|"  # the last is a division written as a fraction
+
+Gaussian = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComplexArithmeticConfig:
+    """How long the expression is, and how large the numbers are."""
+
+    n_numbers: int = 3  # complex numbers in the expression
+    max_part: int = 9  # real and imaginary parts are drawn from -max_part..max_part
+    max_power: int = 3  # a number may be raised to a power up to this
+    n_operators: int = 4  # the first so many of + - * and division
+
+    def __post_init__(self) -> None:
+        if self.n_numbers < 2 or self.max_part < 1 or self.max_power < 1:
+            raise ConfigError(f"need n_numbers >= 2, max_part >= 1 and max_power >= 1, got {self}")
+        if not 1 <= self.n_operators <= len(OPERATORS):
+            raise ConfigError(f"need n_operators in 1..{len(OPERATORS)}, got {self.n_operators}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "ComplexArithmeticConfig":
+        """A number every second rung, larger parts, more operators, and powers from rung 3."""
+        return cls(
+            n_numbers=2 + difficulty // 2,
+            max_part=5 + difficulty,
+            max_power=1 + difficulty // 3,
+            n_operators=min(2 + difficulty, len(OPERATORS)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexArithmeticProblem:
+    """The expression in LaTeX, and the two parts of its value."""
+
+    expression: str
+    real: Fraction = hidden()
+    imaginary: Fraction = hidden()
+
+
+@register("ComplexArithmetic-v0", domain="math")
+class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProblem]):
+    """Evaluate an expression of complex numbers exactly.
+
+    Description:
+        Numbers with non-zero integer parts, some raised to a power, are joined by sums,
+        differences, products and quotients into a random tree. A division by zero gives way to
+        a sum.
+
+    Observation:
+        The expression in LaTeX.
+
+    Action:
+        The value as a + bi, where a and b may be fractions; also (a + bi)/c.
+
+    Reward:
+        1 for the exact value, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rational parts. An expression that remains to be evaluated earns 0.
+
+    Difficulty:
+        The number of numbers, their parts, the operators and the powers grow.
+
+    References:
+        Gauss, Theoria residuorum biquadraticorum, 1832 (arithmetic of a + bi).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> ComplexArithmeticProblem:
+        config = self.config
+        pieces = [self._number(rng) for _ in range(config.n_numbers)]
+        draws = iter(integers(rng, 0, 2**40, 2 * config.n_numbers))
+        while len(pieces) > 1:
+            at = next(draws) % (len(pieces) - 1)
+            operator = OPERATORS[next(draws) % config.n_operators]
+            left, right = pieces[at], pieces[at + 1]
+            if operator == "|" and not any(right.value):
+                operator = "+"
+            value = _apply(operator, left.value, right.value)
+            if operator != "|":
+                left, right = _bracketed(left), _bracketed(right)
+            pieces[at : at + 2] = [join(operator, left, right, value)]
+        return ComplexArithmeticProblem(pieces[0].text, *pieces[0].value)
+
+    def _number(self, rng: Rng) -> Expression[Gaussian]:
+        limit = self.config.max_part
+        value = (Fraction(nonzero(rng, limit)), Fraction(nonzero(rng, limit)))
+        text = signed_sum([(value[0], ""), (value[1], "i")])
+        exponent = integer(rng, 1, self.config.max_power)
+        if exponent == 1:
+            return Expression(text, value, _NUMBER)
+        result = value
+        for _ in range(exponent - 1):
+            result = _apply("*", result, value)
+        return Expression(power(in_parentheses(text), exponent), result)
+
+    def prompt(self, problem: ComplexArithmeticProblem) -> str:
+        return (
+            "Calculate the exact value of the following expression, in the form $a + bi$ with "
+            f"rational $a$ and $b$:\n\n$${problem.expression}$$"
+        )
+
+    def verify(self, problem: ComplexArithmeticProblem, answer: str) -> Verdict:
+        found = stated_complex(answer)
+        if found is None:
+            return Verdict.unparsable("expected one complex number, as a + bi")
+        right = found == (problem.real, problem.imaginary)
+        return Verdict.correct() if right else Verdict.wrong("the number is not right")
+
+    def solve(self, problem: ComplexArithmeticProblem) -> str:
+        return signed_sum([(problem.real, ""), (problem.imaginary, "i")])
+
+
+_NUMBER = 0  # the rank of a written number, which binds more loosely than any operator
+
+
+def _bracketed(piece: Expression[Gaussian]) -> Expression[Gaussian]:
+    """Return a written number in parentheses, other expressions as they are."""
+    if piece.rank != _NUMBER:
+        return piece
+    return Expression(in_parentheses(piece.text), piece.value)
+
+
+def _apply(operator: str, left: Gaussian, right: Gaussian) -> Gaussian:
+    (a, b), (c, d) = left, right
+    if operator == "+":
+        return a + c, b + d
+    if operator == "-":
+        return a - c, b - d
+    if operator == "*":
+        return a * c - b * d, a * d + b * c
+    norm = c * c + d * d
+    return (a * c + b * d) / norm, (b * c - a * d) / norm
