@@ -1,4 +1,4 @@
-"""Cheap parsers of plain answers, for tasks: each returns a value, or None when the text is not one.
+"""Cheap parsers of plain answers, for tasks: a value, or None when the text is not one.
 
 Every parser bounds what it accepts before it converts, takes ASCII digits only, and reads the whole
 text: words around a number are no answer. Mathematics belongs in `rlvr_envs.verifiers.symbolic`.

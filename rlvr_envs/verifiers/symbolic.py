@@ -8,7 +8,6 @@ isolated second reader can decide is not rewarded, and its verdict says so.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from rlvr_envs.core.answer import answer_format
@@ -42,15 +41,6 @@ MAX_ANSWER = 2_000  # characters; a longer answer counts only where the gold is 
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _STAGES = {"spelling": 1.0, "number": 2.0, "typed": 3.0, "second reader": 4.0}
-
-
-@dataclass(frozen=True, slots=True)
-class _Ruling:
-    """What the front said: a decision, the stage it came from, and whether to ask further."""
-
-    decision: Decision
-    stage: str
-    final: bool = True
 
 
 _BY_STAGE = {
@@ -127,20 +117,14 @@ def judge_math(
     if not compiled.verifiable:
         return _unverifiable(compiled)
     answer = answer.strip()
-    if not answer:
-        return Verdict.unparsable("the answer is empty")
     if answer == compiled.text:
         return _BY_STAGE[True, "spelling"]
     if compiled.integer is not None and rel_tol is None and _INTEGER.fullmatch(answer):
         return _BY_STAGE[int(answer) == compiled.integer, "number"]
-    if len(answer) > max(MAX_ANSWER, 2 * len(compiled.text)):
-        return Verdict.unparsable(f"the answer is longer than {MAX_ANSWER} characters")
+    if not answer or len(answer) > max(MAX_ANSWER, 2 * len(compiled.text)):
+        return Verdict.unparsable(f"the answer is empty or longer than {MAX_ANSWER} characters")
     ruling = _rule(compiled, answer, rel_tol)
-    if ruling.decision is not None:
-        return _BY_STAGE[ruling.decision, ruling.stage]
-    if ruling.final:
-        return _undecided("it is too large or too deep to compare")
-    return _ask_again(compiled, answer)
+    return _ask_again(compiled, answer) if ruling is None else ruling
 
 
 def check_tolerance(rel_tol: float | None) -> None:
@@ -161,38 +145,45 @@ def _undecided(reason: str) -> Verdict:
     return Verdict.wrong(f"undecided, so not rewarded: {reason}", undecided=1.0)
 
 
-def _rule(gold: CompiledGold, answer: str, rel_tol: float | None) -> _Ruling:
-    """Decide in this process, or say whether the second reader is worth asking."""
+def _rule(gold: CompiledGold, answer: str, rel_tol: float | None) -> Verdict | None:
+    """Decide in this process; None if the second reader is worth asking."""
     try:
-        return _rule_typed(gold, answer, rel_tol)
+        decided = _rule_words(gold, answer)
+        if decided is None:
+            return _rule_typed(gold, answer, settle(read(answer)), rel_tol)
     except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
-        return _Ruling(None, "typed", final=True)
+        return _undecided("it is too large or too deep to compare")
+    return _BY_STAGE[decided, "typed"]
 
 
-def _rule_typed(gold: CompiledGold, answer: str, rel_tol: float | None) -> _Ruling:
+def _rule_words(gold: CompiledGold, answer: str) -> bool | None:
+    """Decide a choice or a text; None when the answer must be read as mathematics."""
     if isinstance(gold.value, Choice):
         letter = read_choice(answer, with_text=True)
-        if letter == gold.value.letter:
-            return _Ruling(True, "typed")
         if letter is not None or gold.declared:
-            return _Ruling(False, "typed")
+            return letter == gold.value.letter
     if isinstance(gold.value, Text):
-        words = plain_words(answer)
-        if words == gold.value.words or same(gold.value, Text(words)):
-            return _Ruling(True, "typed")
-        if gold.declared:
-            return _Ruling(False, "typed")
-    value = settle(read(answer))
-    if gold.answer_type == "equation" and gold.declared and not isinstance(value, Chain):
-        return _Ruling(False, "typed")
+        if same(gold.value, Text(plain_words(answer))):
+            return True
+        return False if gold.declared else None
+    return None
+
+
+def _rule_typed(
+    gold: CompiledGold, answer: str, value: Value, rel_tol: float | None
+) -> Verdict | None:
     if gold.declared and not is_worked_out(value, gold.answer_type):
-        return _Ruling(False, "typed")
+        return Verdict.wrong("the answer is not in the form that its type asks for", stage=3.0)
     decision = _best(gold, answer, value, rel_tol)
-    if decision is None and _squeeze(answer) == _squeeze(gold.text):
-        return _Ruling(True, "spelling")
-    if decision is None and isinstance(gold.value, Text | Choice):
-        return _Ruling(False, "typed")
-    return _Ruling(decision, "typed", final=decision is not None or _is_hopeless(gold, value))
+    if decision is not None:
+        return _BY_STAGE[decision, "typed"]
+    if _squeeze(answer) == _squeeze(gold.text):
+        return _BY_STAGE[True, "spelling"]
+    if isinstance(gold.value, Text | Choice):
+        return _BY_STAGE[False, "typed"]
+    if isinstance(value, Opaque) and value.final:
+        return _undecided("it is too large or too deep to compare")
+    return _undecided("it could not be read") if _is_settled_here(gold) else None
 
 
 def _best(gold: CompiledGold, answer: str, value: Value, rel_tol: float | None) -> Decision:
@@ -214,10 +205,9 @@ def _squeeze(text: str) -> str:
     return "".join(normalise(text).split())
 
 
-def _is_hopeless(gold: CompiledGold, value: Value) -> bool:
-    """Whether a second reader could only waste time: too large, too deep, or plain prose."""
-    numeric = gold.declared and gold.answer_type not in ("expression", "equation")
-    return (isinstance(value, Opaque) and value.final) or gold.hopeless or numeric
+def _is_settled_here(gold: CompiledGold) -> bool:
+    """Whether a second reader could only do harm: it would compute what was left to compute."""
+    return gold.hopeless or (gold.declared and gold.answer_type not in ("expression", "equation"))
 
 
 def _ask_again(gold: CompiledGold, answer: str) -> Verdict:

@@ -113,12 +113,15 @@ def _settle_chain(chain: Chain) -> Value:
     if "~=" in chain.relations:
         cut = chain.relations.index("~=")
         if cut == 0 and _is_name(sides[0]):
-            return settle(Chain((sides[0], *sides[1:]), ("=", *chain.relations[1:])))
+            return settle(replace(chain, relations=("=", *chain.relations[1:])))
         if not all(_is_near(sides[cut], side) for side in sides[cut + 1 :]):
             return _CONTRADICTION
         sides = sides[: cut + 1]
-    if len(sides) == 1:
-        return settle(sides[0])
+    return settle(sides[0]) if len(sides) == 1 else _settle_equalities(sides)
+
+
+def _settle_equalities(sides: list[Value]) -> Value:
+    """Keep an equation; of a chain keep the name and the last side, if all other sides agree."""
     start = 1 if _is_name(sides[0]) else 0
     if len(sides) == 2 and (start or _names(sides[0]) or _names(sides[1])):
         return _spread(sides[0], settle(sides[1]))
@@ -210,10 +213,12 @@ def is_worked_out(value: Value, answer_type: str) -> bool:
     """Whether each number is written out, so that restating the question earns nothing.
 
     An integer must be a literal; elsewhere one quotient of literals is a number too. Expressions
-    and equations are judged by value alone.
+    are judged by value alone, and an equation must be one.
     """
-    if answer_type in ("expression", "equation", "complex"):
+    if answer_type in ("expression", "complex"):
         return True
+    if answer_type == "equation":
+        return isinstance(value, Chain)
     limit = Form.LITERAL if answer_type == "integer" else Form.QUOTIENT
     return all(number.form <= limit for number in _numbers(value))
 
