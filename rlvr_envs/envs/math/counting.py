@@ -58,7 +58,7 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
         One question in words.
 
     Action:
-        One integer; an expression that equals it, such as a binomial coefficient, is read too.
+        One integer, worked out: a factorial or a binomial coefficient earns nothing.
 
     Reward:
         1 for the right count, otherwise 0.
