@@ -8,7 +8,6 @@ import hashlib
 import json
 import platform
 import shlex
-from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -125,17 +124,22 @@ def _provenance(plan: Plan, manifest: Mapping[str, Any]) -> str:
 
 
 def _counts(plan: Plan, counts: Mapping[tuple[str, str, int | None], int]) -> str:
-    names = [name for name, _ in plan.splits]
-    keys = sorted({(task, -1 if rung is None else rung) for _, task, rung in counts})
-    lines = [f"| task | difficulty | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)]
-    for task, rung in keys:
-        shown = "default" if rung < 0 else str(rung)
-        cells = [counts.get((name, task, None if rung < 0 else rung), 0) for name in names]
-        lines.append(f"| {task} | {shown} | {' | '.join(map(str, cells))} |")
-    sums: Counter[str] = Counter()
-    for (split, _, _), count in counts.items():
-        sums[split] += count
-    lines.append(f"| all | | {' | '.join(str(sums[name]) for name in names)} |")
+    """Return a table of tasks by difficulties for each split."""
+    return "\n".join(_table(name, counts) for name, _ in plan.splits)
+
+
+def _table(split: str, counts: Mapping[tuple[str, str, int | None], int]) -> str:
+    found = {(task, rung): n for (name, task, rung), n in counts.items() if name == split}
+    tasks = sorted({task for task, _ in found})
+    rungs = sorted({rung for _, rung in found}, key=lambda rung: -1 if rung is None else rung)
+    names = ["default" if rung is None else str(rung) for rung in rungs]
+    lines = [f"| {split}: task, difficulty | {' | '.join([*names, 'all'])} |"]
+    lines.append("|---|" + "---:|" * (len(names) + 1))
+    for task in tasks:
+        cells = [found.get((task, rung), 0) for rung in rungs]
+        lines.append(f"| {task} | {' | '.join(map(str, [*cells, sum(cells)]))} |")
+    sums = [sum(found.get((task, rung), 0) for task in tasks) for rung in rungs]
+    lines.append(f"| all | {' | '.join(map(str, [*sums, sum(sums)]))} |")
     return "\n".join(lines) + "\n"
 
 

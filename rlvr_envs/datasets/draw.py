@@ -5,6 +5,7 @@ nothing else, so any process may draw it. Which candidates become rows is decide
 `rlvr_envs.datasets.generate`, in one process and in order.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
 from rlvr_envs.core.instance import Instance, Row
 from rlvr_envs.core.problem import canonical
-from rlvr_envs.core.seeding import draw_seed, stream
+from rlvr_envs.core.seeding import SEED_LIMIT
 from rlvr_envs.core.source import Source, open_source
 from rlvr_envs.core.workers import WorkerPool
 from rlvr_envs.datasets.plan import Cell, Plan
@@ -68,8 +69,9 @@ def _source(recipe: Recipe) -> Source:
 
 def problem_seed(recipe: Recipe, number: int) -> int:
     """Return the problem seed of a candidate."""
-    rung = "default" if recipe.rung is None else str(recipe.rung)
-    return draw_seed(stream("dataset", recipe.source, rung, recipe.seed, number))
+    rung = "default" if recipe.rung is None else recipe.rung
+    key = f"dataset {recipe.seed} {recipe.source} {rung} {number}"
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % SEED_LIMIT
 
 
 def draw_chunk(recipe: Recipe, first: int, count: int) -> Chunk:

@@ -6,10 +6,10 @@ response is the list of the episode's actions, and several samples are a list of
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError
 from rlvr_envs.core.instance import Instance, Row
@@ -20,9 +20,13 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.core.workers import WorkerPool
 
 Response = str | list[str]
+Job = tuple[Row, Response]
+Item = TypeVar("Item")
 
 DEADLINE_S = 600.0  # verifiers keep their own, much shorter limits; this one catches a bug
 _ROUND = 512  # answers that are under way at once
+_CHUNK = 16  # answers that a worker is sent at once
+_JUDGE = f"{__name__}:judge_rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,31 +164,33 @@ def judge(samples: Iterable[Sample], *, workers: int = 1) -> Iterator[tuple[Samp
         for sample in samples:
             yield sample, Instance.from_row(sample.row).judge(sample.response)
         return
-    with ExitStack() as stack:
-        pool = stack.enter_context(
-            WorkerPool(workers=workers, memory_mib=4096, preload=(__name__,))
-        )
-        for part in _rounds(samples):
-            jobs = [(sample.row, sample.response) for sample in part]
-            outcomes = pool.map(f"{__name__}:judge_row", jobs, deadline_s=DEADLINE_S)
-            for sample, outcome in zip(part, outcomes, strict=True):
-                if isinstance(outcome.value, Verdict):
-                    yield sample, outcome.value
-                else:
-                    yield sample, Verdict.verifier_error(f"the worker failed: {outcome.error}")
+    with WorkerPool(workers=workers, memory_mib=4096, preload=(__name__,)) as pool:
+        for part in _chunks(samples, _ROUND):
+            chunks = [[(s.row, s.response) for s in chunk] for chunk in _chunks(part, _CHUNK)]
+            verdicts = _judge_chunks(pool, chunks)
+            yield from zip(part, verdicts, strict=True)
 
 
-def _rounds(samples: Iterable[Sample]) -> Iterator[list[Sample]]:
-    part: list[Sample] = []
-    for sample in samples:
-        part.append(sample)
-        if len(part) == _ROUND:
-            yield part
-            part = []
-    if part:
-        yield part
+def _judge_chunks(pool: WorkerPool, chunks: Sequence[Sequence[Job]]) -> list[Verdict]:
+    """Judge chunks; one that is lost is judged again one by one, so that it costs one answer."""
+    verdicts: list[Verdict] = []
+    outcomes = pool.map(_JUDGE, [(chunk,) for chunk in chunks], deadline_s=DEADLINE_S)
+    for chunk, outcome in zip(chunks, outcomes, strict=True):
+        if isinstance(outcome.value, list):
+            verdicts += outcome.value
+        elif len(chunk) > 1:
+            verdicts += _judge_chunks(pool, [[job] for job in chunk])
+        else:
+            verdicts.append(Verdict.verifier_error(f"the worker failed: {outcome.error}"))
+    return verdicts
 
 
-def judge_row(row: Row, response: Response) -> Verdict:
-    """Return the verdict on a response; what a worker runs."""
-    return Instance.from_row(row).judge(response)
+def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def judge_rows(jobs: Sequence[Job]) -> list[Verdict]:
+    """Return the verdicts on (row, response) pairs; what a worker runs."""
+    return [Instance.from_row(row).judge(response) for row, response in jobs]

@@ -7,6 +7,7 @@ import pytest
 import rlvr_envs
 from rlvr_envs.cli.main import main
 from rlvr_envs.core.verdict import Status
+from rlvr_envs.datasets import score
 from rlvr_envs.datasets.score import Answers, Fault, Sample, judge, oracle_samples
 
 
@@ -135,6 +136,29 @@ def test_workers_give_the_same_verdicts(write):
     alone = [verdict for _, verdict in judge(samples)]
     assert [verdict for _, verdict in judge(samples, workers=2)] == alone
     assert {verdict.status for verdict in alone} == {Status.CORRECT, Status.WRONG}
+
+
+FRAGILE = """
+import os
+from rlvr_envs.datasets.score import judge_rows as honest
+
+def judge_rows(jobs):
+    if any(response == "kill" for _, response in jobs):
+        os._exit(1)
+    return honest(jobs)
+"""
+
+
+def test_an_answer_that_kills_its_worker_costs_no_other(tmp_path, monkeypatch):
+    (tmp_path / "fragile.py").write_text(FRAGILE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(score, "_JUDGE", "fragile:judge_rows")
+    rows = [rlvr_envs.make_problem("Gcd-v0", seed=n) for n in range(5)]
+    samples = list(oracle_samples(rows))
+    samples.insert(2, Sample(0, rows[0], 1, "kill"))
+    statuses = [verdict.status for _, verdict in judge(samples, workers=2)]
+    assert statuses.pop(2) is Status.VERIFIER_ERROR
+    assert statuses == [Status.CORRECT] * 5
 
 
 def test_rows_of_equal_fingerprint_are_answered_once(halving_rows, write):
