@@ -90,7 +90,7 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
 
     Verification:
         The answer is compared as a real number with the exact value, whatever its form; a
-        rounded decimal does not pass for an irrational value.
+        decimal passes for an irrational value only with more digits than anyone rounds to.
 
     Difficulty:
         The kinds of integral, the number of terms, the degrees, coefficients and bounds grow.

@@ -123,10 +123,10 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
 
     def prompt(self, problem: DerivativeProblem) -> str:
         word = _ORDINALS.get(problem.order, f"derivative of order {problem.order}")
-        start = f"Let $f(x) = {problem.function}$. Find the {word} of $f$ with respect to $x$"
+        start = f"Find the {word} of ${problem.function}$ with respect to $x$"
         if problem.point is None:
             return f"{start}. Give it as an expression in $x$."
-        return f"{start} at $x = {problem.point}$. Give the exact value."
+        return f"{start}, at $x = {problem.point}$. Give the exact value."
 
     def verify(self, problem: DerivativeProblem, answer: str) -> Verdict:
         kind = "expression" if problem.point is None else "real"

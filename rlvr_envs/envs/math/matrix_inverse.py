@@ -68,7 +68,8 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
         After one step.
 
     Verification:
-        Exact, entry by entry, on rational numbers. No known gaps.
+        Exact, entry by entry, on rational numbers. A number times a matrix is not read, as the
+        prompt says.
 
     Difficulty:
         The size of the matrix and the entries of its factors grow.
@@ -109,7 +110,7 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
     def prompt(self, problem: MatrixInverseProblem) -> str:
         return (
             f"Find the inverse of the matrix $${_latex.matrix(problem.matrix)}.$$ "
-            "Give it as a matrix with exact entries."
+            "Give it as one matrix of exact entries, with no factor in front."
         )
 
     def verify(self, problem: MatrixInverseProblem, answer: str) -> Verdict:

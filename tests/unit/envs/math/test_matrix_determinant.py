@@ -1,0 +1,69 @@
+import math
+from itertools import permutations
+
+import pytest
+import sympy
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.seeding import stream
+from rlvr_envs.envs.math import _matrix
+from rlvr_envs.envs.math.matrix_determinant import (
+    MatrixDeterminantConfig,
+    MatrixDeterminantProblem,
+    MatrixDeterminantTask,
+)
+
+
+def by_permutations(rows):
+    """Leibniz's formula."""
+    size = len(rows)
+    total = 0
+    for order in permutations(range(size)):
+        swaps = sum(order[i] > order[j] for i in range(size) for j in range(i + 1, size))
+        total += (-1) ** swaps * math.prod(rows[i][order[i]] for i in range(size))
+    return total
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_elimination_agrees_with_permutations(size):
+    for seed in range(30):
+        # Entries this small bring singular matrices and zero pivots.
+        rows = _matrix.random_matrix(stream("determinant", size, seed), size, size, 1)
+        assert _matrix.determinant(rows) == by_permutations(rows)
+
+
+def test_large_problems_agree_with_sympy():
+    task = MatrixDeterminantTask(MatrixDeterminantConfig.at(15))
+    for seed in range(3):
+        problem = task.generate(stream("determinant", seed))
+        assert problem.determinant == sympy.Matrix(problem.matrix).det(method="berkowitz")
+
+
+def test_whole_small_world():
+    task = MatrixDeterminantTask(MatrixDeterminantConfig.at(0))
+    for seed in range(20):
+        problem = task.generate(stream("determinant", seed))
+        (a, b), (c, d) = problem.matrix
+        for guess in range(-55, 56):
+            assert (task.verify(problem, str(guess)).score == 1.0) == (guess == a * d - b * c)
+
+
+def test_other_ways_of_writing_the_number():
+    task = MatrixDeterminantTask(MatrixDeterminantConfig())
+    problem = MatrixDeterminantProblem(((1, 2), (3, 4)), -2)
+    for form in ("-2", "D = -2", "-2.0", "$-2$"):
+        assert task.verify(problem, form).score == 1.0
+    for form in ("2", "-2, 2", "(-2)^2", r"\begin{pmatrix}-2\end{pmatrix} 2", "minus"):
+        assert task.verify(problem, form).score == 0.0
+
+
+def test_singular_matrices_are_rare():
+    task = MatrixDeterminantTask(MatrixDeterminantConfig.at(1))
+    values = [task.generate(stream("rare", seed)).determinant for seed in range(300)]
+    assert max(values.count(value) for value in set(values)) < 30
+
+
+@pytest.mark.parametrize("knobs", [{"size": 0}, {"max_entry": 0}])
+def test_impossible_configurations_are_refused(knobs):
+    with pytest.raises(ConfigError):
+        MatrixDeterminantConfig(**knobs)
