@@ -1,0 +1,231 @@
+"""Inequalities in one unknown: linear, polynomial, rational, with absolute values."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import interval, number, polynomial, signed_sum, union
+from rlvr_envs.envs.math._polynomials import Poly, add, multiply
+from rlvr_envs.envs.math._solution_sets import (
+    Span,
+    solve_on_line,
+    states_set,
+    with_set_braces,
+)
+from rlvr_envs.verifiers.symbolic import judge_math
+
+KINDS = ("linear", "polynomial", "absolute", "rational")
+_RELATIONS: dict[str, Callable[[Fraction | int], bool]] = {
+    "<": lambda gap: gap < 0,
+    "\\le": lambda gap: gap <= 0,
+    ">": lambda gap: gap > 0,
+    "\\ge": lambda gap: gap >= 0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InequalityConfig:
+    """Which kinds occur, how many points matter, and how large the numbers are."""
+
+    kinds: tuple[str, ...] = KINDS  # each equally likely
+    n_points: int = 3  # roots and poles, or absolute values
+    max_point: int = 12  # their numerators lie in -max_point..max_point
+    max_denominator: int = 2  # their denominators are drawn from 1..max_denominator
+
+    def __post_init__(self) -> None:
+        if not self.kinds or not set(self.kinds) <= set(KINDS):
+            raise ConfigError(f"kinds is a non-empty choice of {KINDS}, got {self.kinds!r}")
+        if self.n_points < 2 or self.max_point < self.n_points or self.max_denominator < 1:
+            raise ConfigError(
+                f"need 2 <= n_points <= max_point and max_denominator >= 1, got {self}"
+            )
+
+    @classmethod
+    def at(cls, difficulty: int) -> "InequalityConfig":
+        """A point more every second rung, larger numbers; a kind more until rung 3."""
+        return cls(
+            kinds=KINDS[: 1 + difficulty] if difficulty < 4 else KINDS[1:],
+            n_points=2 + difficulty // 2,
+            max_point=6 + 3 * difficulty,
+            max_denominator=1 + difficulty // 3,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InequalityProblem:
+    """The inequality in LaTeX, and its solutions as disjoint intervals in rising order."""
+
+    inequality: str
+    solutions: tuple[Span, ...] = hidden()
+
+
+@register("Inequality-v0", domain="math")
+class InequalityTask(Task[InequalityConfig, InequalityProblem]):
+    """Solve an inequality over the real numbers.
+
+    Description:
+        A linear inequality; or a polynomial with planted rational roots, some of them double; or
+        a quotient with planted roots and poles, compared with a constant; or a sum of multiples
+        of absolute values, compared with its value at a planted point. Each has a simple root or
+        a crossing, so the solution is never empty nor everything.
+
+    Observation:
+        The inequality.
+
+    Action:
+        The solution set, as an interval or a union of intervals, or as inequalities for x.
+
+    Reward:
+        1 for the solution set, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        The sets are compared exactly, end by end. Inequalities in an answer must bound x itself,
+        so a copy of the question earns 0. No known gaps.
+
+    Difficulty:
+        The number of roots, poles and absolute values, and the size of the numbers grow.
+
+    References:
+        Hendrycks et al., Measuring Mathematical Problem Solving With the MATH Dataset,
+        arXiv:2103.03874 (intermediate algebra).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> InequalityProblem:
+        relation = pick(rng, tuple(_RELATIONS))
+        make = {
+            "linear": self._linear,
+            "polynomial": self._polynomial,
+            "absolute": self._absolute,
+            "rational": self._rational,
+        }[pick(rng, self.config.kinds)]
+        left, right, points, gap = make(rng)
+        test = _RELATIONS[relation]
+
+        def holds(x: Fraction) -> bool:
+            value = gap(x)
+            return value is not None and test(value)
+
+        return InequalityProblem(f"{left} {relation} {right}", solve_on_line(points, holds))
+
+    def _points(self, rng: Rng, count: int) -> list[Fraction]:
+        """Return distinct points; there are at least twice as many to choose from."""
+        found: list[Fraction] = []
+        while len(found) < count:
+            top = integer(rng, -self.config.max_point, self.config.max_point)
+            point = Fraction(top, integer(rng, 1, self.config.max_denominator))
+            if point not in found:
+                found.append(point)
+        return found
+
+    def _linear(self, rng: Rng) -> "_Parts":
+        (point,) = self._points(rng, 1)
+        limit = self.config.max_point
+        slope, constant = point.denominator * nonzero(rng, limit), nonzero(rng, limit)
+        left = polynomial((constant, slope))
+        right = number(slope * point + constant)
+        return left, right, [point], lambda x: slope * (x - point)
+
+    def _polynomial(self, rng: Rng) -> "_Parts":
+        points = self._points(rng, self.config.n_points)
+        roots = [*points, *(point for point in points[1:] if integer(rng, 0, 3) == 0)]
+        factor = pick(rng, (1, -1))
+        text = polynomial(_scaled(_with_roots(roots), factor))
+        return text, "0", points, lambda x: factor * _sign(roots, x)
+
+    def _rational(self, rng: Rng) -> "_Parts":
+        points = self._points(rng, self.config.n_points)
+        n_poles = integer(rng, 1, self.config.n_points - 1)
+        bottom = _with_roots(points[:n_poles])
+        factor, bound = nonzero(rng, 3), integer(rng, -3, 3)
+        top = _scaled(_with_roots(points[n_poles:]), factor)
+        shown = add(top, _scaled(bottom, bound))
+        text = f"\\frac{{{polynomial(shown)}}}{{{polynomial(bottom)}}}"
+        poles = points[:n_poles]
+        return text, str(bound), points, lambda x: None if x in poles else factor * _sign(points, x)
+
+    def _absolute(self, rng: Rng) -> "_Parts":
+        kinks = self._points(rng, self.config.n_points - 1)
+        factors = [nonzero(rng, 4) for _ in kinks]
+        if not sum(f * kink.denominator for f, kink in zip(factors, kinks, strict=True)):
+            factors[0] *= 5  # so that the outermost slopes are not 0
+        terms = [(f, k.denominator, k.numerator) for f, k in zip(factors, kinks, strict=True)]
+
+        def total(x: Fraction) -> Fraction:
+            return sum((f * abs(b * x - a) for f, b, a in terms), Fraction(0))
+
+        planted = max(kinks) + Fraction(integer(rng, 1, self.config.max_point))
+        bound = total(planted)
+        left = signed_sum((f, f"\\left|{polynomial((-a, b))}\\right|") for f, b, a in terms)
+        points = [*kinks, *_crossings(sorted(kinks), lambda x: total(x) - bound)]
+        return left, number(bound), points, lambda x: total(x) - bound
+
+    def prompt(self, problem: InequalityProblem) -> str:
+        return (
+            f"Solve the inequality over the real numbers:\n\n$${problem.inequality}$$\n\n"
+            "Give the solution set as an interval or a union of intervals."
+        )
+
+    def verify(self, problem: InequalityProblem, answer: str) -> Verdict:
+        answer = with_set_braces(answer)
+        if not states_set(answer):
+            return Verdict.unparsable("expected intervals, or inequalities for x itself")
+        return judge_math(self.solve(problem), answer, answer_type="interval")
+
+    def solve(self, problem: InequalityProblem) -> str:
+        return union(
+            [
+                interval(span.low, span.high, low_closed=span.with_low, high_closed=span.with_high)
+                for span in problem.solutions
+            ]
+        )
+
+
+# Left side, right side, the points where the truth may change, and a function with the sign of
+# left minus right; None where a side is undefined.
+_Parts = tuple[str, str, list[Fraction], Callable[[Fraction], Fraction | int | None]]
+
+
+def _with_roots(points: list[Fraction]) -> Poly:
+    product: Poly = (1,)
+    for point in points:
+        product = multiply(product, (-point.numerator, point.denominator))
+    return product
+
+
+def _sign(roots: list[Fraction], x: Fraction) -> int:
+    """Return the sign of the product of all ``x - root``."""
+    if x in roots:
+        return 0
+    return -1 if sum(x < root for root in roots) % 2 else 1
+
+
+def _scaled(coefficients: Poly, factor: int) -> Poly:
+    return multiply(coefficients, (factor,)) if factor else ()
+
+
+def _crossings(kinks: list[Fraction], gap: Callable[[Fraction], Fraction]) -> list[Fraction]:
+    """Return the zeros of a function that is a line between, before and after its kinks."""
+    found = []
+    ends = [kinks[0] - 1, *kinks, kinks[-1] + 1]
+    for place, (left, right) in enumerate(itertools.pairwise(ends)):
+        at_left, at_right = gap(left), gap(right)
+        if at_left == at_right:
+            continue
+        zero = left - at_left * (right - left) / (at_right - at_left)
+        inside = (place == 0 or zero >= left) and (place == len(kinks) or zero <= right)
+        if inside and zero not in kinks and zero not in found:
+            found.append(zero)
+    return found
