@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -294,3 +295,20 @@ def test_worker_processes_do_not_change_the_bytes(tmp_path):
         out = tmp_path / workers
         assert main([*arguments, "--workers", workers, "--out", str(out)]) == 0
     assert tree(tmp_path / "1") == tree(tmp_path / "2")
+
+
+def test_a_real_run_with_workers_is_killed_and_goes_on(tmp_path):
+    arguments = ["generate", "Gcd-v0=400", "--difficulty", "2-5", "--shard-rows", "20", "--quiet"]
+    assert main([*arguments, "--out", str(tmp_path / "whole")]) == 0
+    out = tmp_path / "killed"
+    command = [sys.executable, "-m", "rlvr_envs.cli.main", *arguments]
+    command += ["--workers", "2", "--out", str(out)]
+    for wanted in (1, 8):
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            while process.poll() is None and len(list(out.glob("data/*.jsonl"))) < wanted:
+                time.sleep(0.005)
+            process.kill()
+        assert process.returncode == -signal.SIGKILL
+    assert not json.loads((out / "manifest.json").read_text())["complete"]
+    assert main([*arguments, "--out", str(out)]) == 0
+    assert tree(out) == tree(tmp_path / "whole")
