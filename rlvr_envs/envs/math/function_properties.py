@@ -1,0 +1,252 @@
+r"""Finite functions: iterates, preimages, cycles and fixed points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import number_set, polynomial
+from rlvr_envs.verifiers.symbolic import judge_math
+
+KINDS = ("iterate", "composition", "cycle_length", "fixed_points", "preimage", "image_size")
+_NAMES = "fghpqrstuvw"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionPropertiesConfig:
+    """The size of the functions, and what is asked of them."""
+
+    n_points: int = 12  # the functions map {0, ..., n_points - 1} to itself
+    n_functions: int = 2  # how many are composed, where functions are composed
+    max_iterations: int = 1_000  # iterates are asked for up to this one
+    formula_share: float = 0.3  # how often a function is told by a formula, not a table
+    kinds: tuple[str, ...] = KINDS  # one is drawn for each problem
+
+    def __post_init__(self) -> None:
+        if self.n_points < 4 or not 1 <= self.n_functions <= len(_NAMES):
+            raise ConfigError(f"need n_points >= 4 and n_functions in 1..{len(_NAMES)}, got {self}")
+        if self.max_iterations < 2 or not 0 <= self.formula_share <= 1:
+            raise ConfigError(f"need max_iterations >= 2 and formula_share in [0, 1], got {self}")
+        if not self.kinds or not set(self.kinds) <= set(KINDS):
+            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "FunctionPropertiesConfig":
+        """Three points more each rung, iterates times four, a further function every third."""
+        return cls(
+            n_points=5 + 3 * difficulty,
+            n_functions=min(len(_NAMES), 1 + (difficulty + 2) // 3),
+            max_iterations=4 ** (1 + difficulty),
+            formula_share=0.0 if difficulty < 2 else 0.3,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteFunction:
+    """A function on 0..n-1: the table of its values, or the coefficients of a polynomial mod n."""
+
+    table: tuple[int, ...] = ()
+    coefficients: tuple[int, ...] = ()
+
+    def values(self, n: int) -> tuple[int, ...]:
+        """Return the values at 0..n-1."""
+        if self.table:
+            return self.table
+        return tuple(sum(c * x**k for k, c in enumerate(self.coefficients)) % n for x in range(n))
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPropertiesProblem:
+    """The functions, and what is asked of the last one applied to the one before it, and so on.
+
+    Attributes:
+        kind: one of `KINDS`.
+        n_points: the functions map 0..n_points-1 to itself.
+        functions: the one applied last comes first, as in ``f(g(x))``.
+        point: the point asked about; 0 where none is.
+        iterations: how often the function is applied; 1 unless iterates are asked for.
+        answer: one number, or the elements of a preimage in rising order.
+    """
+
+    kind: str
+    n_points: int
+    functions: tuple[FiniteFunction, ...]
+    point: int
+    iterations: int
+    answer: tuple[int, ...] = hidden()
+
+
+@register("FunctionProperties-v0", domain="math")
+class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesProblem]):
+    """Answer a question about functions of a finite set to itself.
+
+    Description:
+        Functions are told by tables or by polynomials modulo n. The questions: a high iterate at
+        a point, a composition at a point, the length of the cycle that a point runs into, the
+        number of fixed points of a composition, all preimages of a value, the size of an image.
+        Cycle lengths and numbers of fixed points are planted, so that no value prevails.
+
+    Observation:
+        The functions and the question.
+
+    Action:
+        One integer; for preimages, the set.
+
+    Reward:
+        1 for the right number or the whole set, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on integers and finite sets.
+
+    Difficulty:
+        The points, the number of composed functions and the iterates grow.
+
+    References:
+        Knuth, The Art of Computer Programming, volume 2, section 3.1 (functional graphs).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> FunctionPropertiesProblem:
+        kind, n = pick(rng, self.config.kinds), self.config.n_points
+        iterations = 1
+        if kind == "cycle_length":
+            point = integer(rng, 0, n - 1)
+            functions = [FiniteFunction(_with_cycle(rng, n, point))]
+        elif kind == "fixed_points":
+            functions, point = _with_fixed_points(rng, n, self.config.n_functions), 0
+        else:
+            count = 1 if kind == "iterate" else self.config.n_functions
+            functions = [self._draw(rng) for _ in range(count)]
+            point = integer(rng, 0, n - 1)
+            if kind == "preimage":
+                point = _composed(functions, n)[point]
+            elif kind == "iterate":
+                iterations = integer(rng, 2, self.config.max_iterations)
+        answer = _answer(kind, _composed(functions, n), point, iterations)
+        return FunctionPropertiesProblem(kind, n, tuple(functions), point, iterations, answer)
+
+    def prompt(self, problem: FunctionPropertiesProblem) -> str:
+        n, names = problem.n_points, _NAMES[: len(problem.functions)]
+        told = "\n".join(
+            _told(name, function, n)
+            for name, function in zip(names, problem.functions, strict=True)
+        )
+        inner = "(".join(names)
+        value = f"{inner}(%s{')' * len(names)}"
+        asked = _QUESTIONS[problem.kind].format(
+            f="f",
+            of_x=value % "x",
+            of_point=value % problem.point,
+            point=problem.point,
+            k=problem.iterations,
+        )
+        noun = "function maps" if len(names) == 1 else "functions map"
+        points = f"$\\{{0, 1, \\dots, {n - 1}\\}}$"
+        return f"The following {noun} the set {points} to itself.\n{told}\n{asked}"
+
+    def verify(self, problem: FunctionPropertiesProblem, answer: str) -> Verdict:
+        kind = "set" if problem.kind == "preimage" else "integer"
+        return judge_math(self.solve(problem), answer, answer_type=kind)
+
+    def solve(self, problem: FunctionPropertiesProblem) -> str:
+        if problem.kind == "preimage":
+            return number_set(problem.answer)
+        return str(problem.answer[0])
+
+    def _draw(self, rng: Rng) -> FiniteFunction:
+        n = self.config.n_points
+        if rng.random() < self.config.formula_share:
+            return FiniteFunction(coefficients=(*_values(rng, n, 2), integer(rng, 1, n - 1)))
+        return FiniteFunction(_values(rng, n, n))
+
+
+_QUESTIONS = {
+    "iterate": (
+        "Let $f^k$ be $f$ applied $k$ times, so that $f^2(x) = f(f(x))$. "
+        "What is $f^{{{k}}}({point})$?"
+    ),
+    "composition": "What is ${of_point}$?",
+    "cycle_length": (
+        "Starting at {point} and applying $f$ again and again ends in a cycle. "
+        "How many different numbers are in that cycle?"
+    ),
+    "fixed_points": "For how many $x$ in the set is ${of_x} = x$?",
+    "preimage": "Find the set of all $x$ with ${of_x} = {point}$.",
+    "image_size": "How many different values does ${of_x}$ take as $x$ runs through the set?",
+}
+
+
+def _told(name: str, function: FiniteFunction, n: int) -> str:
+    if function.coefficients:
+        return f"${name}(x) = ({polynomial(function.coefficients)}) \\bmod {n}$"
+    entries = ", ".join(f"{name}({x}) = {y}" for x, y in enumerate(function.table))
+    return f"${entries}$"
+
+
+def _answer(kind: str, values: Sequence[int], point: int, iterations: int) -> tuple[int, ...]:
+    if kind == "preimage":
+        return tuple(x for x, y in enumerate(values) if y == point)
+    if kind == "fixed_points":
+        return (sum(x == y for x, y in enumerate(values)),)
+    if kind == "image_size":
+        return (len(set(values)),)
+    path, seen = [point], {point: 0}
+    while values[path[-1]] not in seen:
+        path.append(values[path[-1]])
+        seen[path[-1]] = len(path) - 1
+    start = seen[values[path[-1]]]
+    length = len(path) - start
+    if kind == "cycle_length":
+        return (length,)
+    step = iterations if iterations < start else start + (iterations - start) % length
+    return (path[step],)
+
+
+def _composed(functions: Sequence[FiniteFunction], n: int) -> list[int]:
+    """Return the values of the composition, whose last function is applied first."""
+    result = list(range(n))
+    for function in reversed(functions):
+        values = function.values(n)
+        result = [values[x] for x in result]
+    return result
+
+
+def _values(rng: Rng, n: int, count: int) -> tuple[int, ...]:
+    values: list[int] = rng.integers(n, size=count).tolist()
+    return tuple(values)
+
+
+def _with_cycle(rng: Rng, n: int, point: int) -> tuple[int, ...]:
+    """Return a function whose path from the point runs into a cycle of uniform length."""
+    length = integer(rng, 1, n)
+    tail = integer(rng, 0, n - length)
+    order = [x for x in rng.permutation(n).tolist() if x != point]
+    path = [point, *order[: tail + length - 1]]
+    values = list(_values(rng, n, n))
+    for x, y in zip(path, [*path[1:], path[tail]], strict=True):
+        values[x] = y
+    return tuple(values)
+
+
+def _with_fixed_points(rng: Rng, n: int, count: int) -> list[FiniteFunction]:
+    """Return functions whose composition has a number of fixed points drawn evenly.
+
+    All but the one applied last are permutations, so that it can undo them.
+    """
+    n_fixed = integer(rng, 0, n // 2)
+    fixed = set(rng.permutation(n).tolist()[:n_fixed])
+    goal = [x if x in fixed else (x + integer(rng, 1, n - 1)) % n for x in range(n)]
+    inner = [FiniteFunction(tuple(rng.permutation(n).tolist())) for _ in range(count - 1)]
+    last = [0] * n
+    for x, y in enumerate(_composed(inner, n)):
+        last[y] = goal[x]
+    return [FiniteFunction(tuple(last)), *inner]

@@ -1,0 +1,216 @@
+"""Conversions between fictional units along a chain of stated factors."""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import number
+from rlvr_envs.verifiers.symbolic import judge_math
+
+KINDS = ("plain", "square", "rate")
+_ONSETS, _VOWELS, _CODAS = "bdfgklmnprstvz", "aeiou", "bdfklmnptz"
+_TAKEN = frozenset({"dunam", "semen"})  # names that mean something
+_WRAPPED = re.compile(r"\\(?:text|mathrm|textrm|mbox|operatorname)\s*\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitConversionConfig:
+    """The length of the chain, what is off it, and the size of the factors."""
+
+    n_steps: int = 3  # conversions between the two units
+    n_distractors: int = 2  # further units, defined but not needed
+    max_factor: int = 9  # both sides of a conversion count 1..max_factor units
+    max_amount: int = 50
+    kinds: tuple[str, ...] = KINDS  # some of plain, square and rate
+
+    def __post_init__(self) -> None:
+        if self.n_steps < 1 or self.n_distractors < 0:
+            raise ConfigError(f"need n_steps >= 1 and n_distractors >= 0, got {self}")
+        if self.max_factor < 3 or self.max_amount < 2:
+            raise ConfigError(f"need max_factor >= 3 and max_amount >= 2, got {self}")
+        if not self.kinds or not set(self.kinds) <= set(KINDS):
+            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "UnitConversionConfig":
+        """A step and a distractor more each rung, larger factors; squares and rates from 3."""
+        return cls(
+            n_steps=1 + difficulty,
+            n_distractors=difficulty,
+            max_factor=4 + 2 * difficulty,
+            max_amount=12 + 12 * difficulty,
+            kinds=("plain",) if difficulty < 3 else KINDS,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A stated fact: ``left`` times one unit is ``right`` times the other."""
+
+    left: int
+    unit: str
+    right: int
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitConversionProblem:
+    """What is stated, and the conversion asked for, ``units`` being its source and target.
+
+    Rates are per unit of ``per``, before and after; other kinds do not use it.
+    """
+
+    kind: str
+    facts: tuple[Conversion, ...]
+    amount: int
+    units: tuple[str, str]
+    per: tuple[str, str] | None
+    answer: Fraction = hidden()
+
+
+@register("UnitConversion-v0", domain="math")
+class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
+    """Convert an amount between made-up units, given a list of conversions.
+
+    Description:
+        The units are invented for each problem, so nothing can be remembered. The conversions
+        form a tree, or two trees for a rate, and the agent has to find the chain that joins the
+        two units; the units off the chain are distractors. Plain amounts, squares of units and
+        rates are asked for.
+
+    Observation:
+        The conversions in random order, and the question.
+
+    Action:
+        One exact number, with or without the unit.
+
+    Reward:
+        1 for the right number, with the right unit or none, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact rational arithmetic on any way of writing the number. A wrong unit is a wrong
+        answer.
+
+    Difficulty:
+        The chain, the distractors and the factors grow.
+
+    References:
+        Factor-label method of dimensional analysis.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> UnitConversionProblem:
+        config = self.config
+        kind = pick(rng, config.kinds)
+        # A rate shares the steps between its two chains, each of one step at least.
+        lower = max(1, config.n_steps // 2) if kind == "rate" else 0
+        upper = max(1, config.n_steps - lower)
+        names = _draw_names(rng, upper + lower + 2 + config.n_distractors)
+        chain, names = names[: upper + 1], names[upper + 1 :]
+        per, names = names[: lower + 1], names[lower + 1 :]
+        facts: list[Conversion] = []
+        factor = _link(rng, chain, config.max_factor, facts)
+        per_factor = _link(rng, per, config.max_factor, facts)
+        amount = integer(rng, 2, config.max_amount)
+        answer = amount * (factor**2 if kind == "square" else factor / per_factor)
+        known = [*chain, *per] if kind == "rate" else chain[:]
+        for name in names:
+            facts.append(_fact(rng, pick(rng, known), name, config.max_factor)[0])
+            known.append(name)
+        facts = [facts[i] for i in rng.permutation(len(facts)).tolist()]
+        return UnitConversionProblem(
+            kind,
+            tuple(facts),
+            amount,
+            (chain[0], chain[-1]),
+            (per[0], per[-1]) if kind == "rate" else None,
+            answer,
+        )
+
+    def prompt(self, problem: UnitConversionProblem) -> str:
+        facts = "\n".join(f"{f.left} {f.unit} = {f.right} {f.other}" for f in problem.facts)
+        amount, (source, target) = problem.amount, problem.units
+        if problem.per is not None:
+            asked = (
+                f"Convert {amount} {source} per {problem.per[0]} to {target} per {problem.per[1]}."
+            )
+        elif problem.kind == "square":
+            asked = f"How many square {target} are {amount} square {source}?"
+        else:
+            asked = f"How many {target} are {amount} {source}?"
+        return (
+            "In a made-up system of units, whose names have no plural forms, the following "
+            f"holds:\n{facts}\n\n{asked} Give the exact number, as an integer or a fraction."
+        )
+
+    def verify(self, problem: UnitConversionProblem, answer: str) -> Verdict:
+        bare = _without_unit(answer, _unit(problem))
+        names = {name for fact in problem.facts for name in (fact.unit, fact.other)}
+        if not names.isdisjoint(re.findall(r"[a-z]+", bare.lower())):
+            return Verdict.wrong("the number is not given in the unit asked for")
+        return judge_math(number(problem.answer), bare, answer_type="rational")
+
+    def solve(self, problem: UnitConversionProblem) -> str:
+        return number(problem.answer)
+
+
+def _link(rng: Rng, chain: list[str], top: int, facts: list[Conversion]) -> Fraction:
+    """State a conversion for every link and return how many last units one first unit is."""
+    factor = Fraction(1)
+    for unit, other in pairwise(chain):
+        fact, step = _fact(rng, unit, other, top)
+        facts.append(fact)
+        factor *= step
+    return factor
+
+
+def _fact(rng: Rng, unit: str, other: str, top: int) -> tuple[Conversion, Fraction]:
+    """Return a conversion between two different amounts, and the factor from unit to other."""
+    left = integer(rng, 1, top)
+    right = integer(rng, 1, top - 1)
+    right += right >= left
+    ratio = Fraction(right, left)
+    left, right = ratio.denominator, ratio.numerator
+    if rng.random() < 0.5:
+        return Conversion(left, unit, right, other), ratio
+    return Conversion(right, other, left, unit), ratio
+
+
+def _draw_names(rng: Rng, count: int) -> list[str]:
+    names: dict[str, None] = {}
+    while len(names) < count:
+        name = "".join(pick(rng, part) for part in (_ONSETS, _VOWELS, _CODAS, _VOWELS, _CODAS))
+        if name not in _TAKEN:
+            names[name] = None
+    return list(names)
+
+
+def _unit(problem: UnitConversionProblem) -> str:
+    target = problem.units[1]
+    if problem.per is not None:
+        return rf"{target}\s*(?:per|/)\s*{problem.per[1]}"
+    if problem.kind == "square":
+        return rf"(?:square\s+{target}|{target}\s*\^\s*(?:2|\{{2\}}))"
+    return target
+
+
+def _without_unit(answer: str, unit: str) -> str:
+    """Return the answer without the right unit at its end, which may be set as text."""
+    plain = _WRAPPED.sub(r" \1 ", answer).replace("\\ ", " ").replace("\\,", " ")
+    plain = plain.replace("~", " ").strip().removesuffix(".").removesuffix("$").rstrip()
+    found = re.search(rf"(?<![A-Za-z])\s*{unit}$", plain, re.IGNORECASE)
+    if found is None:
+        return answer
+    return plain[: found.start()].rstrip().removesuffix("$").strip().removeprefix("$")
