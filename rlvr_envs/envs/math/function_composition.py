@@ -1,0 +1,213 @@
+"""Composing functions: the value at a point, or the composition as a polynomial."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import number, polynomial
+from rlvr_envs.envs.math._polynomial_answers import expanded_of, sides
+from rlvr_envs.envs.math._polynomials import compose, evaluate
+from rlvr_envs.envs.math._stated import judge_rational
+
+FORMS = ("value", "expression")
+_FEW_NAMES = ("f", "g", "h")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionCompositionConfig:
+    """How many functions there are, of what kind, and what is asked for."""
+
+    n_functions: int = 2  # functions composed
+    max_coefficient: int = 6  # coefficients are drawn from -max_coefficient..max_coefficient
+    max_argument: int = 9  # the point lies in -max_argument..max_argument
+    n_quadratics: int = 1  # how many of the functions are quadratic
+    n_quotients: int = 0  # how many are quotients of linear functions, where a value is asked for
+    forms: tuple[str, ...] = FORMS  # ask for a value, or for the expanded composition
+
+    def __post_init__(self) -> None:
+        if self.n_functions < 2 or self.max_coefficient < 2 or self.max_argument < 1:
+            raise ConfigError(
+                f"need n_functions >= 2, max_coefficient >= 2 and max_argument >= 1, got {self}"
+            )
+        if min(self.n_quadratics, self.n_quotients) < 0 or (
+            self.n_quadratics + self.n_quotients > self.n_functions
+        ):
+            raise ConfigError(
+                "need n_quadratics and n_quotients from 0, together at most n_functions, "
+                f"got {self}"
+            )
+        if not self.forms or not set(self.forms) <= set(FORMS):
+            raise ConfigError(f"forms is a non-empty choice of {FORMS}, got {self.forms!r}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "FunctionCompositionConfig":
+        """A function more every second rung, larger numbers; quadratics, then quotients grow."""
+        return cls(
+            n_functions=2 + difficulty // 2,
+            max_coefficient=4 + difficulty,
+            max_argument=6 + 2 * difficulty,
+            n_quadratics=min((1 + difficulty) // 3, 4),
+            n_quotients=difficulty // 5,
+            forms=FORMS if difficulty > 1 else FORMS[:1],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A quotient of two polynomials; coefficients start with the constant."""
+
+    top: tuple[int, ...]
+    bottom: tuple[int, ...] = (1,)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCompositionProblem:
+    """The functions, outermost first, the point or None, and the value or the coefficients."""
+
+    functions: tuple[Function, ...]
+    argument: int | None
+    result: tuple[Fraction, ...] = hidden()
+
+
+@register("FunctionComposition-v0", domain="math")
+class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositionProblem]):
+    """Evaluate or expand a composition of functions.
+
+    Description:
+        Linear and quadratic functions and quotients of linear ones are composed in random order.
+        Either the value at an integer is asked for, or, of polynomials alone, the composition as
+        an expanded polynomial. The point is no pole; if eight points are, the quotients become
+        their numerators.
+
+    Observation:
+        The functions, and the composition.
+
+    Action:
+        The value as an integer, a fraction or a decimal; or the polynomial in x, one term for
+        each power.
+
+    Reward:
+        1 for the exact value or polynomial, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact, on rationals. An expression that remains to be evaluated, multiplied out or
+        collected earns 0.
+
+    Difficulty:
+        The number of functions, the quadratics and quotients among them, and the numbers grow.
+        From rung 11 there are no more than four quadratics, because the digits of the value
+        double with each.
+
+    References:
+        Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
+        arXiv:1904.01557 (composition of functions).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> FunctionCompositionProblem:
+        config = self.config
+        if pick(rng, config.forms) == "expression":
+            functions = self._functions(rng, 0)
+            return FunctionCompositionProblem(functions, None, _expanded(functions))
+        functions = self._functions(rng, config.n_quotients)
+        for _ in range(8):
+            argument = integer(rng, -config.max_argument, config.max_argument)
+            value = _value(functions, argument)
+            if value is not None:
+                return FunctionCompositionProblem(functions, argument, (value,))
+        functions = tuple(Function(function.top) for function in functions)
+        value = evaluate(_expanded(functions), Fraction(config.max_argument))
+        return FunctionCompositionProblem(functions, config.max_argument, (value,))
+
+    def _functions(self, rng: Rng, n_quotients: int) -> tuple[Function, ...]:
+        config, limit = self.config, self.config.max_coefficient
+        kinds = ["quadratic"] * config.n_quadratics + ["quotient"] * n_quotients
+        kinds += ["linear"] * (config.n_functions - len(kinds))
+        made = []
+        for place in rng.permutation(config.n_functions).tolist():
+            if kinds[place] == "quadratic":
+                made.append(Function((*integers(rng, -limit, limit, 2), nonzero(rng, 3))))
+            elif kinds[place] == "quotient":
+                made.append(_quotient(rng, limit))
+            else:
+                made.append(Function((nonzero(rng, limit), _slope(rng, limit))))
+        return tuple(made)
+
+    def prompt(self, problem: FunctionCompositionProblem) -> str:
+        count = len(problem.functions)
+        names = _FEW_NAMES[:count] if count <= 3 else [f"f_{{{i}}}" for i in range(1, count + 1)]
+        lines = " \\\\\n".join(
+            f"{name}(x) &= {_written(function)}"
+            for name, function in zip(names, problem.functions, strict=True)
+        )
+        inner = "x" if problem.argument is None else str(problem.argument)
+        composed = "(".join([*names, inner]) + ")" * count
+        shown = f"Let\n\n$$\\begin{{aligned}}\n{lines}\n\\end{{aligned}}$$\n\n"
+        if problem.argument is None:
+            return (
+                f"{shown}Write ${composed}$ as an expanded polynomial in $x$, with one term for "
+                "each power of $x$."
+            )
+        return f"{shown}Calculate the exact value of ${composed}$, as an integer or a fraction."
+
+    def verify(self, problem: FunctionCompositionProblem, answer: str) -> Verdict:
+        if problem.argument is not None:
+            return judge_rational(problem.result[0], answer)
+        written = sides(answer)
+        limit = len(problem.result) - 1
+        found = expanded_of(written[-1], "x", limit) if written else None
+        if found is None:
+            return Verdict.unparsable("expected an expanded polynomial in x of a fitting degree")
+        right = found == problem.result
+        return Verdict.correct() if right else Verdict.wrong("the polynomial is not right")
+
+    def solve(self, problem: FunctionCompositionProblem) -> str:
+        if problem.argument is not None:
+            return number(problem.result[0])
+        return polynomial(problem.result)
+
+
+def _slope(rng: Rng, limit: int) -> int:
+    """Return a slope that changes something: neither 0 nor 1."""
+    slope = nonzero(rng, limit)
+    return limit if slope == 1 else slope
+
+
+def _quotient(rng: Rng, limit: int) -> Function:
+    """Return ``(ax + b)/(cx + d)`` that is not constant."""
+    b, c = nonzero(rng, limit), nonzero(rng, limit)
+    a, d = integers(rng, -limit, limit, 2)
+    return Function((b, a), (d if a * d != b * c else d + 1, c)) if a else Function((b,), (d, c))
+
+
+def _written(function: Function) -> str:
+    top = polynomial(function.top)
+    return top if function.bottom == (1,) else f"\\frac{{{top}}}{{{polynomial(function.bottom)}}}"
+
+
+def _value(functions: tuple[Function, ...], argument: int) -> Fraction | None:
+    """Return the value of the composition, or None if the point meets a pole."""
+    value = Fraction(argument)
+    for function in reversed(functions):
+        below = evaluate(tuple(map(Fraction, function.bottom)), value)
+        if not below:
+            return None
+        value = evaluate(tuple(map(Fraction, function.top)), value) / below
+    return value
+
+
+def _expanded(functions: tuple[Function, ...]) -> tuple[Fraction, ...]:
+    total: tuple[int, ...] = (0, 1)
+    for function in reversed(functions):
+        total = compose(function.top, total)
+    return tuple(map(Fraction, total))
