@@ -39,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
             f"{str(args.dataset)!r} has the splits {', '.join(splits)}: name one with --split, "
             "or a folder with --out"
         )
+    if not single and args.out.is_file():
+        raise ConfigError(f"{str(args.out)!r} is a file: its name should end in .jsonl or .parquet")
     (args.out.parent if single else args.out).mkdir(parents=True, exist_ok=True)
     for split in splits:
         path = args.out if single else args.out / f"{split}.{args.format}"

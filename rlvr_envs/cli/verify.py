@@ -50,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
     rows = _rows(args, faults)
     samples = list(oracle_samples(rows) if args.oracle else _samples(args, rows, faults))
     table = _Table()
+    if args.out:
+        args.out.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         partial = args.out and args.out.with_name(args.out.name + ".part")
         file = stack.enter_context(partial.open("w", encoding="utf-8")) if partial else None

@@ -80,10 +80,14 @@ def _parquet(path: Path, columns: Sequence[str] | None) -> Iterator[Entry]:
         raise ConfigError(f"{str(path)!r} cannot be read as Parquet: {error}") from error
     number = 0
     with file:
-        for batch in file.iter_batches(batch_size=4096, columns=columns and list(columns)):
-            for data in batch.to_pylist():
-                yield Entry(f"{path} row {number}", data)
-                number += 1
+        try:
+            for batch in file.iter_batches(batch_size=4096, columns=columns and list(columns)):
+                for data in batch.to_pylist():
+                    yield Entry(f"{path} row {number}", data)
+                    number += 1
+        except (arrow.ArrowException, OSError) as error:
+            told = f"{str(path)!r} is damaged from row {number} on: {error}"
+            raise ConfigError(told) from error
 
 
 def require_pyarrow() -> Any:

@@ -92,6 +92,10 @@ def generate(
     """
     if plan.file_format == "parquet":
         require_pyarrow()
+    if bool(plan.benchmarks) != (benchmarks is not None):
+        raise ConfigError("the plan names the files of the benchmarks: give both or neither")
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{str(out)!r} is a file: name a folder")
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         stack.enter_context(locked(out))

@@ -79,8 +79,8 @@ def checked_rows(path: Path, split: str | None = None) -> Iterator[Placed]:
                 Instance.from_row(placed.row)
             except RlvrEnvsError as error:
                 fault = str(error)
-            except TypeError as error:  # a key of the wrong type, such as a number for an id
-                fault = f"not a row: {error}"
+            except Exception as error:  # noqa: BLE001 - such as a list where an id should be
+                fault = f"not a row: {type(error).__name__}: {error}"
         yield Placed(placed.place, placed.row, fault)
 
 

@@ -273,6 +273,18 @@ def test_the_card_counts_what_the_files_hold(tmp_path):
     assert str(tmp_path) not in card
 
 
+def test_rows_of_a_file_are_made_and_their_licence_is_left_open(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps({"question": f"q{n}", "gold": n}) + "\n" for n in range(40)))
+    arguments = ["generate", "MathDataset-v0=40", "--knob", f"path={path}", "--quiet", "--out"]
+    assert main([*arguments, str(tmp_path / "a")]) == 0
+    path.unlink()
+    rows = list(read_rows(tmp_path / "a"))
+    assert sorted(row["problem"]["index"] for row in rows) == list(range(40))
+    assert all(rlvr_envs.verify(row, rlvr_envs.solve(row)).score == 1.0 for row in rows)
+    assert "license: other\n" in (tmp_path / "a" / "README.md").read_text()
+
+
 def test_two_runs_cannot_write_to_one_folder(tmp_path):
     plan = Plan(sources=(("TestDoubling-v0", 30),), shard_rows=10)
 

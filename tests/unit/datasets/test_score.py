@@ -1,5 +1,6 @@
 """`rlvr verify`: answers meet their rows, and what cannot be used is named."""
 
+import itertools
 import json
 
 import pytest
@@ -8,6 +9,7 @@ import rlvr_envs
 from rlvr_envs.cli.main import main
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.datasets import score
+from rlvr_envs.datasets.read import checked_rows
 from rlvr_envs.datasets.score import Answers, Fault, Sample, judge, oracle_samples
 
 
@@ -92,6 +94,22 @@ def test_a_bad_row_is_named_and_skipping_keeps_the_numbers(halving_rows, write, 
     assert "1 of 6 rows answered, 4 bad lines left out" in told.out
 
 
+KEYS = ("id", "config", "problem", "answer_format", "fingerprint")
+JUNK = (5, [], [[]], {}, "", "x", "[", True, {"a": []})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [*itertools.product(KEYS, JUNK), *((key, None) for key in KEYS if key != "fingerprint")],
+)
+def test_whatever_stands_in_a_row_is_a_fault_and_no_crash(key, value, halving_rows, write):
+    rows = write("rows.jsonl", [halving_rows[0], halving_rows[1] | {key: value}])
+    first, second = checked_rows(rows)
+    assert first.fault == ""
+    assert second.fault
+    assert second.place == f"{rows}:2"
+
+
 def test_verdicts_are_written_and_a_broken_verifier_is_not_in_the_mean(
     halving_rows, write, tmp_path, capsys
 ):
@@ -140,6 +158,7 @@ def test_workers_give_the_same_verdicts(write):
 
 FRAGILE = """
 import os
+from rlvr_envs.datasets.read import checked_rows
 from rlvr_envs.datasets.score import judge_rows as honest
 
 def judge_rows(jobs):
