@@ -7,9 +7,10 @@ process; pooled rates are per second of wall-clock time, since the work is done 
 
     python benchmarks/throughput.py --install-peers
 
-reasoning-gym is put into benchmarks/.peers and is not a dependency. Its configurations are its
-defaults and ours is one rung, so a pair says which library makes such problems faster, not that
-the problems are equally hard.
+reasoning-gym is put into benchmarks/.peers and is not a dependency. In the pairs its configurations
+are its defaults and ours is a low rung, which poses problems of about that size; a pair says which
+library makes and judges such problems faster, not that they are equally hard. Its answers travel
+in <answer> tags and are taken out by its own `extract_answer`.
 """
 
 import argparse
@@ -101,15 +102,16 @@ def ours(task_id: str, difficulty: int) -> dict[str, Callable[[float], float]]:
 def reasoning_gym(name: str) -> dict[str, Callable[[float], float]]:
     """Return the same measures for a dataset of reasoning-gym at its defaults."""
     import reasoning_gym as rg
+    from reasoning_gym.utils import extract_answer
 
     data = rg.create_dataset(name, size=10**9, seed=1)
     index = itertools.count()
     items = [data[i] for i in range(SAMPLE)]
-    answers = [str(item["answer"]) for item in items]
+    answers = [f"<answer>{item['answer']}</answer>" for item in items]
     own, other = [], []
     for item, good, bad in zip(items, answers, [*answers[1:], answers[0]], strict=True):
-        own.append(lambda i=item, a=good: data.score_answer(a, i))
-        other.append(lambda i=item, a=bad: data.score_answer(a, i))
+        own.append(lambda i=item, r=good: data.score_answer(extract_answer(r), i))
+        other.append(lambda i=item, r=bad: data.score_answer(extract_answer(r), i))
     return {
         "generate": lambda s: rate([lambda: data[next(index)]], s),
         "verify_own": lambda s: rate(own, s),
@@ -202,7 +204,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             columns = {"ours": lambda n=name: ours(n, args.difficulty)}
             if name in PAIRS and not args.no_peers:
                 columns["reasoning_gym"] = lambda n=name: reasoning_gym(PAIRS[n])
-                columns["math_verify"] = lambda n=name: math_verify(n, args.difficulty)
+                columns["paired"] = lambda n=name: ours(n, args.pair_difficulty)
+                columns["math_verify"] = lambda n=name: math_verify(n, args.pair_difficulty)
             for who, measures in columns.items():
                 found = measured(measures(), args.seconds)
                 rounds.setdefault(f"{name} {who}", []).append(found)
@@ -217,7 +220,7 @@ def summary(medians: dict[str, dict[str, float]]) -> dict[str, Any]:
     """Return the ratios of the pairs, and the tasks under the floor."""
     ratios: dict[str, dict[str, float]] = {}
     for name in PAIRS:
-        our, peer = medians.get(f"{name} ours"), medians.get(f"{name} reasoning_gym")
+        our, peer = medians.get(f"{name} paired"), medians.get(f"{name} reasoning_gym")
         if our and peer:
             ratios[name] = {m: round(our[m] / peer[m], 2) for m in our}
             plain = medians[f"{name} math_verify"]
@@ -242,6 +245,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", help="ids (default: the whole math domain)")
     parser.add_argument("--difficulty", type=int, default=5)
+    parser.add_argument("--pair-difficulty", type=int, default=1, help="ours, in the pairs")
     parser.add_argument("--seconds", type=float, default=0.2, help="of CPU time, for each measure")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--install-peers", action="store_true", help="pip install reasoning-gym")
@@ -258,6 +262,7 @@ def main() -> int:
         "machine": machine(),
         "unit": "per second of CPU time; pooled: per second of wall-clock time",
         "difficulty": args.difficulty,
+        "pair_difficulty": args.pair_difficulty,
         "summary": summary(medians),
         "pooled": pooled(args.difficulty, 4000, os.cpu_count() or 1),
         "medians": medians,

@@ -10,21 +10,23 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 
 MAX_BOXES = 8  # more boxes joined into one answer than this is spraying, not answering
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*+\{")
+_LONE_BOX = re.compile(  # braces nested once at most
+    r"\\boxed\{((?:[^{}\\]|\\[^{}]|\{(?:[^{}\\]|\\[^{}])*+\})++)\}"
+)
 _BRACES = re.compile(r"\\(?:boxed|fbox)\s*+\{|\\.|[{}]", re.DOTALL)
 _JOINER = re.compile(r"(?:[\s$,;.~\\()\[\]]|\\q?quad\b|\band\b|\bor\b|\\text\{\s*(?:and|or)\s*\})*")
 # Possessive quantifiers: a hostile line cannot make the match quadratic.
 _FENCE = re.compile(r"^ {0,3}+(`{3,}+|~{3,}+)[ \t]*+([^\s`]*+)[^\n`]*+$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(NamedTuple):
     """The answer found in a response, or the reason why there is none."""
 
     answer: str | None
@@ -79,6 +81,10 @@ class Boxed(AnswerFormat):
         return f"\\boxed{{{answer}}}"
 
     def find(self, text: str) -> Extraction:
+        if text.count("box") == 1:  # as in most responses: nothing nested, nothing to join
+            lone = _LONE_BOX.search(text)
+            if lone is not None and (answer := lone[1].strip()):
+                return Extraction(answer)
         boxes = _outer_boxes(text)
         if not boxes:
             return Extraction(None, r"no complete \boxed{} was found")

@@ -1,16 +1,18 @@
 """Random streams: one per problem, derived from names and seeds, never from ``seed + index``.
 
-A stream is keyed by words and integers, hashed into a `numpy.random.SeedSequence`. Streams of
-different keys are independent, so neighbouring seeds share nothing, and nothing depends on the
-order in which problems are drawn, on the process or on Python's hash seed.
+A stream is keyed by words and integers: BLAKE2b hashes the key into the 256 bits that seed a
+PCG64 generator. Streams of different keys are independent, so neighbouring seeds share nothing,
+and nothing depends on the order in which problems are drawn, on the process or on Python's hash
+seed.
 """
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+from numpy.random.bit_generator import ISeedSequence
 
 Rng: TypeAlias = np.random.Generator
 T = TypeVar("T")
@@ -19,25 +21,26 @@ T = TypeVar("T")
 SEED_LIMIT = 2**53
 
 
-@lru_cache(maxsize=4096)
-def _words(text: str) -> tuple[int, ...]:
-    digest = hashlib.sha256(text.encode()).digest()[:16]
-    return tuple(int.from_bytes(digest[i : i + 4], "big") for i in range(0, 16, 4))
+class _Digest(ISeedSequence):
+    """Seeds a bit generator with a digest; NumPy's own mixing would only take time."""
+
+    def __init__(self, digest: bytes) -> None:
+        self._digest = digest
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> npt.NDArray[Any]:
+        return np.frombuffer(self._digest, dtype=np.dtype(dtype).newbyteorder("<"))[:n_words]
 
 
 def stream(*key: str | int) -> Rng:
     """Return the generator of a key, for example ``stream("rlvr/Gcd-v0", 7)``.
 
-    Integers must be non-negative; equal keys give equal streams on every machine.
+    Equal keys give equal streams on every machine.
     """
-    entropy: list[int] = []
-    for part in key:
-        if isinstance(part, str):
-            entropy.extend(_words(part))
-        else:
-            # Length-prefixed, so that (1, 2) and (1 + 2 * 2**32,) are different keys.
-            entropy.extend((part.bit_length() // 32 + 1, part))
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
+    # Lengths and kinds are written too, so that no two keys have the same text.
+    text = "".join(f"s{len(part)}:{part}" if isinstance(part, str) else f"i{part};" for part in key)
+    digest = hashlib.blake2b(text.encode(), digest_size=32).digest()
+    bits = np.random.PCG64(_Digest(digest))  # type: ignore[arg-type]  # NumPy's stubs lack ISeedSequence
+    return np.random.Generator(bits)
 
 
 def integer(rng: Rng, low: int, high: int) -> int:

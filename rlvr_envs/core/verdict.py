@@ -43,6 +43,8 @@ class Verdict:
     parts: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.status is Status.CORRECT and self.score == 1.0:
+            return
         if not 0.0 <= self.score <= 1.0:  # also refuses NaN
             raise ValueError(f"a score is a number in [0, 1], got {self.score!r}")
         if (self.score == 1.0) != (self.status is Status.CORRECT):

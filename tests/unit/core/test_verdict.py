@@ -25,7 +25,7 @@ def test_scores_lie_between_0_and_1(score):
     ],
 )
 def test_score_and_status_agree(score, status):
-    with pytest.raises(ValueError, match="marks|earns"):
+    with pytest.raises(ValueError, match=r"marks|earns"):
         Verdict(score, status)
 
 
