@@ -1,7 +1,7 @@
 """Reading polynomials and their factorisations from the expression tree of an answer.
 
-Everything is bounded: a degree above the caller's limit, or a coefficient of more than
-`MAX_BITS`, is not computed but refused.
+Everything is bounded: a degree above the caller's limit, a coefficient of more than `MAX_BITS`,
+or more work than an honest answer of the degree needs, is not done but refused.
 """
 
 from fractions import Fraction
@@ -11,7 +11,7 @@ from rlvr_envs.verifiers.mathtext.nodes import Add, Mul, Node, Num, Pow, Sym
 from rlvr_envs.verifiers.mathtext.reader import read
 from rlvr_envs.verifiers.mathtext.values import Chain, Group, Listing, Scalar, Value
 
-MAX_BITS = 8_000
+MAX_BITS = 4_000
 MAX_TEXT = 20_000
 
 RationalPoly = tuple[Fraction, ...]
@@ -45,37 +45,62 @@ def items(answer: str) -> tuple[Node, ...]:
     return found if len(found) == len(parts) else ()
 
 
+class _Budget:
+    """How many coefficients may still be computed; a full expansion of the degree fits easily."""
+
+    def __init__(self, max_degree: int) -> None:
+        self.max_degree = max_degree
+        self.left = 1_000 + 3 * (max_degree + 1) ** 2
+
+    def covers(self, cost: int) -> bool:
+        """Spend a cost; false once the budget is overdrawn."""
+        self.left -= cost
+        return self.left >= 0
+
+
 def polynomial_of(node: Node, variable: str, max_degree: int) -> RationalPoly | None:
     """Return the coefficients of an expression, multiplied out; None if that is refused."""
+    return _expand(node, variable, _Budget(max_degree))
+
+
+def _expand(node: Node, variable: str, budget: _Budget) -> RationalPoly | None:
     if isinstance(node, Num):
         return trim((node.value,)) if _is_short((node.value,)) else None
-    if isinstance(node, Sym):
-        return (Fraction(0), Fraction(1)) if node.name == variable and max_degree else None
+    monomial = _monomial(node, variable)
+    if monomial is not None:
+        return _lone_power(*monomial, budget)
     if isinstance(node, Add):
-        return _sum_of(node, variable, max_degree)
+        return _sum_of(node, variable, budget)
     if isinstance(node, Mul):
-        return _product_of(node.factors, variable, max_degree)
+        return _product_of(node.factors, variable, budget)
     exponent = _count(node.exponent) if isinstance(node, Pow) else None
-    if not isinstance(node, Pow) or exponent is None or exponent > max_degree:
+    if not isinstance(node, Pow) or exponent is None or exponent > budget.max_degree:
         return None
-    return _product_of((node.base,) * exponent, variable, max_degree)
+    return _product_of((node.base,) * exponent, variable, budget)
 
 
-def _sum_of(node: Add, variable: str, max_degree: int) -> RationalPoly | None:
+def _lone_power(exponent: int, coefficient: Fraction, budget: _Budget) -> RationalPoly | None:
+    fits = exponent <= budget.max_degree and budget.covers(exponent) and _is_short((coefficient,))
+    return trim((*(Fraction(0),) * exponent, coefficient)) if fits else None
+
+
+def _sum_of(node: Add, variable: str, budget: _Budget) -> RationalPoly | None:
     total: RationalPoly = ()
     for term in node.terms:
-        part = polynomial_of(term, variable, max_degree)
-        if part is None:
+        part = _expand(term, variable, budget)
+        if part is None or not budget.covers(len(part)):
             return None
         total = add(total, part)
     return total if _is_short(total) else None
 
 
-def _product_of(factors: tuple[Node, ...], variable: str, max_degree: int) -> RationalPoly | None:
+def _product_of(factors: tuple[Node, ...], variable: str, budget: _Budget) -> RationalPoly | None:
     total: RationalPoly = (Fraction(1),)
     for factor in factors:
-        part = polynomial_of(factor, variable, max_degree)
-        if part is None or len(part) + len(total) - 2 > max_degree:
+        part = _expand(factor, variable, budget)
+        if part is None or len(part) + len(total) - 2 > budget.max_degree:
+            return None
+        if not budget.covers(len(part) * len(total)):
             return None
         total = multiply(total, part)
         if not _is_short(total):
@@ -131,6 +156,7 @@ def factors_of(node: Node, variable: str, max_degree: int) -> list[tuple[Poly, i
     A product inside a product, or under a power, counts as its factors. None if a factor is not
     a polynomial with integer coefficients within the limits.
     """
+    budget = _Budget(max_degree)
     found: list[tuple[Poly, int]] = []
     left = [(node, 1)]
     while left:
@@ -143,7 +169,7 @@ def factors_of(node: Node, variable: str, max_degree: int) -> list[tuple[Poly, i
                 return None
             left.append((part.base, exponent * count))
         else:
-            poly = polynomial_of(part, variable, max_degree)
+            poly = _expand(part, variable, budget)
             if not poly or any(value.denominator != 1 for value in poly):
                 return None
             found.append((tuple(value.numerator for value in poly), count))
