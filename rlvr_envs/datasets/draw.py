@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
@@ -179,5 +179,4 @@ class Drawer:
             for outcome in self._pool.map(f"{__name__}:draw_chunk", part, deadline_s=DEADLINE_S):
                 if outcome.error is not None:
                     raise outcome.error
-                assert isinstance(outcome.value, Chunk)  # noqa: S101 - tells mypy what it is
-                yield outcome.value
+                yield cast(Chunk, outcome.value)

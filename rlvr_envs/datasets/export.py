@@ -102,10 +102,10 @@ def to_sft(row: Row, split: str, index: int) -> Record:
         UsageError: the oracle's actions end the episode too soon.
     """
     instance = Instance.from_row(row)
-    solution = instance.solution()
-    if isinstance(solution, str):
-        return {"messages": [*_chat(row), {"role": "assistant", "content": solution}]}
-    assert isinstance(instance.task, InteractiveTask)  # noqa: S101 - a list is a list of actions
+    if not isinstance(instance.task, InteractiveTask):
+        answer = {"role": "assistant", "content": instance.solution()}
+        return {"messages": [*_chat(row), answer]}
+    solution = instance.task.play(instance.problem)
     session = instance.task.begin(instance.problem)
     messages = _chat(row)
     for number, action in enumerate(solution, 1):
