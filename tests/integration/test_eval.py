@@ -1,0 +1,203 @@
+"""`rlvr eval` as a program: its output, its errors, and how it survives being killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+pytest.importorskip("httpx")
+pytest.importorskip("plotly")
+pytest.importorskip("rich")
+
+TASK = "rlvr/Gcd-v0"
+EPISODES = 60
+
+
+@pytest.fixture
+def endpoint():
+    """A model that needs 30 ms for each answer; counts what it is asked."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append(body["messages"][0]["content"])
+            time.sleep(0.03)
+            data = json.dumps({"choices": [{"message": {"content": "\\boxed{1}"}}]}).encode()
+            try:
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # the client was killed
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.asked = asked
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "rlvr_envs.cli.main", "eval", *map(str, arguments)]
+
+
+def run(*arguments, status=0):
+    done = subprocess.run(
+        command(*arguments), check=False, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def against(endpoint, folder):
+    return (
+        TASK,
+        "--policy=openai:stub",
+        f"--base-url=http://127.0.0.1:{endpoint.server_port}/v1",
+        "--api-key-env=RLVR_NO_SUCH_KEY",
+        "--concurrency=2",
+        f"--episodes={EPISODES}",
+        "--difficulty=0",
+        "--no-report",
+        f"--out={folder}",
+    )
+
+
+def lines(folder):
+    path = folder / "episodes.jsonl"
+    return path.read_bytes().splitlines(keepends=True) if path.exists() else []
+
+
+def cut_short(endpoint, folder, sent):
+    """Start a run, end it by a signal when some episodes are on disk; return their number."""
+    process = subprocess.Popen(
+        command(*against(endpoint, folder)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while len(lines(folder)) < 8 and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(sent)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode != 0
+    found = len(lines(folder))
+    assert 8 <= found < EPISODES
+    return found, process.returncode, complaint
+
+
+def assert_complete(folder):
+    records = [json.loads(line) for line in lines(folder)]
+    assert Counter(record["key"] for record in records).most_common(1)[0][1] == 1
+    assert len(records) == EPISODES
+    assert all(record["scored"] for record in records)
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["levels"]["overall"][0]["episodes"] == EPISODES
+
+
+def test_kill_9_loses_nothing_that_ended_and_the_same_command_resumes(endpoint, tmp_path):
+    kept, code, _ = cut_short(endpoint, tmp_path, signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    before = lines(tmp_path)
+    assert all(json.loads(line)["scored"] for line in before)
+    with (tmp_path / "episodes.jsonl").open("ab") as file:
+        file.write(b'{"key": "half a li')  # what a full disk or a power cut leaves
+    endpoint.asked.clear()
+    run(*against(endpoint, tmp_path), "--no-progress")
+    assert lines(tmp_path)[:kept] == before
+    assert len(endpoint.asked) == EPISODES - kept
+    assert_complete(tmp_path)
+
+
+def test_ctrl_c_keeps_what_ended_and_says_so(endpoint, tmp_path):
+    kept, code, complaint = cut_short(endpoint, tmp_path, signal.SIGINT)
+    assert code == 130
+    assert "what was finished is kept" in complaint
+    assert "Traceback" not in complaint
+    endpoint.asked.clear()
+    run(*against(endpoint, tmp_path), "--no-progress")
+    assert len(endpoint.asked) == EPISODES - kept
+    assert_complete(tmp_path)
+
+
+def test_a_run_leaves_four_files_a_table_and_a_report(tmp_path):
+    done = run(
+        "Gcd-v0", "--policy=oracle", "--policy=constant:1", "--difficulty=0,2", "--episodes=5",
+        "--samples=2", f"--out={tmp_path / 'run'}",
+    )  # fmt: skip
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        "run.json", "episodes.jsonl", "summary.json", "report.html",
+    }  # fmt: skip
+    assert "pass@2" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[:4] for row in rows if "oracle" in row] == [[TASK, "oracle", "10×2", "1.000"]]
+    assert "report.html" in done.stderr
+
+
+def test_json_needs_no_table(tmp_path):
+    done = run(TASK, "--policy=oracle", "--episodes=3", "--json", "--no-progress")
+    data = json.loads(done.stdout)
+    assert data["levels"]["overall"][0]["score"]["mean"] == 1.0
+    assert data["config"]["ids"] == [TASK]
+
+
+def test_another_configuration_in_the_same_folder_is_refused(tmp_path):
+    run(TASK, "--policy=oracle", "--episodes=3", f"--out={tmp_path}", "--no-report")
+    before = lines(tmp_path)
+    done = run(
+        TASK, "--policy=oracle", "--episodes=4", f"--out={tmp_path}", "--no-report", status=2
+    )
+    assert "episodes was 3, is 4" in done.stderr
+    assert lines(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["Gdc-v0", "--policy=oracle"], "did you mean 'rlvr/Gcd-v0'"),
+        ([TASK, "--policy=orcale"], "did you mean 'oracle'"),
+        ([TASK, "--policy=oracle", "--difficulty=0..3"], "'0-5', got '0..3'"),
+        ([TASK, "--policy=oracle", "--episodes=0"], "episodes is an integer from 1"),
+        ([TASK, "--policy=oracle", "--set=n_number=3"], "did you mean 'n_numbers'"),
+        ([TASK, "--policy=oracle", "--answer-format=xml"], "no answer format 'xml'"),
+        ([TASK, "--policy=oracle", "--workers=0"], "workers must be at least 1"),
+    ],
+)
+def test_bad_input_is_said_in_a_line_before_anything_runs(tmp_path, arguments, message):
+    done = run(*arguments, f"--out={tmp_path / 'run'}", status=2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_in_which_nothing_is_scored_has_status_1(tmp_path):
+    recording = tmp_path / "none.jsonl"
+    recording.write_text("")
+    done = run(TASK, f"--policy=recorded:{recording}", "--episodes=2", status=1)
+    assert "nothing could be scored" in done.stderr
+
+
+def test_the_command_runs_without_an_api_key_in_the_environment():
+    environment = {k: v for k, v in os.environ.items() if k != "OPENAI_API_KEY"}
+    done = subprocess.run(
+        command(TASK, "--policy=openai:m"),
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode == 2
+    assert "OPENAI_API_KEY holds no API key" in done.stderr

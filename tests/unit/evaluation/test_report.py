@@ -1,0 +1,138 @@
+"""The report page: complete, well formed, harmless."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from rlvr_envs.core.errors import UsageError
+from rlvr_envs.evaluation import FunctionPolicy, evaluate
+
+pytest.importorskip("plotly")
+
+from rlvr_envs.evaluation.report import page, write_report
+from rlvr_envs.evaluation.report_samples import pick_samples
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+HOSTILE = "</script></pre><script>alert(1)</script><img src=x onerror=alert(2)>\ud800"
+
+
+class Outline(HTMLParser):
+    """Checks that tags nest, and collects scripts, images and texts."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+        self.tags = []
+        self.scripts = []
+        self.text = []
+        self.links = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.links += [v for k, v in attrs if k in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append((dict(attrs).get("type"), ""))
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            kind, text = self.scripts[-1]
+            self.scripts[-1] = (kind, text + data)
+        else:
+            self.text.append(data)
+
+
+def outline(text):
+    found = Outline()
+    found.feed(text)
+    found.close()
+    assert found.open == []
+    return found
+
+
+@pytest.fixture
+def hostile_run(tmp_path):
+    policies = [
+        "oracle",
+        FunctionPolicy(f"bad {HOSTILE[:-1]}", lambda messages: HOSTILE),
+    ]
+    return evaluate(
+        ["EvalPlus-v0", "EvalTagPlus-v0"],
+        policies,
+        difficulty=[0, 1],
+        episodes=3,
+        samples=4,
+        out=tmp_path,
+    )
+
+
+def test_the_page_is_well_formed_and_lets_nothing_run_or_load(hostile_run):
+    path = write_report(hostile_run)
+    text = path.read_text(encoding="utf-8")
+    found = outline(text)
+    kinds = [kind for kind, _ in found.scripts]
+    # plotly.js, the data of each plot, and the few lines that draw them
+    assert kinds == [None, *["application/json"] * (len(kinds) - 2), None]
+    assert found.tags.count("img") == 0
+    assert found.links == []
+    shown = "".join(found.text)
+    assert "<script>alert(1)</script>" in shown  # as text, to be read
+    for kind, data in found.scripts:
+        if kind == "application/json":
+            assert set(json.loads(data)) == {"data", "layout"}
+            assert "<" not in data
+
+
+def test_the_page_shows_prompts_responses_verdicts_and_configuration(hostile_run):
+    text = write_report(hostile_run).read_text(encoding="utf-8")
+    shown = "".join(outline(text).text)
+    for part in (
+        "What is ",
+        "Put your final answer in",
+        "\\boxed{",
+        "correct",
+        "unparsable",
+        "Oracle's answer",
+        '"episodes": 3',
+        "pass@4",
+    ):
+        assert part in shown
+
+
+def test_samples_are_of_every_kind_and_do_not_depend_on_the_order(hostile_run, tmp_path):
+    path = hostile_run.folder / "episodes.jsonl"
+    first = pick_samples(path, hostile_run.plan)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    other = tmp_path / "reversed.jsonl"
+    other.write_text("".join(reversed(lines)), encoding="utf-8")
+    assert [s.record["key"] for s in pick_samples(other, hostile_run.plan)] == [
+        s.record["key"] for s in first
+    ]
+    kinds = {(s.record["task"], s.record["verdict"]["status"]) for s in first}
+    assert kinds == {
+        (task, status)
+        for task in ("rlvr/EvalPlus-v0", "rlvr/EvalTagPlus-v0")
+        for status in ("correct", "unparsable")
+    }
+
+
+def test_a_single_task_at_one_difficulty_and_a_run_without_scores_have_pages(tmp_path):
+    for name in ("EvalPlus-v0", "EvalUnposable-v0", "EvalHotCold-v0", "EvalListed-v0"):
+        run = evaluate(name, "oracle", episodes=2, out=tmp_path / name)
+        outline(write_report(run).read_text(encoding="utf-8"))
+
+
+def test_a_run_without_a_folder_has_no_report():
+    with pytest.raises(UsageError, match="folder"):
+        write_report(evaluate("EvalPlus-v0", "oracle", episodes=1))
+
+
+def test_many_tasks_fit_on_a_page(tmp_path):
+    run = evaluate("Math-v0", "constant:1", difficulty=[0, 1], episodes=40, out=tmp_path)
+    outline(page(run, []))

@@ -1,0 +1,226 @@
+"""Running an evaluation: records, resuming, failures."""
+
+import asyncio
+import json
+
+import pytest
+
+from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.evaluation import FunctionPolicy, Policy, PolicyError, Response, evaluate
+from rlvr_envs.evaluation.store import read_records
+from rlvr_envs.evaluation.table import cells_of, columns_of, rows_of
+
+
+class FlakyPolicy(Policy):
+    """Gives no response to the requests numbered in `failing`."""
+
+    def __init__(self, failing):
+        super().__init__("flaky")
+        self.failing = set(failing)
+        self.asked = 0
+
+    async def act(self, request):
+        self.asked += 1
+        if self.asked in self.failing:
+            raise PolicyError("the line is dead")
+        return Response(request.instance.solution())
+
+
+def stored(folder):
+    return list(read_records(folder / "episodes.jsonl"))
+
+
+def test_the_oracle_solves_everything_and_random_does_not():
+    run = evaluate(
+        ["EvalPlus-v0", "EvalTagPlus-v0"],
+        ["oracle", "random"],
+        difficulty=[0, 2],
+        episodes=10,
+        samples=2,
+    )
+    oracle, random = run.summary["overall"]
+    assert (oracle.by, oracle.score.mean, oracle.problems) == ({"policy": "oracle"}, 1.0, 40)
+    assert random.score.mean < 0.6
+    assert oracle.episodes == random.episodes == 80
+    assert len(run.summary["task_difficulty"]) == 8
+    (comparison,) = run.summary.comparisons
+    assert (comparison.policy, comparison.baseline) == ("random", "oracle")
+    assert comparison.difference.mean == pytest.approx(random.score.mean - 1)
+
+
+def test_every_policy_is_asked_the_same_problems(tmp_path):
+    evaluate("EvalPlus-v0", ["oracle", "random"], episodes=10, out=tmp_path)
+    asked = {"oracle": set(), "random": set()}
+    for record in stored(tmp_path):
+        asked[record["policy"]].add(record["problem_seed"])
+    assert asked["oracle"] == asked["random"]
+    assert len(asked["oracle"]) == 10
+
+
+def test_a_record_says_all_that_is_needed_to_judge_it_again(tmp_path):
+    from rlvr_envs.core.source import open_source
+
+    evaluate("EvalTagPlus-v0", "random", difficulty=1, episodes=5, samples=2, out=tmp_path)
+    records = stored(tmp_path)
+    assert len(records) == 10
+    for record in records:
+        source = open_source(record["id"], difficulty=record["difficulty"])
+        instance = source.draw(record["problem_seed"])
+        assert instance.fingerprint() == record["fingerprint"]
+        assert instance.judge(record["response"]).to_json() == record["verdict"]
+        assert record["response_chars"] == len(record["response"])
+        assert f"<answer>{record['answer']}</answer>" == record["response"]
+
+
+def test_a_run_replays_as_a_recording(tmp_path):
+    first = evaluate("EvalPlus-v0", "random", episodes=8, samples=3, out=tmp_path)
+    again = evaluate(
+        "EvalPlus-v0", f"recorded:{tmp_path / 'episodes.jsonl'}", episodes=8, samples=3
+    )
+    assert again.summary["overall"][0].score == first.summary["overall"][0].score
+    assert again.summary["overall"][0].unscored == 0
+
+
+def test_the_oracle_plays_interactive_episodes_to_their_end():
+    records = evaluate("EvalHotCold-v0", "oracle", episodes=4).records
+    assert [(r["turns"], r["verdict"]["status"]) for r in records] == [(2, "correct")] * 4
+
+
+@pytest.mark.parametrize(
+    ("actions", "end"),
+    [(["x"] * 9, (3, "wrong", True)), (["x", "crash"], (2, "verifier_error", False))],
+)
+def test_interactive_episodes_end_at_the_turn_limit_or_at_a_fault(actions, end):
+    player = FunctionPolicy("player", lambda messages: actions[len(messages) // 2])
+    (record,) = evaluate("EvalHotCold-v0", player, episodes=1).records
+    assert (record["turns"], record["verdict"]["status"], record["scored"]) == end
+
+
+def test_a_function_sees_the_chat_and_cannot_change_it():
+    seen = []
+
+    def play(messages):
+        seen.append([m["role"] for m in messages])
+        messages.clear()
+        return "x"
+
+    evaluate("EvalHotCold-v0", FunctionPolicy("mine", play), episodes=1)
+    assert seen == [
+        ["user"],
+        ["user", "assistant", "user"],
+        ["user", "assistant", "user", "assistant", "user"],
+    ]
+
+
+def test_a_failing_policy_is_unscored_never_zero_and_asked_again_on_resume(tmp_path):
+    run = evaluate("EvalPlus-v0", FlakyPolicy({2, 5, 6}), episodes=6, out=tmp_path)
+    (group,) = run.summary["overall"]
+    assert (group.episodes, group.unscored, group.score.mean) == (6, 3, 1.0)
+    assert group.statuses == {"correct": 3, "policy_error": 3}
+    failed = [r for r in stored(tmp_path) if not r["scored"]]
+    assert all(r["verdict"]["score"] is None and r["response"] is None for r in failed)
+
+    mended = FlakyPolicy(())
+    again = evaluate("EvalPlus-v0", mended, episodes=6, out=tmp_path)
+    (group,) = again.summary["overall"]
+    assert (group.episodes, group.unscored, group.score.mean) == (6, 0, 1.0)
+    assert mended.asked == 3
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["levels"]["overall"][0]["unscored"] == 0
+
+
+def test_a_failing_verifier_is_unscored_and_its_response_judged_again_on_resume(tmp_path, mend):
+    first = FlakyPolicy(())
+    run = evaluate("EvalBreakable-v0", first, episodes=4, out=tmp_path)
+    (group,) = run.summary["overall"]
+    assert (group.unscored, group.score.mean) == (4, None)
+    mend()
+    second = FlakyPolicy(())
+    (group,) = evaluate("EvalBreakable-v0", second, episodes=4, out=tmp_path).summary["overall"]
+    assert (group.unscored, group.score.mean) == (0, 1.0)
+    assert (first.asked, second.asked) == (4, 0)
+
+
+def test_a_task_that_poses_nothing_spoils_no_other(tmp_path):
+    run = evaluate(["EvalUnposable-v0", "EvalPlus-v0"], "oracle", episodes=3, out=tmp_path)
+    (group,) = run.summary["overall"]
+    assert (group.episodes, group.unscored, group.score.mean) == (6, 3, 1.0)
+    details = [r["verdict"]["detail"] for r in stored(tmp_path) if not r["scored"]]
+    assert details == ["the task posed no problem: RuntimeError: nothing to ask"] * 3
+
+
+def test_a_finished_run_asks_nothing_and_says_the_same(tmp_path):
+    first = evaluate("EvalPlus-v0", "random", episodes=5, samples=2, out=tmp_path)
+    before = (tmp_path / "episodes.jsonl").read_bytes()
+    again = evaluate("EvalPlus-v0", "random", episodes=5, samples=2, out=tmp_path)
+    assert (tmp_path / "episodes.jsonl").read_bytes() == before
+    assert again.summary.to_json() == first.summary.to_json()
+
+
+def test_an_error_that_is_no_policys_ends_the_run_and_keeps_what_was_done(tmp_path):
+    class Fatal(FlakyPolicy):
+        async def act(self, request):
+            if self.asked == 3:
+                raise ConfigError("the key is refused")
+            return await super().act(request)
+
+    with pytest.raises(ConfigError, match="the key is refused"):
+        evaluate("EvalPlus-v0", Fatal(()), episodes=9, out=tmp_path, workers=1)
+    assert len(stored(tmp_path)) == 3
+
+
+def test_it_runs_inside_a_running_event_loop():
+    async def notebook():
+        return evaluate("EvalPlus-v0", "oracle", episodes=2)
+
+    assert asyncio.run(notebook()).summary["overall"][0].score.mean == 1.0
+
+
+def test_progress_counts_what_was_on_disk(tmp_path):
+    evaluate("EvalPlus-v0", FlakyPolicy({1, 2}), episodes=5, out=tmp_path)
+    seen = []
+    evaluate("EvalPlus-v0", FlakyPolicy(()), episodes=5, out=tmp_path, progress=seen.append)
+    assert [(p.done, p.total, p.resumed) for p in seen] == [(3, 5, 3), (4, 5, 3), (5, 5, 3)]
+
+
+def test_a_mixture_is_told_apart_by_task():
+    run = evaluate("Puzzle-v0", "oracle", episodes=4)
+    assert {r["id"] for r in run.records} == {"rlvr/Puzzle-v0"}
+    assert {g.by["domain"] for g in run.summary["domain"]} == {"puzzles"}
+
+
+def test_the_same_policy_twice_and_bad_workers_are_refused():
+    with pytest.raises(ConfigError, match="each once"):
+        evaluate("EvalPlus-v0", ["oracle", "oracle"])
+    with pytest.raises(ConfigError, match="workers"):
+        evaluate("EvalPlus-v0", "oracle", workers=0)
+
+
+def test_table_rows_have_a_cell_for_each_column():
+    run = evaluate(["EvalPlus-v0", "EvalUnposable-v0"], "oracle", episodes=3, samples=2)
+    rows = [cells_of(group, run.summary) for group in rows_of(run.summary)]
+    assert {len(row) for row in rows} == {len(columns_of(run.summary))}
+    assert rows[-1][:3] == ["all tasks", "oracle", "6×2"]
+    assert "pass@2" in columns_of(run.summary)
+
+
+def test_missing_packages_are_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    from rlvr_envs.evaluation.policies import PolicyOptions, make_policy
+    from rlvr_envs.evaluation.report import require_plotly
+    from rlvr_envs.evaluation.table import require_rich
+
+    local = PolicyOptions(base_url="http://127.0.0.1:1/v1")
+    for needy in (
+        lambda: make_policy("openai:m", local),
+        lambda: make_policy("local:some/model"),
+        require_plotly,
+        require_rich,
+    ):
+        with pytest.raises(DependencyError, match=r"pip install \"rlvr-envs\["):
+            needy()

@@ -1,0 +1,99 @@
+"""From records to statistics."""
+
+from rlvr_envs.evaluation.summary import powers, summarise
+
+
+def record(problem, sample, score, *, status=None, answer=None, policy="p", **more):
+    status = status or ("correct" if score == 1 else "partial" if score else "wrong")
+    return {
+        "key": f"{policy}|rlvr/T-v0|0|{problem}|{sample}",
+        "policy": policy,
+        "id": "rlvr/T-v0",
+        "task": "rlvr/T-v0",
+        "domain": "math",
+        "difficulty": 0,
+        "sample": sample,
+        "answer": answer,
+        "verdict": {"score": score, "status": status},
+        "scored": status not in ("policy_error", "verifier_error"),
+        "turns": 0 if status == "policy_error" else 1,
+        "response_chars": 10,
+        "elapsed_s": 0.5,
+    } | more
+
+
+def overall(records, samples):
+    (group,) = summarise(records, samples=samples)["overall"]
+    return group
+
+
+def test_powers_end_in_the_number_of_samples():
+    assert powers(1) == [1]
+    assert powers(4) == [1, 2, 4]
+    assert powers(6) == [1, 2, 4, 6]
+
+
+def test_hand_counted_group():
+    group = overall(
+        [
+            record(1, 0, 1.0, answer="a"),
+            record(1, 1, 0.0, answer="b"),
+            record(1, 2, 1.0, answer="a"),
+            record(2, 0, 0.5, answer="c", finish="length"),
+            record(2, 1, 0.0),
+            record(2, 2, 0.0, response_chars=40),
+        ],
+        samples=3,
+    )
+    assert (group.problems, group.episodes, group.unscored) == (2, 6, 0)
+    assert group.score.mean == 2.5 / 6
+    assert group.solved.mean == 2 / 6
+    assert [round(group.pass_at[k].mean, 6) for k in (1, 2, 3)] == [
+        round(2 / 6, 6),
+        0.5,  # problem 1: certain, problem 2: never
+        0.5,
+    ]
+    assert group.majority_at[3].mean == (1.0 + 0.5) / 2
+    assert group.statuses == {"correct": 2, "partial": 1, "wrong": 3}
+    assert group.cut_short == 1
+    assert group.chars["mean"] == 15
+    assert group.chars["median"] == 10
+
+
+def test_unscored_episodes_count_but_do_not_score():
+    group = overall(
+        [
+            record(1, 0, 1.0),
+            record(1, 1, None, status="policy_error"),
+            record(2, 0, 0.0, status="verifier_error"),
+            record(2, 1, 1.0),
+        ],
+        samples=2,
+    )
+    assert (group.episodes, group.unscored, group.score.mean) == (4, 2, 1.0)
+    assert group.pass_at[1].mean == 1.0
+    assert 2 not in group.pass_at  # no problem has two scored samples
+
+
+def test_interactive_episodes_hold_no_vote():
+    group = overall([record(1, 0, 1.0, turns=3), record(2, 0, 1.0, answer="x")], samples=1)
+    assert group.majority_at[1].mean == 1.0
+    assert overall([record(1, 0, 1.0, turns=3)], samples=1).majority_at == {}
+
+
+def test_comparison_is_over_the_problems_that_both_answered():
+    records = [
+        record(1, 0, 1.0, policy="a"),
+        record(2, 0, 1.0, policy="a"),
+        record(1, 0, 0.0, policy="b"),
+        record(2, 0, None, status="policy_error", policy="b"),
+    ]
+    (comparison,) = summarise(records, samples=1).comparisons
+    assert (comparison.policy, comparison.baseline, comparison.problems) == ("b", "a", 1)
+    assert comparison.difference.mean == -1.0
+
+
+def test_difficulties_are_sorted_as_numbers():
+    records = [record(i, 0, 1.0, difficulty=rung) for i, rung in enumerate((10, 2, 0))]
+    groups = summarise(records, samples=1)["difficulty"]
+    assert [group.by["difficulty"] for group in groups] == [0, 2, 10]
