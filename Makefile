@@ -38,7 +38,7 @@ check: $(READY)  ## what CI checks before the tests: format, lint, types, import
 
 docs: $(READY)  ## build the site into site/, warnings are errors
 	$(BIN)/python scripts/gen_env_pages.py
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --strict --clean -f mkdocs.yml
 
 bench: $(READY)  ## run the benchmarks (installs the projects they compare with into benchmarks/.peers)
 	$(BIN)/python benchmarks/throughput.py --install-peers
