@@ -84,7 +84,8 @@ def polynomial_pair(rng: Rng, degree: int, limit: int) -> Pair:
 def wave(rng: Rng, degree: int, limit: int) -> Pair:
     """Return a sine, cosine or exponential of a multiple of x."""
     del degree
-    rate, scale = nonzero(rng, 4), nonzero(rng, limit)
+    # No rate of 1: the exponential would be its own integral.
+    rate, scale = pick(rng, (-5, -4, -3, -2, 2, 3, 4, 5)), nonzero(rng, limit)
     function = call(pick(rng, ("sin", "cos", "exp")), mul(num(rate), X))
     return Pair(mul(num(scale), function), mul(num(scale), differentiate(function)))
 

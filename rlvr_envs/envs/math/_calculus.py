@@ -103,7 +103,7 @@ def add(*terms: Node) -> Node:
     constant: Rational = 0
     gathered: dict[frozenset[Node], tuple[Rational, tuple[Node, ...]]] = {}
     for term in terms:
-        for part in term.terms if isinstance(term, Add) else (term,):
+        for part in _terms(term):
             number, factors = _split(part)
             if not factors:
                 constant += number
@@ -116,6 +116,16 @@ def add(*terms: Node) -> Node:
     if constant or not parts:
         parts.append(Num(constant))
     return parts[0] if len(parts) == 1 else Add(tuple(parts))
+
+
+def _terms(node: Node) -> tuple[Node, ...]:
+    """Return the terms of a sum, or of a number times a sum."""
+    if isinstance(node, Add):
+        return node.terms
+    number, factors = _split(node)
+    if len(factors) == 1 and isinstance(factors[0], Add):
+        return tuple(mul(Num(number), term) for term in factors[0].terms)
+    return (node,)
 
 
 def mul(*factors: Node) -> Node:
@@ -142,9 +152,8 @@ def mul(*factors: Node) -> Node:
 
 def neg(node: Node) -> Node:
     """Return the negative, of a sum term by term."""
-    if isinstance(node, Add):
-        return add(*map(neg, node.terms))
-    return mul(num(-1), node)
+    negative = mul(num(-1), node)
+    return add(negative) if isinstance(node, Add) else negative
 
 
 def div(top: Node, bottom: Node) -> Node:

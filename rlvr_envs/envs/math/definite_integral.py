@@ -42,15 +42,15 @@ class DefiniteIntegralConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "DefiniteIntegralConfig":
-        """Kinds get harder up to rung 9; terms, degrees and coefficients keep growing.
+        """Kinds get harder up to rung 9, terms more up to rung 12; degrees, coefficients grow on.
 
         Bounds stop at 5, or one end of an integral of exponentials would vanish beside the other.
         """
         return cls(
             first_kind=min(difficulty // 3, 3),
             last_kind=min(difficulty, _LAST_KIND),
-            n_terms=1 + difficulty // 4,
-            degree=1 + (difficulty + 1) // 3,
+            n_terms=min(1 + difficulty // 4, 4),
+            degree=1 + (difficulty + 2) // 4,
             max_coefficient=9 + 2 * difficulty,
             max_bound=min(2 + difficulty // 4, 5),
         )

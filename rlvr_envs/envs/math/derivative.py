@@ -25,6 +25,8 @@ from rlvr_envs.envs.math._calculus import (
 )
 from rlvr_envs.verifiers.symbolic import judge_math
 
+_MAX_LENGTH = 800  # of a derivative in characters; a longer one makes way for a simpler function
+_RATES = (-4, -3, -2, 2, 3, 4)  # without 1: nobody should be paid for copying e^x
 _ORDINALS = {1: "derivative", 2: "second derivative", 3: "third derivative"}
 
 
@@ -48,7 +50,10 @@ class DerivativeConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "DerivativeConfig":
-        """A rule is added every second rung; coefficients, degrees, orders and points grow."""
+        """A rule is added every second rung; coefficients, degrees, orders and points grow.
+
+        Functions whose derivative would be too long to write are drawn anew with fewer rules.
+        """
         return cls(
             n_rules=(difficulty + 1) // 2,
             degree=2 + difficulty // 8,
@@ -110,16 +115,20 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
         order = integer(rng, 1, config.max_order)
         # The derivatives of a nested function grow by a factor with each order.
         rules = config.n_rules if order == 1 else min(config.n_rules, 3 if order == 2 else 0)
-        function = self._function(rng, rules) if order < 3 else self._short(rng, order)
         point: int | None = None
         if config.max_point and rng.integers(2):
             point = integer(rng, 1, config.max_point)
-        derivative = function
-        for _ in range(order):
-            derivative = differentiate(derivative)
-        if point is not None:
-            derivative = substitute(derivative, X, num(point))
-        return DerivativeProblem(latex(function), order, point, latex(derivative))
+        while True:
+            function = self._function(rng, rules) if order < 3 else self._short(rng, order)
+            derivative = function
+            for _ in range(order):
+                derivative = differentiate(derivative)
+            if point is not None:
+                derivative = substitute(derivative, X, num(point))
+            answer = latex(derivative)
+            if len(answer) <= _MAX_LENGTH or rules == 0:
+                return DerivativeProblem(latex(function), order, point, answer)
+            rules -= 1
 
     def prompt(self, problem: DerivativeProblem) -> str:
         word = _ORDINALS.get(problem.order, f"derivative of order {problem.order}")
@@ -158,7 +167,7 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
         name = pick(rng, ("sin", "cos", "exp", "ln", "sqrt"))
         if name == "exp":
             # A linear or a bounded exponent: a tower of powers has no value worth comparing.
-            inner = self._linear(rng)
+            inner = polynomial((nonzero(rng, 5), pick(rng, _RATES)))
             if n_rules:
                 inner = mul(num(nonzero(rng, 3)), call("sin", self._function(rng, n_rules - 1)))
             return call("exp", inner)
@@ -185,9 +194,6 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
 
     def _wave(self, rng: Rng, name: str) -> Node:
         return call(name, mul(num(nonzero(rng, 5)), X))
-
-    def _linear(self, rng: Rng) -> Node:
-        return polynomial((nonzero(rng, 5), nonzero(rng, 3)))
 
     def _polynomial(self, rng: Rng, degree: int) -> Node:
         limit = self.config.max_coefficient

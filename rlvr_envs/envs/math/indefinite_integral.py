@@ -35,12 +35,15 @@ class IndefiniteIntegralConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "IndefiniteIntegralConfig":
-        """Kinds get harder up to rung 9; terms, degrees and coefficients keep growing."""
+        """Kinds get harder up to rung 9, terms more up to rung 12.
+
+        Degrees and coefficients keep growing.
+        """
         return cls(
             first_kind=min(difficulty // 3, 3),
             last_kind=min(difficulty, _LAST_KIND),
-            n_terms=1 + difficulty // 4,
-            degree=2 + difficulty // 3,
+            n_terms=min(1 + difficulty // 4, 4),
+            degree=2 + difficulty // 4,
             max_coefficient=9 + 2 * difficulty,
         )
 

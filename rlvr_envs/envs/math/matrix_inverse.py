@@ -12,6 +12,8 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _latex, _matrix
 from rlvr_envs.verifiers.symbolic import judge_math
 
+_DRAWS = 8  # how often a matrix that is its own inverse is drawn anew
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixInverseConfig:
@@ -82,6 +84,26 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
     """
 
     def generate(self, rng: Rng) -> MatrixInverseProblem:
+        problem = self._drawn(rng)
+        for _ in range(_DRAWS):
+            if problem.matrix != problem.inverse:
+                break
+            problem = self._drawn(rng)
+        return problem
+
+    def prompt(self, problem: MatrixInverseProblem) -> str:
+        return (
+            f"Find the inverse of the matrix $${_latex.matrix(problem.matrix)}.$$ "
+            "Give it as one matrix of exact entries, with no factor in front."
+        )
+
+    def verify(self, problem: MatrixInverseProblem, answer: str) -> Verdict:
+        return judge_math(_latex.matrix(problem.inverse), answer, answer_type="matrix")
+
+    def solve(self, problem: MatrixInverseProblem) -> str:
+        return _latex.matrix(problem.inverse)
+
+    def _drawn(self, rng: Rng) -> MatrixInverseProblem:
         size, limit = self.config.size, self.config.max_entry
         lower = _matrix.unit_lower(rng, size, size, limit)
         upper = _matrix.unit_lower(rng, size, size, limit)
@@ -106,15 +128,3 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
             tuple(straight[i] for i in order),
             tuple(tuple(row[i] for i in order) for row in inverse),
         )
-
-    def prompt(self, problem: MatrixInverseProblem) -> str:
-        return (
-            f"Find the inverse of the matrix $${_latex.matrix(problem.matrix)}.$$ "
-            "Give it as one matrix of exact entries, with no factor in front."
-        )
-
-    def verify(self, problem: MatrixInverseProblem, answer: str) -> Verdict:
-        return judge_math(_latex.matrix(problem.inverse), answer, answer_type="matrix")
-
-    def solve(self, problem: MatrixInverseProblem) -> str:
-        return _latex.matrix(problem.inverse)

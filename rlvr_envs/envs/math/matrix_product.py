@@ -18,7 +18,7 @@ class MatrixProductConfig:
     """How many matrices are multiplied, and how large they are."""
 
     n_factors: int = 2  # matrices in the product
-    max_size: int = 3  # rows and columns are drawn from max(1, max_size - 1)..max_size
+    max_size: int = 3  # rows and columns are drawn from max_size - 1 and max_size
     max_entry: int = 9  # entries are drawn from -max_entry..max_entry
     max_power: int = 1  # square factors are raised to a power from 1..max_power
 
@@ -87,7 +87,10 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
     def generate(self, rng: Rng) -> MatrixProductProblem:
         config = self.config
         low = max(1, config.max_size - 1)
-        sizes = [integer(rng, low, config.max_size) for _ in range(config.n_factors + 1)]
+        # One row is enough, but a factor of one number would make the product a copy.
+        sizes = [integer(rng, low, config.max_size)]
+        for _ in range(config.n_factors):
+            sizes.append(integer(rng, min(max(2, low), config.max_size), config.max_size))
         factors = []
         powers = []
         result = _matrix.identity(sizes[0])

@@ -30,7 +30,7 @@ def test_whole_small_world():
 def test_constant_answers_earn_little(difficulty):
     task = MatrixRankTask(MatrixRankConfig.at(difficulty))
     answers = [task.solve(task.generate(stream("constant", seed))) for seed in range(400)]
-    assert max(answers.count(answer) for answer in set(answers)) <= 80
+    assert max(answers.count(answer) for answer in set(answers)) <= 100
 
 
 def test_the_pair_is_ordered_and_complete():
