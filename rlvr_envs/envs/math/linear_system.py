@@ -111,7 +111,7 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
         )
 
     def prompt(self, problem: LinearSystemProblem) -> str:
-        names = _names(len(problem.solution))
+        names = _names(len(problem.constants))
         lines = " \\\\\n".join(
             f"{linear(row, names)} &= {number(constant)}"
             for row, constant in zip(problem.coefficients, problem.constants, strict=True)
