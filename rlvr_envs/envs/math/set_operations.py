@@ -1,0 +1,233 @@
+"""Expressions of finite sets: unions, intersections, differences and complements."""
+
+import re
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._latex import number_set
+from rlvr_envs.envs.math._plain import squeeze
+from rlvr_envs.verifiers.symbolic import judge_math
+
+_ATTEMPTS = 200  # results that are empty or everything are drawn again, so many times at most
+_NAMES = "ABCDEFGHIJKLMNOPQRST"
+_MAX_OPERATIONS = 400  # so that a tree of them is never too deep to draw
+_LEAF = "?"
+
+_MEANINGS = {
+    "cup": "",
+    "cap": "",
+    "setminus": "$X \\setminus Y$ is the set of elements of $X$ that are not in $Y$",
+    "triangle": "$X \\triangle Y$ is the set of elements in exactly one of $X$ and $Y$",
+    "complement": "$\\overline{X}$ is the set of elements of $U$ that are not in $X$",
+}
+_BINARY = ("cup", "cap", "setminus", "triangle")
+_ASKS = {
+    "members": "Which set is ${}$? List its elements.",
+    "size": "How many elements does ${}$ have?",
+    "total": "What is the sum of the elements of ${}$?",
+}
+KINDS = tuple(_ASKS)
+
+_LIST = re.compile(r"[A-Za-z]?=?(?:\\\{(.*)\\\}|\\lbrace(.*)\\rbrace|\{(.*)\}|([0-9,]*))")
+_MEMBERS = re.compile(r"[0-9]{1,9}(?:[,;][0-9]{1,9})*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetOperationsConfig:
+    """What is asked for, and how large the sets and the expression are."""
+
+    kinds: tuple[str, ...] = KINDS  # some of members, size and total (the sum of the elements)
+    universe: int = 15  # the universe is 1..universe
+    n_sets: int = 3  # how many sets are given
+    n_operations: int = 3  # how many operations the expression has
+
+    def __post_init__(self) -> None:
+        if not self.kinds or not set(self.kinds) <= set(KINDS):
+            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
+        if not 2 <= self.n_sets <= len(_NAMES) or not 4 <= self.universe <= 10_000:
+            raise ConfigError(
+                f"need 2 <= n_sets <= {len(_NAMES)} and 4 <= universe <= 10000, got {self}"
+            )
+        if not 1 <= self.n_operations <= _MAX_OPERATIONS:
+            raise ConfigError(
+                f"need 1 <= n_operations <= {_MAX_OPERATIONS}, got {self.n_operations}"
+            )
+
+    @classmethod
+    def at(cls, difficulty: int) -> "SetOperationsConfig":
+        """The universe grows by four a rung, the expression by one; sets by one in three."""
+        return cls(
+            universe=min(8 + 4 * difficulty, 10_000),
+            n_sets=min(2 + difficulty // 3, len(_NAMES)),
+            n_operations=min(1 + difficulty, _MAX_OPERATIONS),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperationsProblem:
+    """The sets, an expression of them in postfix order, and the elements of its value."""
+
+    kind: str
+    universe: int
+    sets: tuple[tuple[int, ...], ...]
+    expression: tuple[str, ...]
+    members: tuple[int, ...] = hidden()
+
+
+@register("SetOperations-v0", domain="math")
+class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
+    """Evaluate an expression of finite sets.
+
+    Description:
+        Random subsets of {1, ..., n} and a random expression of them with unions,
+        intersections, differences, symmetric differences and complements, whose value is
+        neither empty nor everything.
+
+    Observation:
+        The universe, the sets, and the expression.
+
+    Action:
+        A list of elements such as ``{1, 4, 7}``, or one integer where a number is asked for.
+
+    Reward:
+        1 for the right set or number, otherwise 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Exact. A set is a list of elements in any order, with or without braces; an expression
+        of sets earns nothing.
+
+    Difficulty:
+        The universe, the number of sets and the length of the expression grow.
+
+    References:
+        Halmos, Naive Set Theory, sections 4 and 5.
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> SetOperationsProblem:
+        config = self.config
+        kind = pick(rng, config.kinds)
+        sets = tuple(_draw_subset(rng, config.universe) for _ in range(config.n_sets))
+        expression: tuple[str, ...] = ()
+        members: tuple[int, ...] = ()
+        for _ in range(_ATTEMPTS):
+            expression = _draw_expression(rng, config.n_sets, config.n_operations)
+            members = tuple(sorted(_value(expression, sets, config.universe)))
+            if 0 < len(members) < config.universe:
+                break
+        return SetOperationsProblem(kind, config.universe, sets, expression, members)
+
+    def prompt(self, problem: SetOperationsProblem) -> str:
+        lines = [f"Let $U = \\{{1, 2, \\ldots, {problem.universe}\\}}$ be the universe, and let"]
+        lines += [
+            f"${name} = {number_set(members)}$"
+            for name, members in zip(_NAMES, problem.sets, strict=False)
+        ]
+        used = [text for sign, text in _MEANINGS.items() if text and sign in problem.expression]
+        if used:
+            lines.append(f"Here {'; '.join(used)}.")
+        lines.append(_ASKS[problem.kind].format(_latex(problem.expression)))
+        return "\n".join(lines)
+
+    def verify(self, problem: SetOperationsProblem, answer: str) -> Verdict:
+        if problem.kind != "members":
+            return judge_math(self.solve(problem), answer, answer_type="integer")
+        given = _read_members(answer)
+        if given is None:
+            return Verdict.unparsable("expected the elements of the set, such as {1, 4, 7}")
+        if given != set(problem.members):
+            return Verdict.wrong("the set does not have these elements")
+        return Verdict.correct()
+
+    def solve(self, problem: SetOperationsProblem) -> str:
+        if problem.kind == "members":
+            return number_set(problem.members)
+        return str(len(problem.members) if problem.kind == "size" else sum(problem.members))
+
+
+def _draw_subset(rng: Rng, universe: int) -> tuple[int, ...]:
+    """Draw a subset of between a quarter and three quarters of the universe, about."""
+    share = integer(rng, 25, 75)
+    draws = integers(rng, 1, 100, universe)
+    return tuple(element for element, draw in enumerate(draws, 1) if draw <= share) or (1,)
+
+
+def _draw_expression(rng: Rng, n_sets: int, n_operations: int) -> tuple[str, ...]:
+    """Draw a random expression, as tokens in postfix order; neighbouring sets in it differ."""
+    last = integer(rng, 0, n_sets - 1)
+    expression = list(_draw_tree(rng, n_operations))
+    for position, item in enumerate(expression):
+        if item == _LEAF:
+            last = (last + integer(rng, 1, n_sets - 1)) % n_sets
+            expression[position] = _NAMES[last]
+    return tuple(expression)
+
+
+def _draw_tree(rng: Rng, n_operations: int) -> tuple[str, ...]:
+    if n_operations == 0:
+        return (_LEAF,)
+    if integer(rng, 1, 5) == 1:
+        inner = _draw_tree(rng, n_operations - 1)
+        # A complement of a complement would cancel, so the inner one is taken instead.
+        return inner if inner[-1] == "complement" else (*inner, "complement")
+    left = integer(rng, 0, n_operations - 1)
+    one, two = _draw_tree(rng, left), _draw_tree(rng, n_operations - 1 - left)
+    return (*one, *two, pick(rng, _BINARY))
+
+
+def _value(
+    expression: tuple[str, ...], sets: tuple[tuple[int, ...], ...], universe: int
+) -> frozenset[int]:
+    stack: list[frozenset[int]] = []
+    for item in expression:
+        if item == "complement":
+            stack.append(frozenset(range(1, universe + 1)) - stack.pop())
+        elif item in _BINARY:
+            right, left = stack.pop(), stack.pop()
+            stack.append(_combine(item, left, right))
+        else:
+            stack.append(frozenset(sets[_NAMES.index(item)]))
+    return stack.pop()
+
+
+def _combine(sign: str, left: frozenset[int], right: frozenset[int]) -> frozenset[int]:
+    if sign == "cup":
+        return left | right
+    if sign == "cap":
+        return left & right
+    return left - right if sign == "setminus" else left ^ right
+
+
+def _latex(expression: tuple[str, ...]) -> str:
+    stack: list[tuple[str, bool]] = []  # the text, and whether it needs brackets inside another
+    for item in expression:
+        if item == "complement":
+            stack.append((f"\\overline{{{stack.pop()[0]}}}", False))
+        elif item in _BINARY:
+            right, left = stack.pop(), stack.pop()
+            texts = [f"({text})" if brackets else text for text, brackets in (left, right)]
+            stack.append((f"{texts[0]} \\{item} {texts[1]}", True))
+        else:
+            stack.append((item, False))
+    return stack.pop()[0]
+
+
+def _read_members(answer: str) -> set[int] | None:
+    text = squeeze(answer)
+    match = _LIST.fullmatch(text) if text is not None else None
+    if match is None:
+        return None
+    inside = next(group for group in match.groups() if group is not None)
+    if not _MEMBERS.fullmatch(inside):
+        return None
+    return {int(element) for element in re.split("[,;]", inside)}
