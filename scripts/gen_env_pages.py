@@ -53,8 +53,9 @@ def page(spec: TaskSpec) -> str:
     doc = inspect.cleandoc(spec.task_type.__doc__ or "")
     doc = re.sub(r"^([A-Z][A-Za-z ]+):$", r"## \1\n", doc, flags=re.MULTILINE)
     doc = re.sub(r"^    ", "", doc, flags=re.MULTILINE)
-    parts = [f"# {_name(spec)}", doc, "## Facts", _facts(spec), "## Ladder", _ladder(spec)]
-    return "\n\n".join([*parts, "## Example", _example(spec), ""])
+    summary, _, rest = doc.partition("\n")
+    parts = [f"# {_name(spec)}", summary, "## Example", _example(spec), rest.strip()]
+    return "\n\n".join([*parts, "## Facts", _facts(spec), "## Ladder", _ladder(spec), ""])
 
 
 def _facts(spec: TaskSpec) -> str:
