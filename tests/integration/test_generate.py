@@ -22,6 +22,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.datasets import generate as generation
 from rlvr_envs.datasets.draw import OracleError
 from rlvr_envs.datasets.generate import generate
 from rlvr_envs.datasets.plan import Plan
@@ -143,20 +144,36 @@ def test_splits_share_nothing_and_hold_the_same_questions_whatever_the_seed(tmp_
     assert 0.1 < sizes["test"] / sizes.total() < 0.3
 
 
-def test_stopped_runs_go_on_to_the_same_bytes(tmp_path):
+STOPPED = {
+    "wide": {"sources": (("TestDoubling-v0", 60),), "difficulty": "0-2"},
+    # Helpings drawn for a row that was hard to find last into the next shard.
+    "crowded": {"sources": (("TestDoubling-v0", 75),), "knobs": {"largest": 100}},
+    # 20 questions a task for 70 rows: repeats, and cells that run out in different shards.
+    "narrow": {
+        "sources": (("TestDoubling-v0", 30), ("TestBroken-v0", 40)),
+        "knobs": {"largest": 20},
+        "allow_fewer": True,
+        "check": False,
+    },
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_stopped_runs_go_on_to_the_same_bytes(tmp_path, name):
     class Stop(Exception):
         pass
 
-    plan = Plan(sources=(("TestDoubling-v0", 60),), difficulty="0-2", shard_rows=7)
-    generate(plan, tmp_path / "whole")
-    for calls in (1, 3, 8):
-        left = iter(range(calls))
+    plan = Plan(shard_rows=7, **STOPPED[name])
+    calls = []
+    generate(plan, tmp_path / "whole", progress=lambda *_: calls.append(None))
+    for stop_at in range(1, len(calls), len(calls) // 6):
+        left = iter(range(stop_at))
 
         def stop(rows, total, left=left):
             if next(left, None) is None:
                 raise Stop
 
-        out = tmp_path / f"stopped-{calls}"
+        out = tmp_path / f"stopped-{stop_at}"
         with pytest.raises(Stop):
             generate(plan, out, progress=stop)
         assert tree(out) != tree(tmp_path / "whole")
@@ -230,6 +247,14 @@ def test_running_out_of_problems_says_how_many_there_are(tmp_path, capsys):
     rows = list(read_rows(tmp_path / "b"))
     assert sorted(row["problem"]["number"] for row in rows) == list(range(1, 8))
     assert "ran out of distinct problems: 7 of 20" in (tmp_path / "b" / "README.md").read_text()
+
+
+def test_repeats_now_and_then_are_no_exhaustion(tmp_path, monkeypatch):
+    monkeypatch.setattr(generation, "PATIENCE", 15)
+    monkeypatch.setattr(generation, "PATIENCE_PER_ROW", 0)
+    plan = Plan(sources=(("TestDoubling-v0", 35),), knobs={"largest": 50})
+    manifest = generate(plan, tmp_path / "a")
+    assert manifest["cells"][0]["repeated"] > 15
 
 
 def test_a_wrong_oracle_is_loud(tmp_path):
