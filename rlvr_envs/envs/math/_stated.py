@@ -19,6 +19,7 @@ MAX_TEXT = 20_000
 _BARS = re.compile(r"/|\\frac(?![a-zA-Z])")
 _COMMANDS = re.compile(r"\\(?!(?:frac|text|mathrm|approx)(?![a-zA-Z]))")
 _PRODUCTS = re.compile(r"[*^!|]|\)\s*+[0-9(]|[0-9}]\s*+\(")
+_TIMES_I = re.compile(r"(?:\\cdot|\\times|\*)\s*+i(?![a-zA-Z])")
 _MIXED = re.compile(r"[0-9]\s*+\\frac(?:\{([0-9]{1,3000})\}\{([0-9]{1,3000})\}|([0-9])([0-9]))?")
 _SUMS = re.compile(r"(?<=[0-9a-z)}])\s*+[+-]")
 
@@ -66,20 +67,32 @@ def stated_complex(answer: str) -> tuple[Fraction, Fraction] | None:
 
 
 def _last_side(answer: str, *, max_bars: int, max_sums: int) -> Value | None:
-    """Return what an answer, or the right side of ``x = ...``, says, if it is plainly stated."""
+    """Return what an answer, or all sides of ``x = ...``, say, if it is plainly stated."""
     if len(answer) > MAX_TEXT:
         return None
-    text = normalise(answer)
+    text = _TIMES_I.sub(" i", normalise(answer))
     if _COMMANDS.search(text) or _PRODUCTS.search(text):
         return None
     if len(_BARS.findall(text)) > max_bars or len(_SUMS.findall(text)) > max_sums:
         return None
     value = read(answer)
-    if isinstance(value, Chain):
-        name = value.sides[0]
-        named = isinstance(name, Scalar) and isinstance(name.expr, Sym)
-        return value.sides[1] if named and value.relations == ("=",) else None
-    return value
+    return _common_side(value) if isinstance(value, Chain) else value
+
+
+def _common_side(chain: Chain) -> Value | None:
+    """Return what all sides of ``a = b`` say, apart from a name on the left."""
+    sides = chain.sides
+    if isinstance(sides[0], Scalar) and isinstance(sides[0].expr, Sym):
+        sides = sides[1:]
+    agree = len({_value(side) for side in sides}) == 1
+    return sides[-1] if agree and set(chain.relations) == {"="} else None
+
+
+def _value(side: Value) -> tuple[object, str]:
+    """Return what two equal sides share: the value of a number, else the tree, and the unit."""
+    if not isinstance(side, Scalar):
+        return side, ""
+    return side.expr.value if isinstance(side.expr, Num) else side.expr, side.unit
 
 
 def _parts(node: Node) -> tuple[Fraction, Fraction] | None:

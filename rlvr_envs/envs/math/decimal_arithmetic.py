@@ -33,7 +33,7 @@ class DecimalArithmeticConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "DecimalArithmeticConfig":
-        """One term more a rung, a whole digit every second and a place every third."""
+        """A term and a form more a rung, a whole digit every second and a place every third."""
         return cls(
             n_terms=2 + difficulty,
             whole_digits=1 + difficulty // 2,

@@ -1,5 +1,6 @@
 """Systems of linear equations with a unique solution."""
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,6 +13,10 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import linear, number, point
 from rlvr_envs.verifiers.symbolic import judge_math
 
+_JOINT = re.compile(
+    r"(?:[,;]|\\text\{\s*(?:,\s*)?and\s*\}|\band\b|\\quad|\\\\)(?:\s|\\[,; ]|and\b)*"
+)
+_PLAIN_NAME = re.compile(r"[^a-z0-9]")  # what x_{10} and x_10 differ by
 _PRIME = 2**31 - 1  # a matrix that is regular modulo a prime is regular
 
 
@@ -122,10 +127,28 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
         )
 
     def verify(self, problem: LinearSystemProblem, answer: str) -> Verdict:
-        return judge_math(point(problem.solution), answer, answer_type="tuple")
+        ordered = _ordered(problem, answer)
+        if ordered is None:
+            return Verdict.wrong("the assignments are not one for each unknown")
+        return judge_math(point(problem.solution), ordered, answer_type="tuple")
 
     def solve(self, problem: LinearSystemProblem) -> str:
         return point(problem.solution)
+
+
+def _ordered(problem: LinearSystemProblem, answer: str) -> str | None:
+    """Return assignments such as ``y = 2, x = 1`` in the order asked for, other answers as is.
+
+    None if the assignments are to other names, or leave one out.
+    """
+    parts = [part.partition("=") for part in _JOINT.split(answer)]
+    if not all(sign for _, sign, _ in parts) or len(parts) == 1:
+        return answer
+    values = {_PLAIN_NAME.sub("", name): value.strip() for name, _, value in parts}
+    names = [_PLAIN_NAME.sub("", name) for name in _names(len(problem.constants))]
+    if len(values) != len(parts) or sorted(values) != sorted(names):
+        return None
+    return "(" + ", ".join(values[name] for name in names) + ")"
 
 
 def _names(count: int) -> tuple[str, ...]:

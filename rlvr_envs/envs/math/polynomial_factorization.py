@@ -15,6 +15,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import in_parentheses, polynomial, power
 from rlvr_envs.envs.math._polynomial_answers import factors_of, polynomial_of, sides
 from rlvr_envs.envs.math._polynomials import Poly, compose, content, multiply
+from rlvr_envs.verifiers.mathtext.nodes import Call, Sym
 
 _PRIMES = (2, 3, 5, 7)
 
@@ -138,6 +139,8 @@ class PolynomialFactorizationTask(
             return Verdict.unparsable("expected a product of polynomials in x")
         degree = len(problem.coefficients) - 1
         for side in written[:-1]:
+            if isinstance(side, Call) or (isinstance(side, Sym) and side.name != "x"):
+                continue  # a name for the polynomial
             if polynomial_of(side, "x", degree) != tuple(map(Fraction, problem.coefficients)):
                 return Verdict.wrong("a side of the equation is not the polynomial")
         factors = factors_of(written[-1], "x", degree)

@@ -51,6 +51,36 @@ def test_equal_forms_pass_and_near_misses_do_not():
         assert task.verify(problem, form).score == 0.0
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1/2, y = -1",
+        "y = -1, x = 1/2",
+        r"x = \frac{1}{2} \text{ and } y = -1",
+        "y = -1 and x = 0.5",
+        r"x=\frac12,\; y=-1",
+        r"y = -1 \quad x = \frac{1}{2}",
+    ],
+)
+def test_assignments_pass_in_any_order(text):
+    task = LinearSystemTask(LinearSystemConfig())
+    problem = LinearSystemProblem(
+        ((2, 1), (1, -1)), (Fraction(0), Fraction(3, 2)), (Fraction(1, 2), Fraction(-1))
+    )
+    assert task.verify(problem, text).score == 1.0
+    for wrong in (text.replace("-1", "1"), text.replace("x", "z"), text.replace("y", "x")):
+        assert task.verify(problem, wrong).score == 0.0
+
+
+def test_numbered_unknowns_are_matched_by_their_numbers():
+    task = LinearSystemTask(LinearSystemConfig())
+    solution = tuple(map(Fraction, range(11)))
+    problem = LinearSystemProblem(((0,) * 11,) * 11, solution, solution)
+    texts = [f"x_{{{i + 1}}} = {i}" for i in range(11)]
+    assert task.verify(problem, ", ".join(reversed(texts))).score == 1.0
+    assert task.verify(problem, ", ".join([*texts[:-1], "x_1 = 10"])).score == 0.0
+
+
 def test_regular_matrices_are_told_from_singular_ones():
     assert is_regular(((0, 1), (1, 0)))
     assert not is_regular(((2, 4), (3, 6)))

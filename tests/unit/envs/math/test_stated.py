@@ -20,6 +20,7 @@ from rlvr_envs.envs.math._stated import stated_complex, stated_rational
         ("x = 3/4", Fraction(3, 4)),
         ("$5$.", Fraction(5)),
         (r"75\%", Fraction(3, 4)),
+        (r"x = -\frac{11}{4} = -2.75", Fraction(-11, 4)),
     ],
 )
 def test_stated_numbers_are_read(text, value):
@@ -31,7 +32,21 @@ def test_stated_numbers_are_read(text, value):
     [
         *("2+3", "5 - 2", "2*3", r"2 \times 3", r"2 \cdot 3", "(2)(3)", "2(3)", "(2)3", "7^2"),
         *("3/4/5", r"\frac{1}{2}\frac{3}{4}", r"3 \frac{5}{4}", r"\frac{2+3}{4}", r"\sqrt{4}"),
-        *("4!", "|-5|", "2+3=5", "3 apples", "x", "", "²", "NaN", r"\infty", "9" * 5000, "3, 4"),
+        *(
+            "4!",
+            "|-5|",
+            "2+3=5",
+            "1/2 = 0.6",
+            "x < 3",
+            "3 apples",
+            "x",
+            "",
+            "²",
+            "NaN",
+            r"\infty",
+            "9" * 5000,
+            "3, 4",
+        ),
     ],
 )
 def test_calculations_and_other_things_are_not_numbers(text):
@@ -54,6 +69,7 @@ def test_a_percent_sign_is_hundredths_unless_percent_was_asked_for():
         (r"\frac{3}{5}-\frac{4}{5}i", Fraction(3, 5), Fraction(-4, 5)),
         (r"\frac{3}{5}-\frac{4i}{5}", Fraction(3, 5), Fraction(-4, 5)),
         (r"\frac{3+4i}{5}", Fraction(3, 5), Fraction(4, 5)),
+        (r"2 - 3 \cdot i", 2, -3),
         ("0.5 + 0.25i", Fraction(1, 2), Fraction(1, 4)),
     ],
 )
