@@ -46,6 +46,9 @@ SECTIONS = (
 )
 
 
+_FORMULA = re.compile(r"\$\$([^$]+)\$\$|\$([^$]+)\$")
+
+
 class ConformanceError(RlvrEnvsError):
     """A task breaks a promise; the message says which and what was seen."""
 
@@ -298,6 +301,30 @@ def guessing_does_not_pay(task_id: str) -> None:
     )
 
 
+def echoing_does_not_pay(task_id: str) -> None:
+    """Pieces of the prompt, handed back as the answer, earn no more than guessing."""
+    earned: dict[str, list[float]] = {}
+    for instance in _instances(task_id, 30, rungs=(0, 3)):
+        if instance.interactive:
+            raise NotApplicable("an episode is judged by its actions")
+        form = answer_format(instance.format_label)
+        text = instance.task.prompt(instance.problem)
+        formulas = [a or b for a, b in _FORMULA.findall(text)] or [text]
+        echoes = {
+            "whole prompt": text,
+            "first formula": formulas[0],
+            "last formula": formulas[-1],
+            "longest formula": max(formulas, key=len),
+            "right-hand side": formulas[-1].split("=")[-1],
+        }
+        for name, echo in echoes.items():
+            earned.setdefault(name, []).append(instance.judge(form.wrap(echo)).score)
+    bound = registry.find(task_id).task_type.guess_bound
+    for name, scores in earned.items():
+        mean = sum(scores) / len(scores)
+        _require(mean <= bound, f"answering with the {name} earns {mean:.2f} on average")
+
+
 def nothing_is_written(task_id: str) -> None:
     """Generating and judging open no file for writing and no connection."""
     events: list[str] = []
@@ -333,6 +360,7 @@ CHECKS: dict[str, Check] = {
         calls_out_of_order_are_errors,
         ladder_grows,
         guessing_does_not_pay,
+        echoing_does_not_pay,
         nothing_is_written,
         documentation_is_complete,
     )

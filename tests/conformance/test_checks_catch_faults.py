@@ -131,6 +131,20 @@ class ConstantAnswer(SumTask):
         return SumProblem(a, -a, 0)
 
 
+class AcceptsTheQuestion(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def prompt(self, problem):
+        return f"What is ${problem.a}+{problem.b}$?"
+
+    def verify(self, problem, answer):
+        terms = answer.split("+")
+        if all(term.isascii() and term.isdecimal() and len(term) < 20 for term in terms):
+            right = sum(map(int, terms)) == problem.total
+            return Verdict.correct() if right else Verdict.wrong("not the sum")
+        return Verdict.unparsable("not a number")
+
+
 class Undocumented(SumTask):
     """Add two numbers."""
 
@@ -161,6 +175,7 @@ FAULTS = [
     (NothingHidden, "oracle_earns_full_marks"),
     (TinySpace, "neighbouring_seeds_share_nothing"),
     (ConstantAnswer, "guessing_does_not_pay"),
+    (AcceptsTheQuestion, "echoing_does_not_pay"),
     (Undocumented, "documentation_is_complete"),
     (Writes, "nothing_is_written"),
     (FlatLadder, "ladder_grows"),
