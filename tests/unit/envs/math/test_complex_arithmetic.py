@@ -23,9 +23,7 @@ TRANSFORMATIONS = (*standard_transformations, implicit_multiplication)
 def parts(latex: str) -> tuple[Fraction, Fraction]:
     text = latex.replace(r"\left", "").replace(r"\right", "").replace("^", "**")
     text = text.replace(r"\times", "*").replace("}{", ")/(").replace("i", "j")
-    text = (
-        text.replace(r"\frac{", "((").replace("}", "))")
-    )
+    text = text.replace(r"\frac{", "((").replace("}", "))")
     value = parse_expr(text, {"j": sympy.I}, transformations=TRANSFORMATIONS)
     real, imaginary = sympy.nsimplify(sympy.expand_complex(value)).as_real_imag()
     return Fraction(int(real.p), int(real.q)), Fraction(int(imaginary.p), int(imaginary.q))
