@@ -39,6 +39,17 @@ __all__ = [
 
 MAX_ANSWER = 2_000  # characters; a longer answer counts only where the gold is as long
 
+# Whatever an answer provokes in the reader ends as a verdict.
+_READING_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+_LOOSE_SPACE = re.compile(r"(?<![0-9A-Za-z])\s++|\s++(?![0-9A-Za-z])")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _STAGES = {"spelling": 1.0, "number": 2.0, "typed": 3.0, "second reader": 4.0}
 
@@ -151,7 +162,7 @@ def _rule(gold: CompiledGold, answer: str, rel_tol: float | None) -> Verdict | N
         decided = _rule_words(gold, answer)
         if decided is None:
             return _rule_typed(gold, answer, settle(read(answer)), rel_tol)
-    except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
+    except _READING_ERRORS:
         return _undecided("it is too large or too deep to compare")
     return _BY_STAGE[decided, "typed"]
 
@@ -202,7 +213,7 @@ def _best(gold: CompiledGold, answer: str, value: Value, rel_tol: float | None) 
 
 
 def _squeeze(text: str) -> str:
-    return "".join(normalise(text).split())
+    return _LOOSE_SPACE.sub("", normalise(text))
 
 
 def _is_settled_here(gold: CompiledGold) -> bool:
@@ -239,7 +250,7 @@ def judge_antiderivative(integrand: str, answer: str, variable: str = "x") -> Ve
             return Verdict.unparsable("the answer is not an expression")
         slope = derivative(value.expr, variable)
         decision = None if slope is None else same_expression(target.expr, slope)
-    except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
+    except _READING_ERRORS:
         decision = None
     if decision is None:
         return _undecided("its derivative could not be compared with the integrand")

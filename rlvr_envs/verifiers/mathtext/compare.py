@@ -73,7 +73,9 @@ def _readings(gold: Scalar, answer: Scalar) -> list[tuple[Node, Node]]:
     if mine == theirs or not units.compatible(mine, theirs):
         return [(gold.expr, answer.expr)] if mine == theirs else []
     pairs = [(gold.expr, answer.expr)]
-    for unit in ("%", "deg"):
+    rounded = any(isinstance(side.expr, Num) and side.expr.ulp for side in (gold, answer))
+    # A rounded number of degrees in radians would be within half a unit of too much.
+    for unit in ("%",) if rounded else ("%", "deg"):
         factor = _FACTORS[unit]
         if mine == unit and not theirs:
             pairs.append((nodes.mul(gold.expr, *factor), answer.expr))

@@ -21,7 +21,7 @@ _CHILD = "rlvr_envs.verifiers.mathtext.fallback:equal_by_sympy"
 # What the other grammar reads only in part, or reads as something else.
 _REFUSED = re.compile(
     r"\\neq?(?![A-Za-z])|!=|\\not|=[^=]*=|\\text|\\mbox|\\boxed|\\forall|\\exists|\\le?ft?arrow"
-    r"|(?<![\\A-Za-z])[A-Za-z]{4,}|[0-9]\.[0-9]|[@;\"\x00-\x08]"
+    r"|(?<![\\A-Za-z])[A-Za-z]{4,}|[0-9]\.[0-9]|[@;\"'\x00-\x08]"
 )
 _INDEXED = re.compile(r"[_^]\s*+\{[^{}]*+\}")  # k=0 under a sum is no relation
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*+\{[a-z]+\*?\}")

@@ -43,9 +43,18 @@ def assignment(value: Value) -> Assigned | None:
     if value.relations[0] != "=":
         return None
     for name, content in ((left, right), (right, left)):
-        if _is_name(name) and not (_names(name) & _names(content) and isinstance(content, Scalar)):
+        if _is_name(name) and not _recurs(name, content):
             return Assigned(name, content)
     return None
+
+
+def _recurs(name: Value, content: Value) -> bool:
+    """Whether what is named occurs in its own definition, so that nothing is defined."""
+    if not isinstance(content, Scalar):
+        return False
+    if isinstance(name, Scalar) and isinstance(name.expr, Call) and name.expr.name.startswith("?"):
+        return name.expr.name in nodes.key(content.expr)
+    return bool(_names(name) & _names(content))
 
 
 def _is_name(value: Value) -> bool:

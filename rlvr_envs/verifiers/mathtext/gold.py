@@ -153,6 +153,8 @@ def _inferred(text: str) -> Value:
     if letter is not None and letter <= MAX_CHOICE:
         return Choice(letter)
     value = settle(read(text))
+    if isinstance(value, Text):
+        return read_text(text) or Opaque("words without an end")
     if not isinstance(value, Opaque):
         return value
     lettered = read_choice(text, with_text=True)

@@ -146,7 +146,7 @@ def normalise(text: str) -> str:
 def _rewrite_latex(text: str) -> str:
     text = _GROUPED.sub("", text)
     text = text.replace("\\$", "").replace("\\%", "%").replace("\\&", "&").replace("\\#", "#")
-    text = _SIZES.sub(" ", text)
+    text = _SIZES.sub("", text)
     text = _NOTHING.sub("", text)
     text = _SPACES.sub(" ", text)
     text = _DEGREE.sub(r"\\degree ", text)

@@ -267,14 +267,20 @@ def _root(field: Floats | Digits, args: list[Any]) -> Any:
     return field.power(value, 1 / degree)
 
 
+def _rounded(field: Floats | Digits, value: Any, to_whole: Callable[[Any], int]) -> Any:
+    if getattr(value, "imag", 0):
+        raise Undefined("a complex number rounded")
+    return field.number(Fraction(to_whole(value.real)))
+
+
 _SPECIAL: dict[str, Callable[[Any, list[Any]], Any]] = {
     "ln": _log,
     "log": _log,
     "lg": lambda field, args: _log(field, [args[0], field.number(Fraction(10))]),
     "root": _root,
     "abs": lambda field, args: abs(args[0]),
-    "floor": lambda field, args: field.library.floor(args[0]),
-    "ceil": lambda field, args: field.library.ceil(args[0]),
+    "floor": lambda field, args: _rounded(field, args[0], math.floor),
+    "ceil": lambda field, args: _rounded(field, args[0], math.ceil),
     "max": lambda field, args: max(args),
     "min": lambda field, args: min(args),
 }

@@ -28,7 +28,7 @@ _CHOICE_WITH_TEXT = re.compile(
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z\\])[A-Z][.):](?!\w)|\b(?:and|or)\s+[A-Z]\b")
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 
-MAX_TEXT_WORDS = 12
+MAX_TEXT_WORDS = 8  # more is prose, which nothing can judge
 
 
 @lru_cache(maxsize=4096)
