@@ -7,6 +7,7 @@ refused ends the run at once: no other request would fare better.
 """
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Mapping
@@ -46,7 +47,9 @@ class EndpointPolicy(Policy):
         self._model = model
         self._options = options
         self._url = _checked(options.base_url).rstrip("/") + "/chat/completions"
-        self._key = os.environ.get(options.api_key_env, "")
+        self._key = os.environ.get(options.api_key_env, "").strip()
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise ConfigError(f"the API key in {options.api_key_env} holds characters no key has")
         if not self._key and options.base_url == _DEFAULT_BASE_URL:
             raise ConfigError(
                 f"the environment variable {options.api_key_env} holds no API key: set it, name "
@@ -77,7 +80,8 @@ class EndpointPolicy(Policy):
     async def open(self) -> None:
         self._client = self._httpx.AsyncClient(
             timeout=self._options.timeout_s,
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            headers={"Content-Type": "application/json"}
+            | ({"Authorization": f"Bearer {self._key}"} if self._key else {}),
             limits=self._httpx.Limits(max_connections=self._options.concurrency),
         )
 
@@ -115,12 +119,12 @@ class EndpointPolicy(Policy):
 
     async def _attempt(self, body: Mapping[str, Any]) -> "Response | tuple[str, float]":
         """Return the response, or what went wrong and how long the server wants to be left."""
+        # In ASCII, since a model may have said half a surrogate pair, which UTF-8 cannot say.
+        data = json.dumps({**body, self._limit: self._options.max_new_tokens}).encode("ascii")
         try:
             # The client's timeouts are per read, so a server that drips would never time out.
             async with asyncio.timeout(self._options.timeout_s):
-                reply = await self._client.post(
-                    self._url, json={**body, self._limit: self._options.max_new_tokens}
-                )
+                reply = await self._client.post(self._url, content=data)
         except (TimeoutError, self._httpx.TimeoutException):
             return f"no answer within {self._options.timeout_s:g} s", 0.0
         except self._httpx.HTTPError as error:

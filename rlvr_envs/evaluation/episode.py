@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 from typing import Any, TypeVar
 
 from rlvr_envs.core.answer import answer_format
@@ -59,8 +60,7 @@ class Episode:
             self._instance = instance = await self._off_loop(self.question.instance)
             prompt = await self._off_loop(instance.prompt)
         except Exception as error:  # noqa: BLE001 - one broken task must not end the others' run
-            fault = f"the task posed no problem: {type(error).__name__}: {error}"
-            return self._record(Verdict.verifier_error(fault).to_json(), began)
+            return self._record(_fault("the task posed no problem", error).to_json(), began)
         try:
             verdict = (await self._play(instance, prompt)).to_json()
         except PolicyError as error:
@@ -73,8 +73,12 @@ class Episode:
         response = old["response"]
         self._actions = [response] if isinstance(response, str) else list(response)
         self._last = Response("", old.get("finish"), old.get("tokens"))
-        self._instance = instance = await self._off_loop(self.question.instance)
-        verdict = await self._off_loop(lambda: instance.judge(response))
+        try:
+            self._instance = instance = await self._off_loop(self.question.instance)
+        except Exception as error:  # noqa: BLE001 - as in `run`
+            verdict = _fault("the task posed no problem", error)
+        else:
+            verdict = await self._off_loop(partial(instance.judge, response))
         return self._record(verdict.to_json(), began) | {"elapsed_s": old["elapsed_s"]}
 
     async def _off_loop(self, function: Callable[[], T]) -> T:
@@ -85,7 +89,10 @@ class Episode:
         messages: list[Message] = [{"role": "user", "content": prompt}]
         session: Session | None = None
         if isinstance(instance.task, InteractiveTask):
-            session = instance.task.begin(instance.problem)
+            try:
+                session = instance.task.begin(instance.problem)
+            except Exception as error:  # noqa: BLE001 - a broken task is no bad answer
+                return _fault("the task failed", error)
         while True:
             request = Request(
                 instance, tuple(messages), self.sample, self.seed, self.question.index
@@ -94,8 +101,8 @@ class Episode:
             action = self._last.text
             self._actions.append(action)
             if session is None:
-                return await self._off_loop(lambda text=action: instance.judge(text))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
-            reply = await self._off_loop(lambda text=action: _answer(session, text))  # type: ignore[misc]  # as above
+                return await self._off_loop(partial(instance.judge, action))
+            reply = await self._off_loop(partial(_answer, session, action))
             if reply.verdict is not None:
                 return reply.verdict
             limit = instance.spec.max_turns
@@ -145,9 +152,11 @@ def _answer(session: Session, action: str) -> Reply:
     try:
         return session.reply(action)
     except Exception as error:  # noqa: BLE001 - a broken task must not look like a bad answer
-        return Reply(
-            "", Verdict.verifier_error(f"the task failed: {type(error).__name__}: {error}")
-        )
+        return Reply("", _fault("the task failed", error))
+
+
+def _fault(what: str, error: Exception) -> Verdict:
+    return Verdict.verifier_error(f"{what}: {type(error).__name__}: {error}")
 
 
 def extracted(instance: Instance, response: str) -> str | None:

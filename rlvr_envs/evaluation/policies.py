@@ -5,6 +5,7 @@ response to give raises `PolicyError`: that episode is not scored, and is asked 
 is resumed. It is never a score of 0, which would blame the model for the network.
 """
 
+import asyncio
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -130,7 +131,7 @@ class OraclePolicy(Policy):
 
     async def act(self, request: Request) -> Response:
         try:
-            solution = request.instance.solution()
+            solution = await asyncio.to_thread(request.instance.solution)
         except Exception as error:  # the solver is the task's; its failure is no score
             raise PolicyError(f"the oracle failed: {type(error).__name__}: {error}") from error
         return Response(nth_action(solution, request.turn, "oracle"))

@@ -21,6 +21,9 @@ from rlvr_envs.evaluation.table import estimate_text, rows_of
 # Longer texts are cut in the page; they are whole in episodes.jsonl.
 MAX_TEXT_CHARS = 6000
 
+# Up to so many ids, the title names them.
+_FEW_IDS = 3
+
 _escape = html.escape
 
 
@@ -62,7 +65,8 @@ def page(done: Evaluation, samples: Iterable[Sample]) -> str:
     from plotly.offline import get_plotlyjs
 
     summary = done.summary
-    title = f"Evaluation of {', '.join(done.plan.ids[:3])}{' …' if len(done.plan.ids) > 3 else ''}"
+    ids = done.plan.ids
+    title = f"Evaluation of {', '.join(ids) if len(ids) <= _FEW_IDS else f'{len(ids)} tasks'}"
     css = files("rlvr_envs.evaluation").joinpath("report.css").read_text(encoding="utf-8")
     body = "".join(
         (
@@ -165,12 +169,14 @@ def _heading(title: str, note: str) -> str:
 
 
 def _metrics_table(summary: Summary) -> str:
+    groups = rows_of(summary)
     ks = [summary.samples] if summary.samples > 1 else []
+    cut_short = any(group.cut_short for group in groups)
     names = ["task", "policy", "", "score", "95 % CI", "solved"]
     names += [name for k in ks for name in (f"pass@{k}", f"maj@{k}")]
-    names += ["problems", "episodes", "unscored", "cut short", "chars", "seconds"]
+    names += ["problems", "episodes", "unscored", *["cut short"] * cut_short, "chars", "seconds"]
     head = "".join(f"<th{_right(place)}>{_escape(name)}</th>" for place, name in enumerate(names))
-    rows = "".join(_metrics_row(group, ks) for group in rows_of(summary))
+    rows = "".join(_metrics_row(group, ks, cut_short=cut_short) for group in groups)
     note = (
         "Intervals are clustered by problem, with Student's t. pass@k is unbiased; maj@k scores "
         "the most frequent answer of k samples. Responses have the median length in characters; "
@@ -184,7 +190,7 @@ def _right(place: int) -> str:
     return ' class="number"' if place > 2 else ""
 
 
-def _metrics_row(group: Group, ks: list[int]) -> str:
+def _metrics_row(group: Group, ks: list[int], *, cut_short: bool) -> str:
     score = group.score
     interval = "–" if score.low is None else f"{score.low:.3f} – {score.high:.3f}"
     cells = [
@@ -198,7 +204,7 @@ def _metrics_row(group: Group, ks: list[int]) -> str:
         str(group.problems),
         str(group.episodes),
         str(group.unscored),
-        str(group.cut_short),
+        *([str(group.cut_short)] if cut_short else []),
         f"{group.chars['median']:.0f}" if group.chars else "–",
         f"{group.elapsed_s:.3g}",
     ]

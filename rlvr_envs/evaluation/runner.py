@@ -18,7 +18,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.episode import Episode, episode_key
-from rlvr_envs.evaluation.plan import Plan, Question, expand_ids
+from rlvr_envs.evaluation.plan import Plan, Question, expand_ids, read_difficulties
 from rlvr_envs.evaluation.policies import Policy, PolicyOptions, make_policy
 from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, write_json
 from rlvr_envs.evaluation.summary import Summary, summarise
@@ -57,7 +57,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
     ids: str | Sequence[str],
     policies: str | Policy | Sequence[str | Policy],
     *,
-    difficulty: int | Sequence[int] | None = None,
+    difficulty: int | str | Sequence[int] | None = None,
     episodes: int = 20,
     samples: int = 1,
     seed: int = 0,
@@ -73,7 +73,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
     Args:
         ids: tasks and mixtures; the namespace may be left out.
         policies: texts such as ``"oracle"`` and ``"openai:gpt-4o"``, or `Policy` objects.
-        difficulty: one rung or several; None for the defaults of the knobs.
+        difficulty: one rung or several, also as ``"0-5"``; None for the defaults of the knobs.
         episodes: problems of each id and difficulty.
         samples: responses to each problem.
         seed: what the problems are derived from; the same for every policy.
@@ -89,10 +89,13 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         RegistrationError: there is no such id.
         DependencyError: a policy needs a package that is missing.
     """
-    rungs = (difficulty,) if difficulty is None or isinstance(difficulty, int) else difficulty
+    if difficulty is None or isinstance(difficulty, str):
+        rungs = read_difficulties(difficulty)
+    else:
+        rungs = (difficulty,) if isinstance(difficulty, int) else tuple(dict.fromkeys(difficulty))
     plan = Plan(
         ids=expand_ids([ids] if isinstance(ids, str) else ids),
-        difficulties=tuple(rungs),
+        difficulties=rungs,
         episodes=episodes,
         samples=samples,
         seed=seed,
@@ -203,7 +206,7 @@ class _Run:
     async def _work(self, job: Episode | None, jobs: Iterator[Episode]) -> None:
         while job is not None:
             old = self._unscored.get(job.key)
-            if old and old["verdict"]["status"] == Status.VERIFIER_ERROR and old["response"]:
+            if old is not None and _judgeable(old):
                 record = await job.judge_again(old)
             else:
                 record = await job.run()
@@ -225,6 +228,12 @@ class _Run:
     def _tell(self, record: Record | None) -> None:
         if self._progress is not None:
             self._progress(Progress(len(self.finished), self.total, self._resumed, record))
+
+
+def _judgeable(record: Record) -> bool:
+    """Whether only the verifier failed: there is a response, which need not be asked for again."""
+    failed = record["verdict"]["status"] == Status.VERIFIER_ERROR
+    return bool(failed and record["response"] is not None)
 
 
 def _light(record: Record) -> Record:

@@ -99,12 +99,20 @@ class HotColdTask(InteractiveTask[SumConfig, Pair]):
         return ["no idea", str(problem.first)]
 
 
+class BoardlessTask(HotColdTask):
+    """A game that cannot begin."""
+
+    def begin(self, problem):
+        raise RuntimeError("no board")
+
+
 TASKS = {
     "EvalPlus-v0": (PlusTask, {"domain": "math"}),
     "EvalTagPlus-v0": (PlusTask, {"domain": "puzzles", "answer_format": "tag"}),
     "EvalBreakable-v0": (BreakablePlusTask, {"domain": "math"}),
     "EvalUnposable-v0": (UnposableTask, {"domain": "math"}),
     "EvalListed-v0": (ListedTask, {"domain": "math"}),
+    "EvalBoardless-v0": (BoardlessTask, {"domain": "search", "answer_format": "raw"}),
     "EvalHotCold-v0": (
         HotColdTask,
         {"domain": "search", "answer_format": "raw", "max_turns": 3},

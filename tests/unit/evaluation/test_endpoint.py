@@ -237,6 +237,22 @@ def test_interactive_episodes_send_the_whole_chat(server):
     assert server.requests[1][2]["messages"][2] == {"role": "user", "content": "colder"}
 
 
+def test_half_a_surrogate_pair_goes_back_and_forth(server):
+    server.script = [(200, completion("\ud800"), {})]
+    run = evaluate("EvalHotCold-v0", "openai:stub", episodes=1, options=server.options())
+    assert [r["verdict"]["status"] for r in run.records] == ["wrong"]
+    assert server.requests[1][2]["messages"][1]["content"] == "\ud800"
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "two\nlines"])
+def test_a_key_that_no_header_can_hold_is_refused(monkeypatch, key):
+    monkeypatch.setenv("RLVR_TEST_KEY", key)
+    options = PolicyOptions(base_url="http://127.0.0.1:1/v1", api_key_env="RLVR_TEST_KEY")
+    with pytest.raises(ConfigError, match="RLVR_TEST_KEY") as refused:
+        make_policy("openai:m", options)
+    assert key not in str(refused.value)
+
+
 def test_retry_after_reads_numbers_and_dates():
     assert retry_after("2.5", 0.0) == 2.5
     assert retry_after(formatdate(1000.0, usegmt=True), 990.0) == 10.0

@@ -149,6 +149,31 @@ def test_a_task_that_poses_nothing_spoils_no_other(tmp_path):
     assert details == ["the task posed no problem: RuntimeError: nothing to ask"] * 3
 
 
+def test_a_game_that_cannot_begin_is_unscored():
+    (record,) = evaluate("EvalBoardless-v0", "constant:x", episodes=1).records
+    assert (record["scored"], record["verdict"]["status"]) == (False, "verifier_error")
+
+
+def test_an_empty_response_is_judged_again_not_asked_again(tmp_path, mend):
+    silent = FunctionPolicy("silent", lambda messages: "\\boxed{} ")
+    evaluate("EvalBreakable-v0", silent, episodes=1, out=tmp_path)
+    asked = []
+    text = (tmp_path / "episodes.jsonl").read_text()
+    record = json.loads(text) | {"response": "", "scored": False}
+    record["verdict"] = {"score": 0.0, "status": "verifier_error", "detail": "", "parts": {}}
+    (tmp_path / "episodes.jsonl").write_text(json.dumps(record) + "\n")
+    mend()
+    again = FunctionPolicy("silent", lambda messages: asked.append(1) or "x")
+    run = evaluate("EvalBreakable-v0", again, episodes=1, out=tmp_path)
+    assert (asked, run.records[0]["verdict"]["status"]) == ([], "unparsable")
+
+
+def test_difficulties_may_be_text_and_are_not_repeated():
+    for given in ("0-1", [0, 1, 0]):
+        run = evaluate("EvalPlus-v0", "oracle", difficulty=given, episodes=1)
+        assert run.plan.difficulties == (0, 1)
+
+
 def test_a_finished_run_asks_nothing_and_says_the_same(tmp_path):
     first = evaluate("EvalPlus-v0", "random", episodes=5, samples=2, out=tmp_path)
     before = (tmp_path / "episodes.jsonl").read_bytes()
