@@ -30,7 +30,7 @@ class EigenvaluesConfig:
         return cls(
             size=2 + (difficulty + 1) // 3,
             max_eigenvalue=5 + 2 * difficulty,
-            n_mixes=difficulty + difficulty * difficulty // 12,
+            n_mixes=2 * difficulty,
         )
 
 
