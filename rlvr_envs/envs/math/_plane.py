@@ -123,8 +123,11 @@ def _polygon(rng: Rng, scale: Scale) -> Numbers:
 
     if not any(height(x, y) for x, y in inner):
         inner[0] = (inner[0][0], inner[0][1] + 1)
-    lower = [(x, y) for x, y in inner if height(x, y) <= 0]
-    upper = [(x, y) for x, y in inner if height(x, y) > 0]
+    # Points level with both ends join the chain whose other side is not the bare closing edge.
+    level = 0 if any(height(x, y) > 0 for x, y in inner) else -1
+    signs = [(x, y, (height(x, y) > 0) - (height(x, y) < 0)) for x, y in inner]
+    lower = [(x, y) for x, y, sign in signs if sign <= level]
+    upper = [(x, y) for x, y, sign in signs if sign > level]
     corners = [(left, ly), *lower, (right, ry), *reversed(upper)]
     return tuple(value for corner in corners for value in corner)
 
@@ -170,11 +173,10 @@ def _answer_section(numbers: Numbers) -> str:
 
 def _answer_area(numbers: Numbers) -> str:
     corners = _corners(numbers)
-    twice = sum(
-        ax * by - bx * ay
-        for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True)
-    )
-    return number(Fraction(abs(twice), 2))
+    twice = Fraction(0)
+    for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True):
+        twice += ax * by - bx * ay
+    return number(abs(twice) / 2)
 
 
 def _answer_line(numbers: Numbers) -> str:

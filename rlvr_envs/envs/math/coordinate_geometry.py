@@ -87,7 +87,8 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
     Verification:
         Exact: rationals, square roots, and equations up to a factor. Roots of sums that were not
         added up, and lines with brackets or powers, earn nothing, since filling in a formula is
-        not an answer. Decimals pass only where they are exact.
+        not an answer. A decimal counts where it is exact and, where the decimals of the value never
+        end, also where it is correctly rounded to six significant digits or more.
 
     Difficulty:
         Coordinates and denominators grow, and the polygon gets more vertices.

@@ -67,7 +67,8 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
         After one step.
 
     Verification:
-        Exact, on fractions; a rounded decimal earns nothing.
+        Exact, on fractions. A decimal counts where it is exact and, where the decimals of the value
+        never end, also where it is correctly rounded to six significant digits or more.
 
     Difficulty:
         The counts of dice, balls, bags, draws and stages grow, and with them the sample space.

@@ -133,8 +133,9 @@ def test_forms(problem, answer, score):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_polygons_do_not_cross_themselves(seed):
-    task = task_of("area", n_vertices=7, max_coordinate=8)
+@pytest.mark.parametrize(("n_vertices", "max_coordinate"), [(4, 4), (5, 5), (7, 8)])
+def test_polygons_do_not_cross_themselves(seed, n_vertices, max_coordinate):
+    task = task_of("area", n_vertices=n_vertices, max_coordinate=max_coordinate)
     numbers = task.generate(stream("CoordinateGeometry", "polygon", seed)).numbers
     corners = points(exact(numbers))
     sides = [sympy.Segment(a, b) for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
