@@ -83,7 +83,7 @@ def test_finite_decimals_and_fractions_are_the_same_number(name: str) -> None:
 
 def test_golds_of_other_problems_are_not_accepted() -> None:
     golds = sorted({gold.strip("$ ") for name in GOLD_SETS for gold in verifiable(name)})
-    chance = random.Random(0)  # noqa: S311 - a sample, not a secret
+    chance = random.Random(0)
     for _ in range(3_000):
         gold, answer = chance.sample(golds, 2)
         if judge_math(gold, answer).score == 1.0:

@@ -13,12 +13,12 @@ from rlvr_envs.verifiers.mathtext.values import Scalar
 from rlvr_envs.verifiers.symbolic import compile_gold, judge_math, verify_math
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=60)
-MATH_TEXT = st.text(st.sampled_from(list(r"0123456789+-*/^_(){}[]|,.;:=<>!%'$\xyzin e")), max_size=40)
+MATH_TEXT = st.text(
+    st.sampled_from(list(r"0123456789+-*/^_(){}[]|,.;:=<>!%'$\xyzin e")), max_size=40
+)
 COMMANDS = st.lists(
     st.sampled_from(
-        [r"\frac", r"\sqrt", r"\left(", r"\right)", r"\pi", r"\text{a}", r"\infty", r"\pm", "{", "}"]
-        + ["1", "23", "x", "^", "_", "+", "-", " ", ",", "(", ")", "[", "]", r"\begin{pmatrix}", "&"]
-        + [r"\\", r"\end{pmatrix}", "=", "<", r"\cup", r"\sin", r"\log", "|", "!", r"^\circ", r"\%"]
+        [r"\frac", r"\sqrt", r"\left(", r"\right)", r"\pi", r"\text{a}", r"\infty", r"\pm", "{", "}", "1", "23", "x", "^", "_", "+", "-", " ", ",", "(", ")", "[", "]", r"\begin{pmatrix}", "&", r"\\", r"\end{pmatrix}", "=", "<", r"\cup", r"\sin", r"\log", "|", "!", r"^\circ", r"\%"]
     ),
     max_size=14,
 ).map("".join)
@@ -26,7 +26,9 @@ FRACTIONS = st.fractions(min_value=-(10**6), max_value=10**6, max_denominator=10
 COEFFICIENTS = st.lists(st.integers(-9, 9), min_size=2, max_size=5)
 
 
-@given(gold=st.one_of(ANY_TEXT, MATH_TEXT, COMMANDS), answer=st.one_of(ANY_TEXT, MATH_TEXT, COMMANDS))
+@given(
+    gold=st.one_of(ANY_TEXT, MATH_TEXT, COMMANDS), answer=st.one_of(ANY_TEXT, MATH_TEXT, COMMANDS)
+)
 @settings(max_examples=300, deadline=None)
 def test_any_text_gives_a_verdict(gold: str, answer: str) -> None:
     verdict = judge_math(gold, answer)
@@ -67,7 +69,9 @@ def spellings(value: Fraction) -> list[str]:
 
 @given(value=FRACTIONS, data=st.data())
 @settings(max_examples=200, deadline=None)
-def test_every_spelling_of_a_rational_is_the_same_number(value: Fraction, data: st.DataObject) -> None:
+def test_every_spelling_of_a_rational_is_the_same_number(
+    value: Fraction, data: st.DataObject
+) -> None:
     gold, answer = (data.draw(st.sampled_from(spellings(value))) for _ in range(2))
     assert judge_math(gold, answer).score == 1.0
     other = value + data.draw(st.sampled_from([1, -1, Fraction(1, 7), -2 * value or 3]))
@@ -112,7 +116,11 @@ def test_sets_have_no_order_and_tuples_have(values: list[int], data: st.DataObje
     assert judge_math(texts[0], ", ".join(map(str, values[1:]))).score == 0.0
 
 
-@given(low=st.integers(-50, 50), width=st.integers(1, 50), brackets=st.sampled_from(["()", "[)", "(]", "[]"]))
+@given(
+    low=st.integers(-50, 50),
+    width=st.integers(1, 50),
+    brackets=st.sampled_from(["()", "[)", "(]", "[]"]),
+)
 @settings(deadline=None)
 def test_an_interval_is_its_inequality(low: int, width: int, brackets: str) -> None:
     high = low + width
@@ -135,7 +143,10 @@ def test_parsers_return_a_value_or_none(text: str) -> None:
     assert rows is None or len({len(row) for row in rows}) == 1
 
 
-@given(numbers=st.lists(st.integers(), min_size=1, max_size=20), joiner=st.sampled_from([", ", " ", ";", ","]))
+@given(
+    numbers=st.lists(st.integers(), min_size=1, max_size=20),
+    joiner=st.sampled_from([", ", " ", ";", ","]),
+)
 def test_lists_of_integers_come_back(numbers: list[int], joiner: str) -> None:
     text = joiner.join(map(str, numbers))
     assert parse.integers(text) == numbers

@@ -72,7 +72,9 @@ def _readings(gold: Scalar, answer: Scalar) -> list[tuple[Node, Node]]:
     mine, theirs = gold.unit, answer.unit
     if mine == theirs or not units.compatible(mine, theirs):
         return [(gold.expr, answer.expr)] if mine == theirs else []
-    pairs = [(gold.expr, answer.expr)]
+    # A bare gold may be a number of percent, but nobody counts pi percent.
+    counts = theirs != "%" or isinstance(gold.expr, Num)
+    pairs = [(gold.expr, answer.expr)] if counts else []
     rounded = any(isinstance(side.expr, Num) and side.expr.ulp for side in (gold, answer))
     # A rounded number of degrees in radians would be within half a unit of too much.
     for unit in ("%",) if rounded else ("%", "deg"):

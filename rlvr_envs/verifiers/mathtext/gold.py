@@ -33,6 +33,7 @@ MAX_CHOICE = "J"  # a later capital is a variable, unless the type says otherwis
 
 _PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{4,}")
 _COMMAND = re.compile(r"\\[A-Za-z]+")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
 _MAX_PROSE_WORDS = 3
 
 
@@ -137,6 +138,9 @@ def _opaque(text: str, value: Opaque) -> CompiledGold:
         return _refused(text, None, "it is prose")
     if not any(character.isalnum() for character in text):
         return _refused(text, None, "it holds no letter and no digit")
+    bare = _ESCAPED.sub("", text)
+    if bare.count("{") != bare.count("}"):
+        return _refused(text, None, "its braces do not balance")
     return CompiledGold(
         text=text,
         answer_type="expression",

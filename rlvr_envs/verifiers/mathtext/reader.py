@@ -26,6 +26,7 @@ _CHOICE_WITH_TEXT = re.compile(
     r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*(?:\(([A-Z])\)|([A-Z])[.):])\s*\}?\s*\S"
 )
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z\\])[A-Z][.):](?!\w)|\b(?:and|or)\s+[A-Z]\b")
+_FORMULA = re.compile(r"[^\w\s.,:;!?'()/&-]")
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 
 MAX_TEXT_WORDS = 8  # more is prose, which nothing can judge
@@ -98,6 +99,6 @@ def read_choice(text: str, *, with_text: bool) -> str | None:
 def read_text(text: str) -> Text | None:
     """Return an answer made of a few words, or None when it is prose or has no words."""
     words = plain_words(text)
-    if not words or len(words.split()) > MAX_TEXT_WORDS or not _WORDS.search(words):
+    if len(words.split()) > MAX_TEXT_WORDS or not _WORDS.search(words) or _FORMULA.search(words):
         return None
     return Text(words)

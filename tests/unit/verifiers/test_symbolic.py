@@ -133,7 +133,10 @@ SAME = [
     ("x < 1", "-x > -1"),
     ("x \\le 5", "5 \\ge x"),
     (r"x \neq 3", r"(-\infty,3)\cup(3,\infty)"),
-    (r"1\leq|z|\leq \frac{3}{2}", r"\left[-\frac{3}{2}, -1\right] \cup \left[1, \frac{3}{2}\right]"),
+    (
+        r"1\leq|z|\leq \frac{3}{2}",
+        r"\left[-\frac{3}{2}, -1\right] \cup \left[1, \frac{3}{2}\right]",
+    ),
     ("k \\ge 2", "[2, \\infty)"),
     ("0<f(x)<1", "(0,1)"),
     # equations
@@ -148,8 +151,14 @@ SAME = [
     ("11", "x = 5 + 6 = 11"),
     (r"\frac{1}{3}", r"\frac{1}{3} \approx 0.333"),
     # matrices and vectors
-    (r"\begin{pmatrix} -1/3 \\ 2/3 \end{pmatrix}", r"\begin{bmatrix} -\frac13 \\ \frac{2}{3}\end{bmatrix}"),
-    (r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}", r"\left[\begin{array}{cc}1 & 2 \\3 & 4\end{array}\right]"),
+    (
+        r"\begin{pmatrix} -1/3 \\ 2/3 \end{pmatrix}",
+        r"\begin{bmatrix} -\frac13 \\ \frac{2}{3}\end{bmatrix}",
+    ),
+    (
+        r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}",
+        r"\left[\begin{array}{cc}1 & 2 \\3 & 4\end{array}\right]",
+    ),
     (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", "(1, 2)"),
     (r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}", "[[1,2],[3,4]]"),
     # units, percent, degrees
@@ -254,7 +263,10 @@ DIFFERENT = [
     ("3x-y+13=0", "3x+4y+14=0"),
     ("x=5", "y=5"),
     ("x=3,y=2", "y=3,x=2"),
-    (r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}", r"\begin{pmatrix} 1 & 3 \\ 2 & 4 \end{pmatrix}"),
+    (
+        r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}",
+        r"\begin{pmatrix} 1 & 3 \\ 2 & 4 \end{pmatrix}",
+    ),
     (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", r"\begin{pmatrix} 1 & 2 \end{pmatrix}"),
     (r"5 \text{ cm}", r"5 \text{ m}"),
     (r"15\mbox{ cm}^2", r"15 \text{ cm}^3"),
