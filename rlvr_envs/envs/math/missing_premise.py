@@ -122,6 +122,9 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
         v0: first version.
     """
 
+    # "Cannot be determined" earns the share of ill-posed questions, half of them by default.
+    guess_bound = 0.65
+
     def generate(self, rng: Rng) -> MissingPremiseProblem:
         config = self.config
         kind = pick(rng, config.kinds)
