@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--episodes", type=int, default=20, help="problems of each id and rung")
     parser.add_argument("--samples", type=int, default=1, help="responses to each problem")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--shots", type=int, default=0, help="solved problems before each question")
     parser.add_argument("--answer-format", help="instead of each task's own")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KNOB=VALUE", help="a knob of the tasks"
@@ -66,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         episodes=args.episodes,
         samples=args.samples,
         seed=args.seed,
+        shots=args.shots,
         answer_format=args.answer_format,
         knobs=dict(map(_knob, args.set)),
     )

@@ -15,7 +15,7 @@ from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.instance import MAX_RESPONSE_CHARS, Instance, too_long
 from rlvr_envs.core.task import InteractiveTask, Reply, Session
 from rlvr_envs.core.verdict import Status, Verdict
-from rlvr_envs.evaluation.plan import Question
+from rlvr_envs.evaluation.plan import Plan, Question, solved_examples
 from rlvr_envs.evaluation.policies import Message, Policy, PolicyError, Request, Response
 from rlvr_envs.evaluation.store import Record
 
@@ -37,12 +37,12 @@ class Episode:
     """One sample of one question, with everything that answering and judging it needs."""
 
     def __init__(
-        self, question: Question, sample: int, *, policy: Policy, seed: int, executor: Executor
+        self, question: Question, sample: int, *, policy: Policy, plan: Plan, executor: Executor
     ) -> None:
         self.question = question
         self.sample = sample
         self.policy = policy
-        self.seed = seed
+        self.plan = plan
         self._executor = executor
         self._actions: list[str] = []
         self._last: Response | None = None
@@ -58,11 +58,11 @@ class Episode:
         began = time.perf_counter()
         try:
             self._instance = instance = await self._off_loop(self.question.instance)
-            prompt = await self._off_loop(instance.prompt)
+            opening = await self._off_loop(self._opening)
         except Exception as error:  # noqa: BLE001 - one broken task must not end the others' run
             return self._record(_fault("the task posed no problem", error).to_json(), began)
         try:
-            verdict = (await self._play(instance, prompt)).to_json()
+            verdict = (await self._play(instance, opening)).to_json()
         except PolicyError as error:
             verdict = {"score": None, "status": POLICY_ERROR, "detail": str(error), "parts": {}}
         return self._record(verdict, began)
@@ -85,8 +85,18 @@ class Episode:
         """Run what may take long in a thread, so that requests under way go on."""
         return await asyncio.get_running_loop().run_in_executor(self._executor, function)
 
-    async def _play(self, instance: Instance, prompt: str) -> Verdict:
-        messages: list[Message] = [{"role": "user", "content": prompt}]
+    def _opening(self) -> list[Message]:
+        """Return the chat up to the policy's first turn."""
+        instance = self.question.instance()
+        messages: list[Message] = []
+        for example in solved_examples(instance, self.plan.shots, self.plan.seed):
+            messages += [
+                {"role": "user", "content": example.prompt()},
+                {"role": "assistant", "content": str(example.solution())},
+            ]
+        return [*messages, {"role": "user", "content": instance.prompt()}]
+
+    async def _play(self, instance: Instance, messages: list[Message]) -> Verdict:
         session: Session | None = None
         if isinstance(instance.task, InteractiveTask):
             try:
@@ -95,7 +105,12 @@ class Episode:
                 return _fault("the task failed", error)
         while True:
             request = Request(
-                instance, tuple(messages), self.sample, self.seed, self.question.index
+                instance,
+                tuple(messages),
+                self.sample,
+                self.plan.seed,
+                len(self._actions),
+                self.question.index,
             )
             self._last = await self.policy.act(request)
             action = self._last.text

@@ -1,7 +1,7 @@
 """What an evaluation asks: ids, difficulties, problems and samples, checked before it starts."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
@@ -9,7 +9,9 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.source import Source, open_source
-from rlvr_envs.core.task import IndexedTask
+from rlvr_envs.core.task import IndexedTask, InteractiveTask
+
+_MAX_PART_CHARS = 20  # of a rung or a range in text
 
 
 def read_difficulties(text: str | None) -> tuple[int | None, ...]:
@@ -23,7 +25,7 @@ def read_difficulties(text: str | None) -> tuple[int | None, ...]:
     rungs: list[int] = []
     for part in text.split(","):
         low, dash, high = part.strip().partition("-")
-        if not low.isdecimal() or (dash and not high.isdecimal()):
+        if not low.isdecimal() or (dash and not high.isdecimal()) or len(part) > _MAX_PART_CHARS:
             raise ConfigError(
                 f"a difficulty is a number from 0, a list '0,2,5' or a range '0-5', got {text!r}"
             )
@@ -57,6 +59,8 @@ class Plan:
         episodes: how many problems of each id and difficulty.
         samples: how many responses to each problem.
         seed: what the problem seeds are derived from.
+        shots: how many solved problems of the same task come before each question, as turns of
+            the chat; small models need them to keep to the answer format.
         answer_format: the label of an answer format, instead of each task's own.
         knobs: fields of the tasks' configuration, by name.
     """
@@ -66,6 +70,7 @@ class Plan:
     episodes: int = 20
     samples: int = 1
     seed: int = 0
+    shots: int = 0
     answer_format: str | None = None
     knobs: Mapping[str, Any] = field(default_factory=dict)
 
@@ -78,6 +83,7 @@ class Plan:
             ("episodes", self.episodes, 1),
             ("samples", self.samples, 1),
             ("seed", self.seed, 0),
+            ("shots", self.shots, 0),
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < low:
                 raise ConfigError(f"{name} is an integer from {low}, got {value!r}")
@@ -90,6 +96,7 @@ class Plan:
             "episodes": self.episodes,
             "samples": self.samples,
             "seed": self.seed,
+            "shots": self.shots,
             "answer_format": self.answer_format,
             "knobs": dict(self.knobs),
         }
@@ -101,7 +108,7 @@ class Plan:
             ConfigError: a difficulty or a knob does not fit a task.
             RegistrationError: an id does not exist.
         """
-        return [
+        cells = [
             Cell(
                 open_source(
                     task_id,
@@ -114,6 +121,10 @@ class Plan:
             for task_id in self.ids
             for rung in self.difficulties
         ]
+        for spec in (spec for cell in cells for spec in cell.source.specs):
+            if self.shots and issubclass(spec.task_type, InteractiveTask):
+                raise ConfigError(f"shots are for tasks of one turn, and {spec.id} is interactive")
+        return cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +181,24 @@ class Question:
             return self._instance
 
 
-def questions(plan: Plan) -> Iterator[Question]:
-    """Yield every question of a plan, cell by cell."""
-    for cell in plan.cells():
-        yield from cell.questions(plan)
+def solved_examples(instance: Instance, count: int, seed: int) -> list[Instance]:
+    """Return other problems like this one: the same ones for every question of a task and rung.
+
+    Raises:
+        ConfigError: the task has too few different problems.
+    """
+    rng = stream("evaluation shots", instance.spec.id, f"difficulty {instance.difficulty}", seed)
+    seen = {instance.fingerprint()}
+    found: list[Instance] = []
+    for _ in range(20 * count):
+        if len(found) == count:
+            break
+        drawn = draw_seed(rng)
+        problem = instance.task.generate(stream(instance.spec.id, drawn))
+        example = replace(instance, problem=problem, problem_seed=drawn)
+        if example.fingerprint() not in seen:
+            seen.add(example.fingerprint())
+            found.append(example)
+    if len(found) < count:
+        raise ConfigError(f"{instance.spec.id} has too few problems here for {count} shots")
+    return found

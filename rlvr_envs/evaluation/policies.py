@@ -31,9 +31,11 @@ class Request:
 
     Attributes:
         instance: the problem. Only the oracle may look at more than its prompt.
-        messages: the chat so far, from the prompt on.
+        messages: the chat so far: solved examples if the run has any, then the prompt, then
+            actions and what the task said to them.
         sample: the number of the response to this problem, from 0.
         seed: the seed of the evaluation.
+        turn: the number of actions before this one.
         index: the number of the problem, where problems are numbered.
     """
 
@@ -41,12 +43,8 @@ class Request:
     messages: tuple[Message, ...]
     sample: int
     seed: int
+    turn: int = 0
     index: int | None = None
-
-    @property
-    def turn(self) -> int:
-        """The number of actions before this one."""
-        return sum(message["role"] == "assistant" for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,7 @@ class RandomPolicy(Policy):
             request.turn,
         )
         label = instance.format_label
-        guess = _guess(rng, request.messages[0]["content"], as_json=label == "json")
+        guess = _guess(rng, request.messages[-1]["content"], as_json=label == "json")
         return Response(guess if instance.interactive else answer_format(label).wrap(guess))
 
 

@@ -96,6 +96,7 @@ def _facts(done: Evaluation) -> str:
         "difficulties": _rungs(plan),
         "problems each": plan.episodes,
         "samples each": plan.samples,
+        "shots": plan.shots,
         "seed": plan.seed,
         "episodes": len(done.records),
     }
@@ -206,7 +207,7 @@ def _metrics_row(group: Group, ks: list[int], *, cut_short: bool) -> str:
         str(group.unscored),
         *([str(group.cut_short)] if cut_short else []),
         f"{group.chars['median']:.0f}" if group.chars else "–",
-        f"{group.elapsed_s:.3g}",
+        f"{group.elapsed_s:.2f}",
     ]
     inside = "".join(f"<td{_right(place)}>{cell}</td>" for place, cell in enumerate(cells))
     kind = "" if "task" in group.by else ' class="whole"'

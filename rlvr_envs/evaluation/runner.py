@@ -61,6 +61,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
     episodes: int = 20,
     samples: int = 1,
     seed: int = 0,
+    shots: int = 0,
     answer_format: str | None = None,
     knobs: dict[str, Any] | None = None,
     options: PolicyOptions | None = None,
@@ -77,6 +78,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         episodes: problems of each id and difficulty.
         samples: responses to each problem.
         seed: what the problems are derived from; the same for every policy.
+        shots: solved problems of the same task before each question.
         answer_format: the label of an answer format, instead of each task's own.
         knobs: fields of the tasks' configuration, by name.
         options: options of the policies that run a model.
@@ -99,6 +101,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         episodes=episodes,
         samples=samples,
         seed=seed,
+        shots=shots,
         answer_format=answer_format,
         knobs=knobs or {},
     )
@@ -222,7 +225,7 @@ class _Run:
             for sample in range(self.plan.samples):
                 if episode_key(policy.name, question, sample) not in self.finished:
                     yield Episode(
-                        question, sample, policy=policy, seed=self.plan.seed, executor=executor
+                        question, sample, policy=policy, plan=self.plan, executor=executor
                     )
 
     def _tell(self, record: Record | None) -> None:

@@ -24,7 +24,9 @@ def test_difficulties_are_lists_and_ranges(text, rungs):
     assert read_difficulties(text) == rungs
 
 
-@pytest.mark.parametrize("text", ["", "a", "-1", "1-", "3-1", "1,,2", "1.5", "0-99999", "²"])
+@pytest.mark.parametrize(
+    "text", ["", "a", "-1", "1-", "3-1", "1,,2", "1.5", "0-99999", "²", "9" * 5000]
+)
 def test_bad_difficulties_are_refused(text):
     with pytest.raises(ConfigError):
         read_difficulties(text)

@@ -18,7 +18,7 @@ def ask(policy, task="EvalPlus-v0", *, seed=7, sample=0, actions=(), difficulty=
             {"role": "assistant", "content": action},
             {"role": "user", "content": "go on"},
         ]
-    response = asyncio.run(policy.act(Request(instance, tuple(messages), sample, 0)))
+    response = asyncio.run(policy.act(Request(instance, tuple(messages), sample, 0, len(actions))))
     return instance, response.text
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 
@@ -110,6 +111,33 @@ def test_a_function_sees_the_chat_and_cannot_change_it():
         ["user", "assistant", "user"],
         ["user", "assistant", "user", "assistant", "user"],
     ]
+
+
+def test_shots_are_solved_problems_other_than_the_question():
+    seen = []
+    watcher = FunctionPolicy("watcher", lambda messages: seen.append(messages) or "x")
+    evaluate("EvalTagPlus-v0", watcher, difficulty=1, episodes=12, shots=2)
+    assert len(seen) == 12
+    for messages in seen:
+        assert [m["role"] for m in messages] == ["user", "assistant"] * 2 + ["user"]
+        asked = [m["content"] for m in messages if m["role"] == "user"]
+        assert len(set(asked)) == 3
+        for question, answer in zip(asked, messages[1::2], strict=False):
+            first, second = re.findall(r"(\d+) \+ (\d+)", question)[0]
+            assert answer["content"] == f"<answer>{int(first) + int(second)}</answer>"
+
+
+def test_shots_do_not_count_as_turns():
+    run = evaluate("EvalPlus-v0", ["oracle", "random"], difficulty=1, episodes=4, shots=3)
+    assert run.summary["overall"][0].score.mean == 1.0
+    assert {record["turns"] for record in run.records} == {1}
+
+
+def test_shots_that_cannot_be_had_are_refused_or_unscored():
+    with pytest.raises(ConfigError, match="interactive"):
+        evaluate("EvalHotCold-v0", "oracle", shots=1)
+    (record,) = evaluate("EvalListed-v0", "oracle", episodes=1, shots=9).records
+    assert not record["scored"]
 
 
 def test_a_failing_policy_is_unscored_never_zero_and_asked_again_on_resume(tmp_path):
