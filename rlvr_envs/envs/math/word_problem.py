@@ -1,5 +1,6 @@
 """Word problems told from a graph of operations."""
 
+import re
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
@@ -10,6 +11,8 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._operation_graph import Fact, Limits, draw_graph, trace
 from rlvr_envs.verifiers.symbolic import judge_math
+
+_LINE = re.compile(r"\s*([^:]{1,80}):(?:.{0,200}=)?\s*([0-9]{1,18})\s*$", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,7 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
         A directed acyclic graph of operations (more and fewer than, times, equal shares,
         percentages, fractions, sums, differences) is told as a story in one of several settings.
         Every operation counted by ``n_operations`` is needed for the answer; distractors are not.
-        `rlvr_envs.envs.math._operation_graph.trace` gives the solution step by step.
+        `explain` gives the solution step by step, and `step_credit` reads one.
 
     Observation:
         One sentence a quantity, and the question.
@@ -210,6 +213,32 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
 
     def solve(self, problem: WordProblem) -> str:
         return str(problem.answer)
+
+    def explain(self, problem: WordProblem) -> str:
+        """Return the solution, one line for each quantity that the answer needs.
+
+        A line reads ``rulers in the Nova classroom: 3 + 4 = 7``, or just the number if it is given.
+        """
+        lines = []
+        for subject, calculation, value in trace(problem.facts, problem.asked):
+            worked = "" if calculation == str(value) else f"{calculation} = "
+            lines.append(f"{_name(problem.quantities[subject])}: {worked}{value}")
+        return "\n".join(lines)
+
+    def step_credit(self, problem: WordProblem, solution: str) -> float:
+        """Return the share of the needed quantities that a solution works out rightly.
+
+        Lines as `explain` writes them count, in any order; of several lines on one quantity, the
+        last. This is a process score for training experiments, never part of a verdict.
+        """
+        stated = {
+            match[1]: int(match[2])
+            for line in solution.splitlines()
+            if (match := _LINE.match(line))
+        }
+        steps = trace(problem.facts, problem.asked)
+        right = sum(stated.get(_name(problem.quantities[s.subject])) == s.value for s in steps)
+        return right / len(steps)
 
 
 def _quantities(rng: Rng, context: str, count: int) -> tuple[Quantity, ...]:

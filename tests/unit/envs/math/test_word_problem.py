@@ -122,6 +122,26 @@ def test_trace_ends_in_the_answer_and_every_line_holds():
         assert steps[-1].value == problem.answer
 
 
+def test_credit_for_steps():
+    task = WordProblemTask(WordProblemConfig(n_operations=6))
+    for seed in range(20):
+        problem = task.generate(stream("WordProblem", "credit", seed))
+        lines = task.explain(problem).splitlines()
+        assert lines[-1].endswith(f"= {problem.answer}")
+        almost = (len(lines) - 1) / len(lines)
+        assert task.step_credit(problem, "\n".join(reversed(lines))) == 1.0
+        assert task.step_credit(problem, "\n".join(lines[1:])) == almost
+        assert task.step_credit(problem, "\n".join([*lines, lines[0] + "1"])) == almost
+
+
+@pytest.mark.parametrize(
+    "text", ["", "7", "= 7", "a: b = 7", "a: 7", ":=1\n" * 2_000, ":" * 50_000]
+)
+def test_other_solutions_earn_no_credit(text):
+    task = WordProblemTask(WordProblemConfig())
+    assert task.step_credit(task.generate(stream("WordProblem", "none")), text) == 0.0
+
+
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_context_is_kept(context):
     task = WordProblemTask(WordProblemConfig(context=context))
