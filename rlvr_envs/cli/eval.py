@@ -10,7 +10,6 @@ summary.json and report.html in the folder of --out.
 """
 
 import argparse
-import ast
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.cli import _text
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties
 from rlvr_envs.evaluation.policies import Policy, PolicyOptions, make_policy
 from rlvr_envs.evaluation.runner import Evaluation, Progress, run_plan
@@ -41,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shots", type=int, default=0, help="solved problems before each question")
     parser.add_argument("--answer-format", help="instead of each task's own")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KNOB=VALUE", help="a knob of the tasks"
+        "--knob", action="append", default=[], metavar="NAME=VALUE", help="a knob of the tasks"
     )
     parser.add_argument("--per-task", action="store_true", help="expand mixtures into their tasks")
     parser.add_argument("--workers", type=int, help="threads that judge (default: the cores)")
@@ -69,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         shots=args.shots,
         answer_format=args.answer_format,
-        knobs=dict(map(_knob, args.set)),
+        knobs=_text.knobs(args.knob),
     )
     options = PolicyOptions(**{o.name: getattr(args, o.name) for o in fields(PolicyOptions)})
     policies = [make_policy(spec, options) for spec in args.policy]
@@ -79,16 +78,6 @@ def run(args: argparse.Namespace) -> int:
     _write_report(args, done)
     _print(args, done, policies)
     return 0 if any(record["scored"] for record in done.records) else 1
-
-
-def _knob(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ConfigError(f"a knob is set as name=value, got {text!r}")
-    try:
-        return name.replace("-", "_"), ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name.replace("-", "_"), value
 
 
 def _require_packages(args: argparse.Namespace) -> None:

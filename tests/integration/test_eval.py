@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -154,6 +155,17 @@ def test_json_needs_no_table(tmp_path):
     assert data["config"]["ids"] == [TASK]
 
 
+def test_knobs_and_shots_reach_the_problems(tmp_path):
+    run(
+        TASK, "--policy=oracle", "--knob=n_numbers=5", "--shots=1", "--episodes=2",
+        f"--out={tmp_path}",
+    )  # fmt: skip
+    config = json.loads((tmp_path / "run.json").read_text())["config"]
+    assert (config["knobs"], config["shots"]) == ({"n_numbers": 5}, 1)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(re.findall(r"divisor of \d+, \d+, \d+, \d+, \d+\?", page)) == 2
+
+
 def test_another_configuration_in_the_same_folder_is_refused(tmp_path):
     run(TASK, "--policy=oracle", "--episodes=3", f"--out={tmp_path}", "--no-report")
     before = lines(tmp_path)
@@ -171,7 +183,7 @@ def test_another_configuration_in_the_same_folder_is_refused(tmp_path):
         ([TASK, "--policy=orcale"], "did you mean 'oracle'"),
         ([TASK, "--policy=oracle", "--difficulty=0..3"], "'0-5', got '0..3'"),
         ([TASK, "--policy=oracle", "--episodes=0"], "episodes is an integer from 1"),
-        ([TASK, "--policy=oracle", "--set=n_number=3"], "did you mean 'n_numbers'"),
+        ([TASK, "--policy=oracle", "--knob=n_number=3"], "did you mean 'n_numbers'"),
         ([TASK, "--policy=oracle", "--answer-format=xml"], "no answer format 'xml'"),
         ([TASK, "--policy=oracle", "--workers=0"], "workers must be at least 1"),
     ],
