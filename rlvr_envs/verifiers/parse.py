@@ -26,7 +26,7 @@ def integer(text: str, *, max_digits: int = MAX_DIGITS) -> int | None:
         return None
     if _GROUPED.fullmatch(text):
         text = text.replace(",", "")
-    if len(text) > max_digits + 1 or not _INTEGER.fullmatch(text):
+    if len(text.lstrip("+-")) > max_digits or not _INTEGER.fullmatch(text):
         return None
     return int(text)
 
@@ -48,7 +48,7 @@ def rational(text: str, *, max_digits: int = MAX_DIGITS) -> Fraction | None:
     if _DECIMAL.fullmatch(text) and len(text) <= max_digits:
         return Fraction(text)
     quotient = _QUOTIENT.fullmatch(text)
-    if quotient is None:
+    if quotient is None or max(map(len, quotient.groups())) > max_digits:
         return None
     top, bottom = int(quotient[1]), int(quotient[2])
     return None if bottom == 0 else Fraction(top, bottom)
@@ -78,7 +78,9 @@ def integers(
     if not pieces:
         return None
     found = [
-        int(piece) for piece in pieces if len(piece) <= max_digits + 1 and _INTEGER.fullmatch(piece)
+        int(piece)
+        for piece in pieces
+        if len(piece.lstrip("+-")) <= max_digits and _INTEGER.fullmatch(piece)
     ]
     return found if len(found) == len(pieces) else None
 

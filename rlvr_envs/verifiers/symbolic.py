@@ -19,7 +19,7 @@ from rlvr_envs.verifiers.mathtext.compare import Decision, same
 from rlvr_envs.verifiers.mathtext.forms import is_worked_out, settle
 from rlvr_envs.verifiers.mathtext.gold import CompiledGold, compile_gold
 from rlvr_envs.verifiers.mathtext.identity import same as same_expression
-from rlvr_envs.verifiers.mathtext.normalise import normalise, plain_words
+from rlvr_envs.verifiers.mathtext.normalise import loose_spelling, plain_words
 from rlvr_envs.verifiers.mathtext.reader import (
     read,
     read_as_decimal,
@@ -49,7 +49,6 @@ _READING_ERRORS = (
     TypeError,
     ValueError,
 )
-_LOOSE_SPACE = re.compile(r"(?<![0-9A-Za-z])\s++|\s++(?![0-9A-Za-z])")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _STAGES = {"spelling": 1.0, "number": 2.0, "typed": 3.0, "second reader": 4.0}
 
@@ -188,7 +187,7 @@ def _rule_typed(
     decision = _best(gold, answer, value, rel_tol)
     if decision is not None:
         return _BY_STAGE[decision, "typed"]
-    if _squeeze(answer) == _squeeze(gold.text):
+    if loose_spelling(answer) == loose_spelling(gold.text):
         return _BY_STAGE[True, "spelling"]
     if isinstance(gold.value, Text | Choice):
         return _BY_STAGE[False, "typed"]
@@ -210,10 +209,6 @@ def _best(gold: CompiledGold, answer: str, value: Value, rel_tol: float | None) 
     elif isinstance(gold.value, Scalar) and isinstance(value, Listing):
         other = read_as_decimal(answer) if gold.answer_type == "real" else None
     return decision if other is None else same(gold.value, settle(other), rel_tol) or decision
-
-
-def _squeeze(text: str) -> str:
-    return _LOOSE_SPACE.sub("", normalise(text))
 
 
 def _is_settled_here(gold: CompiledGold) -> bool:

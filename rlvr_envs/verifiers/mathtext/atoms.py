@@ -21,7 +21,7 @@ from rlvr_envs.verifiers.mathtext.values import (
 )
 
 _CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "langle": ("rangle",)}
-_MATRICES = frozenset(("pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix", "array"))
+_MATRICES = frozenset(("pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix", "array", "cases"))
 _ALWAYS_FUNCTIONS = frozenset("fghFGH")
 _OFTEN_FUNCTIONS = frozenset("fghFGHpqPQuvwxyzIVTNWSDAR") | {"phi", "psi", "delta", "theta", "Phi"}
 _INVERTIBLE = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
@@ -130,12 +130,21 @@ class AtomParser(Cursor, ABC):
                 raise Unreadable("an empty group")
             return Braces(())
         bars, self.bars = self.bars, 0
+        described = opening == "\\{" and self._skip_description()
         inner = self.listing()
         self.expect(closing)
         self.bars = bars
-        if opening == "{":
+        if opening == "{" or described:
             return inner
         return Braces(inner.items if isinstance(inner, Listing) else (inner,))
+
+    def _skip_description(self) -> bool:
+        """Step over the ``x |`` or ``x in R :`` of a set given by a condition."""
+        ahead = 3 if self.peek(1).text == "in" and self.peek(2).text.startswith("mathbb") else 1
+        if self.peek().kind != "sym" or self.peek(ahead).text not in ("|", ":"):
+            return False
+        self.at += ahead + 1
+        return True
 
     def _absolute(self, bar: str) -> Value:
         self.at += 1
@@ -260,6 +269,8 @@ class AtomParser(Cursor, ABC):
         if name not in _MATRICES:
             raise Unreadable(f"the environment {name[:20]!r}")
         self.at += 1
+        if name == "cases":
+            return self._cases()
         rows: list[list[Value]] = [[self.clause()]]
         while not (self.peek().kind == "end" and self.peek().text == name):
             if self.take("&"):
@@ -292,6 +303,18 @@ class AtomParser(Cursor, ABC):
             self.tokens[self.at] = Token("num", token.text[1:], False)
             return numeral(token.text[0])
         return self.argument()
+
+    def _cases(self) -> Value:
+        """Read a system of relations, one a line."""
+        lines = [self.clause()]
+        while not (self.peek().kind == "end" and self.peek().text == "cases"):
+            while self.take(",", ";"):
+                pass
+            self.expect("row")
+            if self.peek().kind != "end":
+                lines.append(self.clause())
+        self.at += 1
+        return Listing(tuple(lines), "and")
 
 
 def scalar(value: Value) -> Node:

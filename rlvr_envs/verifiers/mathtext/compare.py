@@ -60,6 +60,10 @@ def _scalar(gold: Scalar, answer: Value, rel_tol: float | None) -> Decision:
         return quotient is not None and same_expr(gold.expr, quotient, rel_tol)
     if not isinstance(answer, Scalar):
         return False
+    if gold.unit and not answer.unit:
+        spelled = units.spelled_in_symbols(answer.expr)
+        if spelled is not None and spelled[1] == units.dimensions(gold.unit):
+            answer = Scalar(spelled[0])
     readings = _readings(gold, answer)
     decisions = [same_expr(mine, theirs, rel_tol) for mine, theirs in readings]
     if True in decisions:

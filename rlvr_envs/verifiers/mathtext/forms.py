@@ -23,6 +23,11 @@ from rlvr_envs.verifiers.mathtext.values import (
 APPROXIMATION = 0.01  # how far the right side of an "approximately" may be off, relatively
 
 _CONTRADICTION = Opaque("sides that differ", final=True)
+_REAL_LINE = Group("(", (Scalar(nodes.neg(nodes.INFINITY)), Scalar(nodes.INFINITY)), ")")
+_ALL_REALS = (
+    Scalar(Sym("mathbb R")),
+    Text("all real numbers"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +103,22 @@ def settle(value: Value) -> Value:
         return _settle_chain(value)
     if isinstance(value, Listing):
         return _settle_list(value)
-    if isinstance(value, Scalar):
-        readings = tuple(Scalar(expr, value.unit) for expr in nodes.expand_signs(value.expr))
-        return value if len(readings) == 1 else Listing(readings, ",")
+    if isinstance(value, Scalar | Text):
+        return _settle_atom(value)
     if isinstance(value, Braces):
         return Braces(tuple(_flat(settle(item) for item in value.items)))
     if isinstance(value, Group):
         return replace(value, items=tuple(settle(item) for item in value.items))
     return value
+
+
+def _settle_atom(value: Scalar | Text) -> Value:
+    if value in _ALL_REALS:
+        return _REAL_LINE
+    if isinstance(value, Text):
+        return value
+    readings = tuple(Scalar(expr, value.unit) for expr in nodes.expand_signs(value.expr))
+    return value if len(readings) == 1 else Listing(readings, ",")
 
 
 def _flat(items: Iterable[Value]) -> list[Value]:
@@ -166,7 +179,9 @@ def _is_near(exact: Value, rounded: Value) -> bool:
 
 def _settle_list(value: Listing) -> Value:
     """Flatten nested lists, and put the assignments that belong together into records."""
-    items = [settle(item) for item in value.items]
+    items = [settle(item) for item in value.items if not _is_domain(item)]
+    if len(items) == 1:
+        return items[0]
     if all(record(item) is not None for item in items if isinstance(item, Listing)) and all(
         isinstance(item, Listing) for item in items
     ):
@@ -185,6 +200,15 @@ def _settle_list(value: Listing) -> Value:
         shared = [found.value if found else item for found, item in zip(names, flat, strict=True)]
         return Listing(tuple(_flat(shared)), value.joiner)
     return Listing(tuple(flat), value.joiner)
+
+
+def _is_domain(value: Value) -> bool:
+    """Whether a remark such as ``k in Z`` says only what kind of number a parameter is."""
+    if not isinstance(value, Chain) or value.relations != ("in",):
+        return False
+    domain = value.sides[1]
+    named = isinstance(domain, Scalar) and isinstance(domain.expr, Sym)
+    return named and domain.expr.name in ("mathbb Z", "mathbb N", "Z", "N")  # type: ignore[union-attr]
 
 
 def _is_inequality(value: Value) -> bool:

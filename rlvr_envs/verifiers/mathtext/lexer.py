@@ -258,7 +258,7 @@ def _word(found: list[Token], word: str, spaced: bool) -> None:
 UNITS = words_of(
     "cm mm km kg mg ml mph ft in lb lbs oz hr hrs min mins sec secs day days yr yrs mi nm Hz kHz "
     "MHz GHz kW kJ eV keV MeV GeV mol pm am cents cent deg rad Pa kPa atm mol mL yd sq cu rpm kmh "
-    "dollars degrees percent pct AU pc Mpc kpc erg Gyr Myr ly dB ohm ohms V W J N K A"
+    "st nd rd th dollars degrees percent pct AU pc Mpc kpc erg Gyr Myr ly dB ohm ohms V W J N K A"
 )
 WORDS = words_of(
     "yes no none true odd even east west cm km kg mm inch feet foot day days hour cent mile year "

@@ -87,6 +87,11 @@ _DEGREE = re.compile(
     r"\^\s*+(?:\{\s*+\\circ\s*+\}|\\circ(?![A-Za-z]))|\\circ(?![A-Za-z])|\\deg(?![A-Za-z])"
 )
 _PRIME = re.compile(r"\^\s*+(?:\{\s*+((?:\\prime\s*+)+)\}|\\prime(?![A-Za-z]))")
+_PERIODIC = re.compile(r"(?<![0-9.])([0-9]{0,15})\.([0-9]{0,15})\\overline\s*+\{([0-9]{1,15})\}")
+_SYSTEM = re.compile(
+    r"\\left\s*+\\\{\s*+\\begin\{(?:array|aligned|matrix|split|gathered)\}(?:\{[lcr| ]{0,9}\})?"
+)
+_SYSTEM_END = re.compile(r"\\end\{(?:array|aligned|matrix|split|gathered)\}\s*+\\right\s*+\.?")
 _FRACTIONS = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|,[0-9])")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
@@ -143,7 +148,19 @@ def normalise(text: str) -> str:
     return text.strip()
 
 
+def _spell_period(match: re.Match[str]) -> str:
+    """Write a periodic decimal as the fraction that it is."""
+    whole, lead, period = match.group(1) or "0", match.group(2), match.group(3)
+    nines = 10 ** len(period) - 1
+    top = int(whole + lead) * nines + int(period)
+    return f"\\frac{{{top}}}{{{nines * 10 ** len(lead)}}}"
+
+
 def _rewrite_latex(text: str) -> str:
+    if "\\begin" in text:
+        text = _SYSTEM_END.sub(r"\\end{cases}", _SYSTEM.sub(r"\\begin{cases}", text))
+    if "\\overline" in text:
+        text = _PERIODIC.sub(_spell_period, text)
     text = _GROUPED.sub("", text)
     text = text.replace("\\$", "").replace("\\%", "%").replace("\\&", "&").replace("\\#", "#")
     text = _SIZES.sub("", text)
@@ -169,13 +186,36 @@ def read_decimal_comma(text: str) -> str:
     return text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text
 
 
+_ENUMERATED = re.compile(r"(?:\\text\s*+\{\s*+)?\(([1-9a-i])\)(?:\s*+\}|\s)\s*+")
+
+
+def drop_enumeration(text: str) -> str:
+    """Return ``(1) 5; (2) 7`` without its labels, as a list; any other text as it is."""
+    labels = list(_ENUMERATED.finditer(text))
+    if len(labels) < 2 or labels[0].start() != 0:
+        return text
+    first = "1" if labels[0].group(1) == "1" else "a"
+    if [label.group(1) for label in labels] != [chr(ord(first) + n) for n in range(len(labels))]:
+        return text
+    ends = [label.start() for label in labels[1:]] + [len(text)]
+    parts = [text[label.end() : end].strip(" ,;.") for label, end in zip(labels, ends, strict=True)]
+    return ", ".join(parts) if all(any(c.isalnum() for c in part) for part in parts) else text
+
+
 _COMMANDS = re.compile(
     r"\\(?:text|mbox|textbf|textit|mathrm|mathbf|textrm|textnormal|mathit|operatorname|emph"
     r"|mathsf|textsf|hbox)(?![A-Za-z])\s*+\*?"
 )
+_LOOSE_SPACE = re.compile(r"(?<![0-9A-Za-z])\s++|\s++(?![0-9A-Za-z])")
 _SOFT = re.compile(r"[\s{}$\\*_\"'`]+")
 _EDGES = re.compile(r"^[\s.,;:!?()]+|[\s.,;:!?()]+$")
 _ARTICLE = re.compile(r"^(?:an?|the) ")
+
+
+def loose_spelling(text: str) -> str:
+    """Return a spelling without text commands, braces and meaningless spaces."""
+    text = _COMMANDS.sub(" ", normalise(text)).replace("{", "").replace("}", "")
+    return _LOOSE_SPACE.sub("", " ".join(text.split()))
 
 
 def plain_words(text: str) -> str:

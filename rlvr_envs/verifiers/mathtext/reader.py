@@ -6,6 +6,7 @@ from functools import lru_cache
 from rlvr_envs.verifiers.exact import TooLarge
 from rlvr_envs.verifiers.mathtext.lexer import Unreadable, tokens
 from rlvr_envs.verifiers.mathtext.normalise import (
+    drop_enumeration,
     join_thousands,
     normalise,
     plain_words,
@@ -26,6 +27,7 @@ _CHOICE_WITH_TEXT = re.compile(
     r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*(?:\(([A-Z])\)|([A-Z])[.):])\s*\}?\s*\S"
 )
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z\\])[A-Z][.):](?!\w)|\b(?:and|or)\s+[A-Z]\b")
+_ALL_REALS = frozenset(("all real numbers", "all reals", "any real number"))
 _FORMULA = re.compile(r"[^\w\s.,:;!?'()/&-]")
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 
@@ -35,10 +37,12 @@ MAX_TEXT_WORDS = 8  # more is prose, which nothing can judge
 @lru_cache(maxsize=4096)
 def read(text: str) -> Value:
     """Return what a short answer says; `Opaque` when that is not understood."""
-    clean = normalise(text)
+    clean = drop_enumeration(normalise(text))
     based = read_base(clean)
     if based is not None:
         return based
+    if clean.lower().strip(".") in _ALL_REALS:
+        return Text("all real numbers")
     return _parse(join_thousands(clean))
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from rlvr_envs.verifiers.mathtext import identity, nodes
 from rlvr_envs.verifiers.mathtext.nodes import Node, Num, Sym
 
+_WHOLE_PARAMETERS = frozenset(("k", "n", "m", "l"))
 MIN_DIGITS = 6  # of a decimal that stands for an irrational or periodic number
 
 
@@ -109,11 +110,20 @@ def _rename_constants(gold: Node, answer: Node) -> Node | None:
         swapped = name.swapcase()
         if "_" in name and swapped in mine and swapped not in theirs:
             answer = nodes.substitute(answer, name, Sym(swapped))
+    mine_only, theirs_only = mine - theirs, theirs - mine
+    if len(mine_only) == len(theirs_only) == 1 and _mentions_pi(gold):
+        old, new = next(iter(theirs_only)), next(iter(mine_only))
+        if {old, new} <= _WHOLE_PARAMETERS:  # the k of a general solution such as pi/6 + k pi
+            return nodes.substitute(answer, old, Sym(new))
     constant = _bare_constant(gold)
     other = _bare_constant(answer)
     if constant and other and constant != other and other not in mine and constant not in theirs:
         answer = nodes.substitute(answer, other, Sym(constant))
     return answer if nodes.symbols(answer) != theirs else None
+
+
+def _mentions_pi(node: Node) -> bool:
+    return node == nodes.Const("pi") or any(map(_mentions_pi, nodes.children(node)))
 
 
 def _bare_constant(node: Node) -> str | None:

@@ -1,8 +1,10 @@
 """The words after a number: which are units, which change the number, which name the same unit."""
 
 import re
+from fractions import Fraction
 
 from rlvr_envs.verifiers.mathtext.lexer import Unreadable, words_of
+from rlvr_envs.verifiers.mathtext.nodes import Mul, Node, Num, Pow, Sym
 
 MAX_WORDS = 6
 
@@ -20,6 +22,7 @@ _REFUSED = words_of(
     "neither wrong where for all any no mod base"
 )
 _SPLIT = re.compile(r"[^A-Za-z0-9%^/]+")
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _NEUTRAL = frozenset(("unit", "square unit", "sq unit", "cubic unit", "unit ^ 2", "unit ^ 3"))
 _SYNONYMS = {
     "percent": "%",
@@ -64,7 +67,8 @@ def checked(text: str) -> str:
     Raises:
         Unreadable: the words say more than a unit does.
     """
-    words = [word for word in _SPLIT.split(text) if word]
+    words = [word for word in _SPLIT.split(text.replace("/", " / ").replace("^", " ^ ")) if word]
+    words = words[1:] if words and words[0] in _ORDINALS else words
     if len(words) > MAX_WORDS or _REFUSED.intersection(word.lower() for word in words):
         raise Unreadable("words after a number that are no unit")
     if any(
@@ -103,3 +107,36 @@ def compatible(one: str, two: str) -> bool:
 def _spell_powers(unit: str) -> str:
     unit = re.sub(r"\bsq (\S+)", r"\1 ^ 2", unit)
     return re.sub(r"\bcubic (\S+)", r"\1 ^ 3", unit)
+
+
+def dimensions(unit: str) -> dict[str, int]:
+    """Return the exponents of a unit such as ``m / s ^ 2``."""
+    found: dict[str, int] = {}
+    sign, last = 1, ""
+    for part in unit.split():
+        if part.isdigit():
+            found[last] = found.get(last, 0) - sign + sign * int(part[:3]) if last else 0
+        elif part == "/":
+            sign = -1
+        elif part != "^":
+            last = part
+            found[last] = found.get(last, 0) + sign
+    return found
+
+
+def spelled_in_symbols(node: Node) -> tuple[Num, dict[str, int]] | None:
+    """Return the number and the exponents of a product such as ``6 m / s``, else None."""
+    if not isinstance(node, Mul) or not isinstance(node.factors[0], Num):
+        return None
+    found: dict[str, int] = {}
+    for factor in node.factors[1:]:
+        base, exponent = (
+            (factor.base, factor.exponent)
+            if isinstance(factor, Pow)
+            else (factor, Num(Fraction(1)))
+        )
+        if not isinstance(base, Sym) or not isinstance(exponent, Num):
+            return None
+        name = canonical(base.name)
+        found[name] = found.get(name, 0) + int(exponent.value)
+    return node.factors[0], found

@@ -1,0 +1,85 @@
+"""The second reader: when it is asked, and what its failures become."""
+
+import pytest
+
+from rlvr_envs.core.errors import WorkerDied, WorkerMemory, WorkerTimeout
+from rlvr_envs.core.verdict import Status
+from rlvr_envs.verifiers.mathtext import fallback
+from rlvr_envs.verifiers.symbolic import judge_math
+
+SUM, CLOSED = r"\sum_{k=1}^{n} k", r"\frac{n(n+1)}{2}"
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, *replies: object) -> list[tuple[str, str]]:
+    """Replace the worker by canned replies; the last one repeats. Returns the questions asked."""
+    asked: list[tuple[str, str]] = []
+
+    def ask(gold: str, answer: str) -> object:
+        asked.append((gold, answer))
+        reply = replies[min(len(asked), len(replies)) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    monkeypatch.setattr(fallback, "_ask", ask)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("replies", "status"),
+    [
+        ((True,), Status.CORRECT),
+        ((False,), Status.WRONG),
+        ((None,), Status.WRONG),
+        ((WorkerTimeout("late"),), Status.TIMEOUT),
+        ((WorkerMemory("full"),), Status.WRONG),
+        ((WorkerDied("gone"),), Status.VERIFIER_ERROR),
+        ((WorkerDied("gone"), True), Status.WRONG),
+    ],
+)
+def test_what_the_worker_says_becomes_a_verdict(
+    monkeypatch: pytest.MonkeyPatch, replies: tuple[object, ...], status: Status
+) -> None:
+    asked = answering(monkeypatch, *replies)
+    assert judge_math(SUM, CLOSED).status is status
+    assert asked[0] == (SUM, CLOSED)
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer"),
+    [
+        (SUM, r"\neq 5"),
+        (SUM, "n = m = 5 \\sum"),
+        (SUM, r"\text{about } \sum"),
+        (SUM, "9^{9^{9}} \\sum"),
+        (SUM, "x" * 500 + "\\sum"),
+        (SUM, "__import__('os')"),
+        ("5", SUM),
+        ("5", r"\int_0^5 1 dx"),
+        (r"\frac{1}{2}", r"\lim_{x \to 0} x"),
+    ],
+)
+def test_an_unsuitable_answer_is_never_sent(
+    monkeypatch: pytest.MonkeyPatch, gold: str, answer: str
+) -> None:
+    asked = answering(monkeypatch, True)
+    verdict = judge_math(gold, answer)
+    assert asked == []
+    assert verdict.score == 0.0
+
+
+def test_a_declared_number_is_never_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = answering(monkeypatch, True)
+    assert judge_math("5", r"\Gamma(4)", answer_type="integer").score == 0.0
+    assert asked == []
+
+
+def test_a_worker_judges_sums() -> None:
+    assert judge_math(SUM, CLOSED).score == 1.0
+    assert judge_math(SUM, r"\frac{n(n-1)}{2}").score == 0.0
+
+
+def test_the_worker_calls_no_two_tiny_numbers_equal() -> None:
+    assert fallback.equal_by_sympy(r"\frac{1}{2^{99}}", r"\frac{1}{2^{98}}") is False
+    assert fallback.equal_by_sympy("x+y", "y+x") is True
+    assert fallback.equal_by_sympy("x", "x +") is None
