@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Enough to play, evaluate and make datasets; and everything that development needs.
+PLAYABLE := $(VENV)/.playable
 READY := $(VENV)/.ready
 
 .PHONY: help demo test test-all check docs bench clean
@@ -11,16 +13,22 @@ READY := $(VENV)/.ready
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(READY): pyproject.toml constraints.txt
+$(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' \
 		|| { echo "this Python has no venv module; on Debian: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,report,train]"
-	touch $(READY)
 
-demo: $(READY)  ## play every domain with the oracle and the baselines, and write a report
+$(PLAYABLE): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report]"
+	touch $@
+
+$(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,report,train]"
+	touch $@ $(PLAYABLE)
+
+demo: $(PLAYABLE)  ## play every domain with the oracle and the baselines, and write a report
 	$(BIN)/python scripts/demo.py --out demo
 
 test: $(READY)  ## everything but the slow tests

@@ -53,7 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"rlvr {args.command}: interrupted; what was finished is kept", file=sys.stderr)
         return 130
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(f"rlvr {args.command}: {error}; what was finished is kept", file=sys.stderr)
+            return 1
         # The reader of a pipe (head, less) has gone; Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141

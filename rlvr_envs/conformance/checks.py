@@ -303,6 +303,7 @@ def guessing_does_not_pay(task_id: str) -> None:
 
 def echoing_does_not_pay(task_id: str) -> None:
     """Pieces of the prompt, handed back as the answer, earn no more than guessing."""
+    _generated(task_id)
     earned: dict[str, list[float]] = {}
     for instance in _instances(task_id, 30, rungs=(0, 3)):
         if instance.interactive:

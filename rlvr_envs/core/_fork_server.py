@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
+from typing import IO, cast
 
 from rlvr_envs.core import _worker
 from rlvr_envs.core.errors import WorkerDied
@@ -42,8 +43,7 @@ class ForkServer:
                 start_new_session=True,  # Ctrl-C in a terminal is the parent's business
             )
         self._control.settimeout(START_LIMIT_S)
-        assert self.process.stderr is not None  # noqa: S101 - tells mypy what PIPE means
-        with self.process.stderr as errors:
+        with cast(IO[bytes], self.process.stderr) as errors:
             try:
                 ready = _worker.receive(self._control)
             except OSError:
