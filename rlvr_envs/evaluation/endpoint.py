@@ -109,7 +109,7 @@ class EndpointPolicy(Policy):
             if attempt < self._options.retries:
                 if asked:
                     self._pace.pause(asked)
-                await asyncio.sleep(max(asked, self._wait(attempt)))
+                await asyncio.sleep(self._wait(attempt))
         raise PolicyError(f"{problem} (given up after {self._options.retries + 1} attempts)")
 
     def _wait(self, attempt: int) -> float:

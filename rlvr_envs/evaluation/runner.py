@@ -179,8 +179,7 @@ class _Run:
             key = record["key"]
             if record["scored"]:
                 self.finished[key] = _light(record)
-                self._unscored.pop(key, None)
-            elif key not in self.finished:
+            else:
                 self._unscored[key] = record
 
     async def run(self, executor: Executor, workers: int) -> None:
