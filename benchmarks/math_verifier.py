@@ -131,7 +131,7 @@ def rewritten_golds(data: Path) -> Iterator[tuple[str, list[Row]]]:
 
 def is_mislabelled(row: dict[str, Any]) -> bool:
     """Whether this is the response that the data's README calls wrongly labelled."""
-    return row["id"] == 72 and row["gold"] == "10{,}000" and row["qwen_pred"] == "10000"
+    return bool(row["id"] == 72 and row["gold"] == "10{,}000" and row["qwen_pred"] == "10000")
 
 
 def responses(data: Path) -> dict[str, list[Row]]:

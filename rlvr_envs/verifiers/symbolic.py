@@ -19,12 +19,13 @@ from rlvr_envs.verifiers.mathtext.compare import Decision, same
 from rlvr_envs.verifiers.mathtext.forms import is_worked_out, settle
 from rlvr_envs.verifiers.mathtext.gold import CompiledGold, compile_gold
 from rlvr_envs.verifiers.mathtext.identity import same as same_expression
-from rlvr_envs.verifiers.mathtext.normalise import loose_spelling, plain_words
+from rlvr_envs.verifiers.mathtext.normalise import drop_modulus, loose_spelling, plain_words
 from rlvr_envs.verifiers.mathtext.reader import (
     read,
     read_as_decimal,
     read_as_list,
     read_choice,
+    read_declared_choice,
 )
 from rlvr_envs.verifiers.mathtext.values import Chain, Choice, Listing, Opaque, Scalar, Text, Value
 
@@ -160,6 +161,8 @@ def _rule(gold: CompiledGold, answer: str, rel_tol: float | None) -> Verdict | N
     try:
         decided = _rule_words(gold, answer)
         if decided is None:
+            if "mod" not in gold.text:
+                answer = drop_modulus(answer)
             return _rule_typed(gold, answer, settle(read(answer)), rel_tol)
     except _READING_ERRORS:
         return _undecided("it is too large or too deep to compare")
@@ -169,8 +172,10 @@ def _rule(gold: CompiledGold, answer: str, rel_tol: float | None) -> Verdict | N
 def _rule_words(gold: CompiledGold, answer: str) -> bool | None:
     """Decide a choice or a text; None when the answer must be read as mathematics."""
     if isinstance(gold.value, Choice):
+        if gold.declared:
+            return read_declared_choice(answer) == gold.value.letter
         letter = read_choice(answer, with_text=True)
-        if letter is not None or gold.declared:
+        if letter is not None:
             return letter == gold.value.letter
     if isinstance(gold.value, Text):
         if same(gold.value, Text(plain_words(answer))):
@@ -187,7 +192,7 @@ def _rule_typed(
     decision = _best(gold, answer, value, rel_tol)
     if decision is not None:
         return _BY_STAGE[decision, "typed"]
-    if loose_spelling(answer) == loose_spelling(gold.text):
+    if isinstance(gold.value, Opaque) and loose_spelling(answer) == loose_spelling(gold.text):
         return _BY_STAGE[True, "spelling"]
     if isinstance(gold.value, Text | Choice):
         return _BY_STAGE[False, "typed"]

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from operator import itemgetter
 
 from rlvr_envs.verifiers.mathtext import nodes, units
-from rlvr_envs.verifiers.mathtext.forms import Assigned, assignment, record
-from rlvr_envs.verifiers.mathtext.nodes import Call, Node, Num, Sym
+from rlvr_envs.verifiers.mathtext.forms import Assigned, assignment, record, rename_parameter
+from rlvr_envs.verifiers.mathtext.nodes import Node, Num, Sym
 from rlvr_envs.verifiers.mathtext.regions import INEQUALITIES, region_of, same_region
 from rlvr_envs.verifiers.mathtext.relations import are_scalar, same_equation, same_inequalities
 from rlvr_envs.verifiers.mathtext.tolerance import same_expr
@@ -131,7 +132,7 @@ def _assignments(
     left, right = mine.name, theirs.name
     if _is_symbol(left) and _is_symbol(right):
         return False
-    renamed = _rename_parameter(left, right, theirs.value)
+    renamed = rename_parameter(left, right, theirs.value)
     if renamed is not None:
         return same(mine.value, renamed, rel_tol)
     return same(mine.value, theirs.value, rel_tol)
@@ -139,24 +140,6 @@ def _assignments(
 
 def _is_symbol(value: Value) -> bool:
     return isinstance(value, Scalar) and isinstance(value.expr, Sym)
-
-
-def _rename_parameter(left: Value, right: Value, content: Value) -> Value | None:
-    """Return the body of ``g(t) = ...`` in the parameter that the gold's function uses."""
-    parameters = []
-    for value in (left, right):
-        if not isinstance(value, Scalar) or not isinstance(value.expr, Call):
-            return None
-        args = value.expr.args
-        if len(args) != 1 or not isinstance(args[0], Sym):
-            return None
-        parameters.append(args[0])
-    mine, theirs = parameters
-    if mine == theirs or not isinstance(content, Scalar):
-        return None
-    if mine.name in nodes.symbols(content.expr):
-        return None
-    return Scalar(nodes.substitute(content.expr, theirs.name, mine), content.unit)
 
 
 def _equations(gold: Chain, answer: Chain) -> Decision:
@@ -185,7 +168,7 @@ def _inequality(gold: Chain, answer: Value, rel_tol: float | None) -> Decision:
 
 def _group(gold: Group, answer: Value, rel_tol: float | None) -> Decision:
     fields = record(answer)
-    answer = _unlabelled(answer if fields is None else Listing(fields[1], ","))
+    answer = _unlabelled(answer if fields is None else Listing(_by_axis(*fields), ","))
     if isinstance(answer, Group):
         closed = (gold.opening, gold.closing) == (answer.opening, answer.closing)
         angled = {gold.opening, answer.opening} == {"(", "langle"} and "]" not in gold.closing
@@ -196,6 +179,15 @@ def _group(gold: Group, answer: Value, rel_tol: float | None) -> Decision:
     if isinstance(answer, Listing) and is_tuple and region_of(answer) is None:
         return _in_order(gold.items, answer.items, rel_tol)
     return _as_region(gold, answer, rel_tol)
+
+
+def _by_axis(names: tuple[Value, ...], values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return coordinates in the order of the axes x, y, z; values of other names as they are."""
+    axes = [name.expr for name in names if isinstance(name, Scalar)]
+    letters = [axis.name for axis in axes if isinstance(axis, Sym) and axis.name in ("x", "y", "z")]
+    if len(letters) != len(values):
+        return values
+    return tuple(value for _, value in sorted(zip(letters, values, strict=True), key=itemgetter(0)))
 
 
 def _as_region(gold: Value, answer: Value, rel_tol: float | None) -> Decision:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_envs.core.errors import WorkerError, WorkerMemory, WorkerTimeout
+from rlvr_envs.core.errors import RlvrEnvsError, WorkerMemory, WorkerTimeout
 
 WORKER_PRELOAD = ("math_verify", "latex2sympy2_extended")
 
@@ -53,7 +53,7 @@ def second_opinion(gold: str, answer: str) -> Opinion:
         return Opinion(timed_out=True)
     except WorkerMemory:
         return Opinion()
-    except WorkerError:
+    except RlvrEnvsError:
         return Opinion(failed=not _is_healthy())
     return Opinion(equal if isinstance(equal, bool) else None)
 
@@ -74,7 +74,7 @@ def _is_healthy() -> bool:
     """Tell an answer that breaks its worker from a machine where no worker can run."""
     try:
         return _ask("x+1", "1+x") is True
-    except WorkerError:
+    except RlvrEnvsError:
         return False
 
 

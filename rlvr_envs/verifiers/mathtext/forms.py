@@ -271,3 +271,21 @@ def _numbers(value: Value) -> Iterator[Num]:
     elif isinstance(value, Chain | Combined):
         for side in value.sides if isinstance(value, Chain) else value.parts:
             yield from _numbers(side)
+
+
+def rename_parameter(left: Value, right: Value, content: Value) -> Value | None:
+    """Return the body of ``g(t) = ...`` in the parameter that the gold's function uses."""
+    parameters = []
+    for value in (left, right):
+        if not isinstance(value, Scalar) or not isinstance(value.expr, Call):
+            return None
+        args = value.expr.args
+        if len(args) != 1 or not isinstance(args[0], Sym):
+            return None
+        parameters.append(args[0])
+    mine, theirs = parameters
+    if mine == theirs or not isinstance(content, Scalar):
+        return None
+    if mine.name in nodes.symbols(content.expr):
+        return None
+    return Scalar(nodes.substitute(content.expr, theirs.name, mine), content.unit)

@@ -10,7 +10,13 @@ from rlvr_envs.verifiers.mathtext import nodes
 from rlvr_envs.verifiers.mathtext.forms import settle
 from rlvr_envs.verifiers.mathtext.nodes import Num
 from rlvr_envs.verifiers.mathtext.normalise import plain_words
-from rlvr_envs.verifiers.mathtext.reader import read, read_as_list, read_choice, read_text
+from rlvr_envs.verifiers.mathtext.reader import (
+    read,
+    read_as_list,
+    read_choice,
+    read_declared_choice,
+    read_text,
+)
 from rlvr_envs.verifiers.mathtext.regions import INEQUALITIES, region_of
 from rlvr_envs.verifiers.mathtext.values import (
     BaseN,
@@ -272,9 +278,7 @@ def _interval(text: str) -> Value | None:
 
 
 def _choice(text: str) -> Value | None:
-    letter = read_choice(text, with_text=True)
-    if letter is None and len(text) == 1 and text.isalpha() and text.isascii():
-        letter = text.upper()
+    letter = read_declared_choice(text)
     return None if letter is None else Choice(letter)
 
 

@@ -12,7 +12,8 @@ class Form(IntEnum):
 
     LITERAL = 0
     QUOTIENT = 1  # one literal over another, or a mixed number
-    COMPUTED = 2  # anything that was left to the reader to compute
+    SCALE = 2  # a bare power of ten
+    COMPUTED = 3  # anything that was left to the reader to compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _times(left: Num, right: Num) -> Num:
             return Num(value, two.ulp, two.digits, two.form)
     if right.ulp is None and right.form is not Form.COMPUTED and _is_power_of_ten(abs(right.value)):
         ulp = None if left.ulp is None else left.ulp * abs(right.value)
-        return Num(value, ulp, left.digits, max(left.form, right.form))
+        return Num(value, ulp, left.digits, left.form)
     whole = left.form is Form.LITERAL and left.value.denominator == 1
     divided = right.form is Form.QUOTIENT and right.value.numerator in (1, -1)
     return Num(value, form=Form.QUOTIENT if whole and divided else Form.COMPUTED)
@@ -190,7 +191,7 @@ def _power_form(base: Num, exponent: int) -> Form:
         return Form.COMPUTED
     if exponent == -1:
         return Form.QUOTIENT
-    return Form.LITERAL if base.value == 10 else Form.COMPUTED
+    return Form.SCALE if base.value == 10 else Form.COMPUTED
 
 
 def children(node: Node) -> tuple[Node, ...]:

@@ -34,6 +34,7 @@ _SIGNS = {
     "⩾": ">=",
     "≠": r"\neq ",
     "≈": r"\approx ",
+    "≡": r"\equiv ",
     "∪": r"\cup ",
     "∩": r"\cap ",
     "∈": r"\in ",
@@ -200,6 +201,16 @@ def drop_enumeration(text: str) -> str:
     ends = [label.start() for label in labels[1:]] + [len(text)]
     parts = [text[label.end() : end].strip(" ,;.") for label, end in zip(labels, ends, strict=True)]
     return ", ".join(parts) if all(any(c.isalnum() for c in part) for part in parts) else text
+
+
+_MODULUS = re.compile(
+    r"\s*+(?:\\pmod|\\p?mod|\\bmod|\(\s*+(?:\\)?mod)(?![A-Za-z])[\s{]*+[0-9]+[\s})]*+\$?"
+)
+
+
+def drop_modulus(text: str) -> str:
+    r"""Return ``12 \pmod{13}`` without its modulus, which names the residue and not the number."""
+    return _MODULUS.sub("", text) if "mod" in text else text
 
 
 _COMMANDS = re.compile(

@@ -12,7 +12,7 @@ from rlvr_envs.verifiers.mathtext.atoms import AtomParser, scalar, signed, value
 from rlvr_envs.verifiers.mathtext.functions import apply, numeral
 from rlvr_envs.verifiers.mathtext.lexer import Token, Unreadable
 from rlvr_envs.verifiers.mathtext.nodes import Form, Node, Num
-from rlvr_envs.verifiers.mathtext.values import Chain, Combined, Listing, Ratio, Scalar, Value
+from rlvr_envs.verifiers.mathtext.values import Chain, Combined, Grid, Listing, Ratio, Scalar, Value
 
 MAX_DEPTH = 30
 
@@ -157,6 +157,8 @@ class Parser(AtomParser):
             return first
         factors = [scalar(first)]
         while self._continues_product():
+            if self.peek().kind == "begin":
+                return _scaled(self.primary(), nodes.mul(*factors))
             if self.take("/"):
                 sign = self.sign()
                 factors.append(nodes.power(scalar(self.power()), nodes.MINUS_ONE))
@@ -224,3 +226,20 @@ class Parser(AtomParser):
                 return Scalar(value.expr, "%")
             else:
                 return value
+
+
+def _scaled(matrix: Value, factor: Node) -> Value:
+    """Return a matrix with each entry times a factor."""
+    if not isinstance(matrix, Grid):
+        raise Unreadable("a system inside an expression")
+    rows = (tuple(_times(factor, scalar(item)) for item in row) for row in matrix.rows)
+    return Grid(tuple(rows))
+
+
+def _times(factor: Node, entry: Node) -> Scalar:
+    """Return an entry of a scaled matrix; a common denominator leaves it written out."""
+    product = nodes.mul(factor, entry)
+    if isinstance(product, Num) and isinstance(factor, Num) and isinstance(entry, Num):
+        written = factor.form is Form.QUOTIENT and entry.form is Form.LITERAL
+        return Scalar(Num(product.value, form=Form.QUOTIENT)) if written else Scalar(product)
+    return Scalar(product)

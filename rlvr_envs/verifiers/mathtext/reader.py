@@ -26,6 +26,7 @@ _CHOICE = re.compile(
 _CHOICE_WITH_TEXT = re.compile(
     r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*(?:\(([A-Z])\)|([A-Z])[.):])\s*\}?\s*\S"
 )
+_SMALL_CHOICE = re.compile(r"\(?([a-z])\)?\.?")
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z\\])[A-Z][.):](?!\w)|\b(?:and|or)\s+[A-Z]\b")
 _ALL_REALS = frozenset(("all real numbers", "all reals", "any real number"))
 _FORMULA = re.compile(r"[^\w\s.,:;!?'()/&-]")
@@ -84,6 +85,12 @@ def read_base(clean: str) -> BaseN | None:
     if not 2 <= base <= 36 or any(int(digit, 36) >= base for digit in digits.lstrip("-")):
         return None
     return BaseN(digits, base)
+
+
+def read_declared_choice(text: str) -> str | None:
+    """Return the letter of an answer that must be a choice, in either case."""
+    small = _SMALL_CHOICE.fullmatch(text.strip())
+    return small.group(1).upper() if small else read_choice(text, with_text=True)
 
 
 def read_choice(text: str, *, with_text: bool) -> str | None:

@@ -424,6 +424,24 @@ WORKED_OUT = [
     ("expression", "6x", "2*3*x", True),
     ("equation", "y=2x", "2x", False),
     (None, "10", "9+1", True),
+    ("integer", "1000000", "10^6", False),
+    ("integer", "12", r"x \equiv 12 \pmod{13}", True),
+    ("integer", "12", r"11 \pmod{13}", False),
+    (
+        "matrix",
+        r"\begin{pmatrix}1&2\\3&4\end{pmatrix}",
+        r"\frac{1}{2}\begin{pmatrix}2&4\\6&8\end{pmatrix}",
+        True,
+    ),
+    ("matrix", r"\begin{pmatrix}2&4\end{pmatrix}", r"2\begin{pmatrix}1&2\end{pmatrix}", False),
+    ("tuple", "(1,2)", "y=2, x=1", True),
+    ("tuple", "(1,2)", "x=2, y=1", False),
+    ("choice", "B", "(b)", True),
+    ("choice", "B", "c", False),
+    ("real", "2", r"\lim_{x\to0}\frac{\sin 2x}{x}", False),
+    ("set", r"\{1,2\}", "1,2,3", False),
+    ("expression", "6x^2+2", r"\frac{dy}{dx}=6x^2+2", True),
+    ("expression", "x + C", "x", False),
 ]
 
 
