@@ -192,7 +192,8 @@ def _rule_typed(
     decision = _best(gold, answer, value, rel_tol)
     if decision is not None:
         return _BY_STAGE[decision, "typed"]
-    if isinstance(gold.value, Opaque) and loose_spelling(answer) == loose_spelling(gold.text):
+    spelled = isinstance(gold.value, Opaque | Text)
+    if spelled and loose_spelling(answer) == loose_spelling(gold.text):
         return _BY_STAGE[True, "spelling"]
     if isinstance(gold.value, Text | Choice):
         return _BY_STAGE[False, "typed"]

@@ -92,7 +92,7 @@ _PERIODIC = re.compile(r"(?<![0-9.])([0-9]{0,15})\.([0-9]{0,15})\\overline\s*+\{
 _SYSTEM = re.compile(
     r"\\left\s*+\\\{\s*+\\begin\{(?:array|aligned|matrix|split|gathered)\}(?:\{[lcr| ]{0,9}\})?"
 )
-_SYSTEM_END = re.compile(r"\\end\{(?:array|aligned|matrix|split|gathered)\}\s*+\\right\s*+\.?")
+_SYSTEM_END = re.compile(r"\\end\{(?:array|aligned|matrix|split|gathered)\}\s*+\\right\s*+(?:\.|$)")
 _FRACTIONS = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|,[0-9])")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")

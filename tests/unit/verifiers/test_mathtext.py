@@ -67,6 +67,7 @@ def test_tokens_are_bounded_and_unknown_commands_refused() -> None:
         ("(1,2)", Group),
         (r"\{1,2\}", Braces),
         (r"\begin{pmatrix}1&2\end{pmatrix}", Grid),
+        (r"\left[\begin{array}{cc}2&1\\4&3\end{array}\right]", Grid),
         ("52_8", BaseN),
         ("x+1", Scalar),
         (r"\sum_{k} k", Opaque),
