@@ -1,9 +1,9 @@
 """The math verifier beside math-verify: accuracy, speed, tails and hostile mixes, in one run.
 
 Both graders judge the same rows in the same process, one after the other, so that the ratios hold
-although the machine's speed drifts. Speeds are per second of CPU time. math-verify is called as
-its own tests call it (gold in dollars, prediction in dollars or as the full response) with its
-default configuration and its timeouts on.
+although the machine's speed drifts. Speeds are per second of CPU time of this process; the rare
+second reader works in another. math-verify is called as its own tests call it: gold in dollars,
+prediction in dollars or as the full response, default configuration, timeouts on.
 
     python benchmarks/math_verifier.py --data ../shared/data/math
 """

@@ -197,8 +197,15 @@ def _rule_typed(
         return _BY_STAGE[True, "spelling"]
     if isinstance(gold.value, Text | Choice):
         return _BY_STAGE[False, "typed"]
+    return _leave_open(gold, value)
+
+
+def _leave_open(gold: CompiledGold, value: Value) -> Verdict | None:
+    """Return None if a second reader may know more, else the verdict that nothing was decided."""
     if isinstance(value, Opaque) and value.final:
         return _undecided("it is too large or too deep to compare")
+    if not isinstance(value, Opaque) and not isinstance(gold.value, Opaque):
+        return _undecided("both sides were read, but not enough could be computed")
     return _undecided("it could not be read") if _is_settled_here(gold) else None
 
 
