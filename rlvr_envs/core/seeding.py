@@ -21,6 +21,11 @@ T = TypeVar("T")
 SEED_LIMIT = 2**53
 
 
+_WORD = np.dtype("<u8")
+_SMALL = 2**32  # spans that a 53-bit fraction covers evenly enough
+_MANY = 8  # from here on an array costs less than single draws
+
+
 class _Digest(ISeedSequence):
     """Seeds a bit generator with a digest; NumPy's own mixing would only take time."""
 
@@ -28,7 +33,8 @@ class _Digest(ISeedSequence):
         self._digest = digest
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> npt.NDArray[Any]:
-        return np.frombuffer(self._digest, dtype=np.dtype(dtype).newbyteorder("<"))[:n_words]
+        words = np.frombuffer(self._digest, dtype=_WORD)
+        return (words if dtype is np.uint64 else words.view(dtype))[:n_words]
 
 
 def stream(*key: str | int) -> Rng:
@@ -46,6 +52,10 @@ def stream(*key: str | int) -> Rng:
 def integer(rng: Rng, low: int, high: int) -> int:
     """Draw an integer in [low, high], both included, of any size."""
     span = high - low + 1
+    if 0 < span <= _SMALL:
+        # Three times as fast as `Generator.integers`; a value's probability is off by a factor of
+        # less than 1 + 2**-21, since there are 2**53 values of random() to share out.
+        return low + int(rng.random() * span)
     if span <= 2**62:
         return low + int(rng.integers(span))
     # Eight spare bytes make the bias of the remainder smaller than 2**-64.
@@ -54,7 +64,7 @@ def integer(rng: Rng, low: int, high: int) -> int:
 
 def integers(rng: Rng, low: int, high: int, count: int) -> tuple[int, ...]:
     """Draw ``count`` integers in [low, high], both included, of any size."""
-    if high - low < 2**62:
+    if count >= _MANY and high - low < 2**62:
         return tuple(low + value for value in rng.integers(high - low + 1, size=count).tolist())
     return tuple(integer(rng, low, high) for _ in range(count))
 
@@ -67,7 +77,7 @@ def nonzero(rng: Rng, limit: int) -> int:
 
 def pick(rng: Rng, items: Sequence[T]) -> T:
     """Draw one of the items."""
-    return items[int(rng.integers(len(items)))]
+    return items[integer(rng, 0, len(items) - 1)]
 
 
 def draw_seed(rng: Rng) -> int:

@@ -112,7 +112,9 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
 
     def generate(self, rng: Rng) -> DerivativeProblem:
         config = self.config
-        order = integer(rng, 1, config.max_order)
+        # Most problems stay at the first order: there the function may be as large as it gets.
+        higher = config.max_order > 1 and integer(rng, 1, 4) == 1
+        order = integer(rng, 2, config.max_order) if higher else 1
         # The derivatives of a nested function grow by a factor with each order.
         rules = config.n_rules if order == 1 else min(config.n_rules, 3 if order == 2 else 0)
         point: int | None = None
