@@ -100,7 +100,10 @@ def _example(spec: TaskSpec) -> str:
         solution = env.instance.solution()
         answer = solution if isinstance(solution, str) else "\n".join(solution)
         title = "The sample file" if rung is None else f"Difficulty {rung}"
-        parts.append(f"{title}, seed 0:\n\n````text\n{prompt}\n````\n\n````text\n{answer}\n````")
+        parts.append(
+            f"{title}, seed 0:\n\n````text\n{prompt}\n````\n\n"
+            f"An answer of full marks:\n\n````text\n{answer}\n````"
+        )
     return "\n\n".join(parts)
 
 
