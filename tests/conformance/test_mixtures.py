@@ -1,0 +1,38 @@
+"""The environments that mix tasks: Gymnasium's checker, the oracle, and no stray warning."""
+
+import warnings
+
+import gymnasium as gym
+import gymnasium.utils.env_checker
+import pytest
+
+import rlvr_envs
+from rlvr_envs.core import registry
+
+MIXTURES = [env_id for env_id in registry.all_ids() if env_id in registry.mixture_ids()]
+
+
+@pytest.mark.parametrize("env_id", MIXTURES)
+def test_passes_gymnasiums_checker_without_a_warning(env_id):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gym.make(env_id, difficulty=(0, 5), render_mode="ansi")
+        gymnasium.utils.env_checker.check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("env_id", MIXTURES)
+def test_every_task_is_served_and_solved(env_id):
+    env = gym.make(env_id, difficulty=(0, 6))
+    served = set()
+    for seed in range(400):
+        env.reset(seed=seed)
+        _, reward, _, _, info = env.step(env.unwrapped.instance.solution())
+        assert reward == 1.0, (info, seed)
+        served.add(info["task"])
+    weighted = {i for i in env.unwrapped.source.task_ids if registry.find(i).weight > 0}
+    assert served == weighted
+
+
+def test_every_id_is_registered_with_gymnasium():
+    assert set(registry.all_ids()) <= set(gym.registry)
+    assert set(rlvr_envs.list_tasks()) <= set(gym.registry)
