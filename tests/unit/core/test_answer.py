@@ -44,6 +44,7 @@ def found(label, text):
         (r"<think>\boxed{1}</think> no idea", None),
         (r"\boxed{2} <think>\boxed{1}", "2"),
         (r"\boxed{1} <think> hm </think> \boxed{2}", "2"),
+        (r"<think>a</think> \boxed{1} <think>b</think> no idea", None),
     ],
 )
 def test_boxed(text, answer):
