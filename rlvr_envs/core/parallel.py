@@ -14,6 +14,10 @@ from rlvr_envs.core.workers import Outcome, WorkerPool
 # limits of their own; this one ends what slips through.
 DEADLINE_S = 60.0
 
+# A new worker has to import the tasks and warm their caches, which costs as much as judging
+# thousands of plain answers.
+RECYCLE_AFTER = 50_000
+
 
 class ParallelJudge:
     """Judges answers in a pool of its own; start-up is left to the first answer.
@@ -30,7 +34,7 @@ class ParallelJudge:
     """
 
     def __init__(self, workers: int, preload: tuple[str, ...] = ()) -> None:
-        self._pool = WorkerPool(workers=workers, preload=preload)
+        self._pool = WorkerPool(workers=workers, preload=preload, recycle_after=RECYCLE_AFTER)
         self._sent: set[type] = set()
 
     def judge(self, instances: Sequence[Instance], responses: Sequence[str]) -> list[Verdict]:
