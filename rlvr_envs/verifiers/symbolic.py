@@ -8,6 +8,7 @@ isolated second reader can decide is not rewarded, and its verdict says so.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from rlvr_envs.core.answer import answer_format
@@ -16,7 +17,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.verifiers.mathtext import fallback
 from rlvr_envs.verifiers.mathtext.calculus import derivative
 from rlvr_envs.verifiers.mathtext.compare import Decision, same
-from rlvr_envs.verifiers.mathtext.forms import is_worked_out, settle
+from rlvr_envs.verifiers.mathtext.forms import assignment, is_worked_out, settle, without_rounding
 from rlvr_envs.verifiers.mathtext.gold import CompiledGold, compile_gold
 from rlvr_envs.verifiers.mathtext.identity import same as same_expression
 from rlvr_envs.verifiers.mathtext.normalise import drop_modulus, loose_spelling, plain_words
@@ -27,7 +28,7 @@ from rlvr_envs.verifiers.mathtext.reader import (
     read_choice,
     read_declared_choice,
 )
-from rlvr_envs.verifiers.mathtext.values import Chain, Choice, Listing, Opaque, Scalar, Text, Value
+from rlvr_envs.verifiers.mathtext.values import Choice, Listing, Opaque, Scalar, Text, Value
 
 __all__ = [
     "CompiledGold",
@@ -115,8 +116,16 @@ def judge_math(
     *,
     answer_type: str | None = None,
     rel_tol: float | None = None,
+    exact: bool = False,
 ) -> Verdict:
     """Judge an answer that was already taken out of its response.
+
+    Args:
+        gold: the right answer.
+        answer: what the model answered.
+        answer_type: what kind of answer the gold is; read from the gold when None.
+        rel_tol: a relative tolerance for numbers, on top of the exact policy.
+        exact: whether a decimal stands for itself alone, and not for what rounds to it.
 
     Raises:
         ConfigError: the answer type is unknown or the tolerance out of range.
@@ -134,8 +143,20 @@ def judge_math(
         return _BY_STAGE[int(answer) == compiled.integer, "number"]
     if not answer or len(answer) > max(MAX_ANSWER, 2 * len(compiled.text)):
         return Verdict.unparsable(f"the answer is empty or longer than {MAX_ANSWER} characters")
-    ruling = _rule(compiled, answer, rel_tol)
+    ruling = _rule(compiled, answer, _Policy(rel_tol, exact))
     return _ask_again(compiled, answer) if ruling is None else ruling
+
+
+@dataclass(frozen=True, slots=True)
+class _Policy:
+    """How numbers are compared."""
+
+    rel_tol: float | None
+    exact: bool
+
+    def settle(self, value: Value) -> Value:
+        """Return an answer in the form in which it is compared."""
+        return without_rounding(settle(value)) if self.exact else settle(value)
 
 
 def check_tolerance(rel_tol: float | None) -> None:
@@ -156,14 +177,14 @@ def _undecided(reason: str) -> Verdict:
     return Verdict.wrong(f"undecided, so not rewarded: {reason}", undecided=1.0)
 
 
-def _rule(gold: CompiledGold, answer: str, rel_tol: float | None) -> Verdict | None:
+def _rule(gold: CompiledGold, answer: str, policy: _Policy) -> Verdict | None:
     """Decide in this process; None if the second reader is worth asking."""
     try:
         decided = _rule_words(gold, answer)
         if decided is None:
             if "mod" not in gold.text:
                 answer = drop_modulus(answer)
-            return _rule_typed(gold, answer, settle(read(answer)), rel_tol)
+            return _rule_typed(gold, answer, policy.settle(read(answer)), policy)
     except _READING_ERRORS:
         return _undecided("it is too large or too deep to compare")
     return _BY_STAGE[decided, "typed"]
@@ -184,12 +205,10 @@ def _rule_words(gold: CompiledGold, answer: str) -> bool | None:
     return None
 
 
-def _rule_typed(
-    gold: CompiledGold, answer: str, value: Value, rel_tol: float | None
-) -> Verdict | None:
-    if gold.declared and not is_worked_out(value, gold.answer_type):
+def _rule_typed(gold: CompiledGold, answer: str, value: Value, policy: _Policy) -> Verdict | None:
+    if gold.declared and not is_worked_out(value, gold.answer_type, gold.value):
         return Verdict.wrong("the answer is not in the form that its type asks for", stage=3.0)
-    decision = _best(gold, answer, value, rel_tol)
+    decision = _best(gold, answer, value, policy)
     if decision is not None:
         return _BY_STAGE[decision, "typed"]
     spelled = isinstance(gold.value, Opaque | Text)
@@ -209,8 +228,9 @@ def _leave_open(gold: CompiledGold, value: Value) -> Verdict | None:
     return _undecided("it could not be read") if _is_settled_here(gold) else None
 
 
-def _best(gold: CompiledGold, answer: str, value: Value, rel_tol: float | None) -> Decision:
+def _best(gold: CompiledGold, answer: str, value: Value, policy: _Policy) -> Decision:
     """Compare under each reading of commas that the texts allow."""
+    rel_tol = policy.rel_tol
     decision = same(gold.value, value, rel_tol)
     if decision:
         return True
@@ -221,7 +241,9 @@ def _best(gold: CompiledGold, answer: str, value: Value, rel_tol: float | None) 
         other = read_as_list(answer)
     elif isinstance(gold.value, Scalar) and isinstance(value, Listing):
         other = read_as_decimal(answer) if gold.answer_type == "real" else None
-    return decision if other is None else same(gold.value, settle(other), rel_tol) or decision
+    if other is None:
+        return decision
+    return same(gold.value, policy.settle(other), rel_tol) or decision
 
 
 def _is_settled_here(gold: CompiledGold) -> bool:
@@ -252,8 +274,8 @@ def judge_antiderivative(integrand: str, answer: str, variable: str = "x") -> Ve
         return Verdict.unparsable("the answer is empty or too long")
     try:
         value = settle(read(answer))
-        if isinstance(value, Chain) and value.relations == ("=",):
-            value = value.sides[1]
+        named = assignment(value)
+        value = value if named is None else named.value
         if not isinstance(value, Scalar) or value.unit:
             return Verdict.unparsable("the answer is not an expression")
         slope = derivative(value.expr, variable)

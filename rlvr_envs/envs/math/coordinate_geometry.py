@@ -114,7 +114,7 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
         answer_type = KINDS[problem.kind].answer_type
         if answer_type in ("real", "equation") and not _worked_out(answer, answer_type):
             return Verdict.wrong("the numbers in the answer are not worked out")
-        return judge_math(problem.answer, answer, answer_type=answer_type)
+        return judge_math(problem.answer, answer, answer_type=answer_type, exact=True)
 
     def solve(self, problem: CoordinateGeometryProblem) -> str:
         return problem.answer

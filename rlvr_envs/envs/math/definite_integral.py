@@ -126,7 +126,7 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
         )
 
     def verify(self, problem: DefiniteIntegralProblem, answer: str) -> Verdict:
-        return judge_math(problem.value, answer, answer_type="real")
+        return judge_math(problem.value, answer, answer_type="real", exact=True)
 
     def solve(self, problem: DefiniteIntegralProblem) -> str:
         return problem.value

@@ -141,7 +141,7 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
 
     def verify(self, problem: DerivativeProblem, answer: str) -> Verdict:
         kind = "expression" if problem.point is None else "real"
-        return judge_math(problem.derivative, answer, answer_type=kind)
+        return judge_math(problem.derivative, answer, answer_type=kind, exact=True)
 
     def solve(self, problem: DerivativeProblem) -> str:
         return problem.derivative

@@ -95,7 +95,9 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
         )
 
     def verify(self, problem: EigenvaluesProblem, answer: str) -> Verdict:
-        return judge_math(_latex.number_set(problem.eigenvalues), answer, answer_type="set")
+        return judge_math(
+            _latex.number_set(problem.eigenvalues), answer, answer_type="set", exact=True
+        )
 
     def solve(self, problem: EigenvaluesProblem) -> str:
         return _latex.number_set(problem.eigenvalues)

@@ -182,7 +182,7 @@ class InequalityTask(Task[InequalityConfig, InequalityProblem]):
         answer = with_set_braces(answer)
         if not states_set(answer):
             return Verdict.unparsable("expected intervals, or inequalities for x itself")
-        return judge_math(self.solve(problem), answer, answer_type="interval")
+        return judge_math(self.solve(problem), answer, answer_type="interval", exact=True)
 
     def solve(self, problem: InequalityProblem) -> str:
         return union(

@@ -119,7 +119,7 @@ class LimitTask(Task[LimitConfig, LimitProblem]):
         )
 
     def verify(self, problem: LimitProblem, answer: str) -> Verdict:
-        return judge_math(problem.limit, answer, answer_type="real")
+        return judge_math(problem.limit, answer, answer_type="real", exact=True)
 
     def solve(self, problem: LimitProblem) -> str:
         return problem.limit

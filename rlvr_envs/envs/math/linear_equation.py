@@ -144,7 +144,7 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
         return f"Solve for x:\n\n$${problem.left} = {problem.right}$$"
 
     def verify(self, problem: LinearEquationProblem, answer: str) -> Verdict:
-        return judge_math(number(problem.solution), answer, answer_type="rational")
+        return judge_math(number(problem.solution), answer, answer_type="rational", exact=True)
 
     def solve(self, problem: LinearEquationProblem) -> str:
         return number(problem.solution)

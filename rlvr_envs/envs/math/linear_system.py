@@ -130,7 +130,7 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
         ordered = _ordered(problem, answer)
         if ordered is None:
             return Verdict.wrong("the assignments are not one for each unknown")
-        return judge_math(point(problem.solution), ordered, answer_type="tuple")
+        return judge_math(point(problem.solution), ordered, answer_type="tuple", exact=True)
 
     def solve(self, problem: LinearSystemProblem) -> str:
         return point(problem.solution)

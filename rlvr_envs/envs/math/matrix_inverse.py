@@ -98,7 +98,7 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
         )
 
     def verify(self, problem: MatrixInverseProblem, answer: str) -> Verdict:
-        return judge_math(_latex.matrix(problem.inverse), answer, answer_type="matrix")
+        return judge_math(_latex.matrix(problem.inverse), answer, answer_type="matrix", exact=True)
 
     def solve(self, problem: MatrixInverseProblem) -> str:
         return _latex.matrix(problem.inverse)

@@ -111,7 +111,7 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
         return f"Compute the matrix product $${' '.join(parts)}.$$ Answer with a matrix."
 
     def verify(self, problem: MatrixProductProblem, answer: str) -> Verdict:
-        return judge_math(_latex.matrix(problem.product), answer, answer_type="matrix")
+        return judge_math(_latex.matrix(problem.product), answer, answer_type="matrix", exact=True)
 
     def solve(self, problem: MatrixProductProblem) -> str:
         return _latex.matrix(problem.product)

@@ -157,7 +157,7 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
             return Verdict.correct() if right else Verdict.wrong("the answer is not right")
         if problem.answer is None:
             return Verdict.wrong("the answer is not right")
-        judged = judge_math(number(problem.answer), answer, answer_type="rational")
+        judged = judge_math(number(problem.answer), answer, answer_type="rational", exact=True)
         if judged.score or not judged.scored:
             return judged
         return Verdict.wrong("the answer is not right")

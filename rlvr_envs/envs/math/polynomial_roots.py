@@ -109,7 +109,7 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
         )
 
     def verify(self, problem: PolynomialRootsProblem, answer: str) -> Verdict:
-        return judge_math(number_set(problem.roots), answer, answer_type="set")
+        return judge_math(number_set(problem.roots), answer, answer_type="set", exact=True)
 
     def solve(self, problem: PolynomialRootsProblem) -> str:
         return number_set(problem.roots)

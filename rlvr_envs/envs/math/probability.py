@@ -97,7 +97,7 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
         return f"{question} Give the exact value, for example as a fraction."
 
     def verify(self, problem: ProbabilityProblem, answer: str) -> Verdict:
-        return judge_math(number(problem.value), answer, answer_type="rational")
+        return judge_math(number(problem.value), answer, answer_type="rational", exact=True)
 
     def solve(self, problem: ProbabilityProblem) -> str:
         return number(problem.value)

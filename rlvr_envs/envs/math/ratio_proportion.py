@@ -90,7 +90,7 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
         return f"{text} Give the exact number, as an integer or a fraction."
 
     def verify(self, problem: RatioProportionProblem, answer: str) -> Verdict:
-        return judge_math(number(problem.answer), answer, answer_type="rational")
+        return judge_math(number(problem.answer), answer, answer_type="rational", exact=True)
 
     def solve(self, problem: RatioProportionProblem) -> str:
         return number(problem.answer)

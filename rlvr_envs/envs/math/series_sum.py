@@ -97,7 +97,7 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
         return f"Find the exact value of the sum $${problem.series}.$$"
 
     def verify(self, problem: SeriesSumProblem, answer: str) -> Verdict:
-        return judge_math(_latex.number(problem.value), answer, answer_type="rational")
+        return judge_math(_latex.number(problem.value), answer, answer_type="rational", exact=True)
 
     def solve(self, problem: SeriesSumProblem) -> str:
         return _latex.number(problem.value)

@@ -160,7 +160,7 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
         names = {name for fact in problem.facts for name in (fact.unit, fact.other)}
         if not names.isdisjoint(re.findall(r"[a-z]+", bare.lower())):
             return Verdict.wrong("the number is not given in the unit asked for")
-        return judge_math(number(problem.answer), bare, answer_type="rational")
+        return judge_math(number(problem.answer), bare, answer_type="rational", exact=True)
 
     def solve(self, problem: UnitConversionProblem) -> str:
         return number(problem.answer)

@@ -177,7 +177,7 @@ def _group(gold: Group, answer: Value, rel_tol: float | None) -> Decision:
         return _vector(answer, gold, rel_tol, swapped=True)
     is_tuple = gold.opening in ("(", "langle") and gold.closing != "]"
     if isinstance(answer, Listing) and is_tuple and region_of(answer) is None:
-        return _in_order(gold.items, answer.items, rel_tol)
+        return answer.joiner != "or" and _in_order(gold.items, answer.items, rel_tol)
     return _as_region(gold, answer, rel_tol)
 
 

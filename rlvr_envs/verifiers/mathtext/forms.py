@@ -242,35 +242,64 @@ def record(value: Value) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
     return assigned.name.items, assigned.value.items
 
 
-def is_worked_out(value: Value, answer_type: str) -> bool:
+def is_worked_out(value: Value, answer_type: str, gold: Value) -> bool:
     """Whether each number is written out, so that restating the question earns nothing.
 
-    An integer must be a literal; elsewhere one quotient of literals is a number too. Expressions
-    are judged by value alone, and an equation must be one.
+    An integer must be a literal; elsewhere one quotient of literals is a number too. What is a
+    number in the gold may not be a function of numbers in the answer. Expressions are judged by
+    value alone, and an equation must be one.
     """
     if answer_type in ("expression", "complex"):
         return True
     if answer_type == "equation":
         return isinstance(value, Chain)
+    if answer_type == "integer" and isinstance(value, Ratio):
+        return False
     limit = Form.LITERAL if answer_type == "integer" else Form.QUOTIENT
-    return all(number.form <= limit for number in _numbers(value))
+    found = list(_terms(value))
+    if any(isinstance(node, Num) and node.form > limit for node in found):
+        return False
+    return all(map(_is_plain, found)) or not all(map(_is_plain, _terms(gold)))
 
 
-def _numbers(value: Value) -> Iterator[Num]:
-    """Yield the scalars of a value that are plain numbers."""
+def _is_plain(node: Node) -> bool:
+    return isinstance(node, Num) or node in (nodes.INFINITY, nodes.neg(nodes.INFINITY))
+
+
+def _terms(value: Value) -> Iterator[Node]:
+    """Yield the expressions that a value is made of, without the names given to them."""
     if isinstance(value, Scalar):
-        if isinstance(value.expr, Num):
-            yield value.expr
+        yield value.expr
     elif isinstance(value, Group | Braces | Listing):
         for item in value.items:
-            yield from _numbers(item)
+            yield from _terms(item)
     elif isinstance(value, Grid):
         for row in value.rows:
             for item in row:
-                yield from _numbers(item)
+                yield from _terms(item)
+    elif isinstance(value, Ratio):
+        yield from value.terms
     elif isinstance(value, Chain | Combined):
         for side in value.sides if isinstance(value, Chain) else value.parts:
-            yield from _numbers(side)
+            yield from (node for node in _terms(side) if not _is_name_node(node))
+
+
+def without_rounding(value: Value) -> Value:
+    """Return a value whose decimals are exact numbers, and stand for no neighbours."""
+    if isinstance(value, Scalar):
+        if isinstance(value.expr, Num) and value.expr.ulp is not None:
+            return replace(value, expr=replace(value.expr, ulp=None))
+        return value
+    if isinstance(value, Group | Braces | Listing):
+        return replace(value, items=tuple(map(without_rounding, value.items)))
+    if isinstance(value, Grid):
+        return Grid(tuple(tuple(map(without_rounding, row)) for row in value.rows))
+    if isinstance(value, Chain):
+        return replace(value, sides=tuple(map(without_rounding, value.sides)))
+    combined = isinstance(value, Combined)
+    return (
+        Combined(tuple(map(without_rounding, value.parts)), value.operators) if combined else value
+    )
 
 
 def rename_parameter(left: Value, right: Value, content: Value) -> Value | None:

@@ -32,7 +32,9 @@ NEEDED = 3  # telling points that confirm an identity
 
 _REFUTED = 1e-6
 _CONDITION = 1e6  # beyond this cancellation floats prove nothing
-_CONFIRMED = 30  # digits
+_CONFIRMED = 30  # digits that must agree, where nothing cancels
+_MAX_LOST = 60.0  # digits
+_MAX_HIDDEN = 600.0
 
 
 def same(left: Node, right: Node) -> bool | None:
@@ -135,13 +137,40 @@ def _equal_digits(
     left: Node, right: Node, point: dict[str, Fraction], use_complex: bool
 ) -> bool | None:
     field = Digits(use_complex=use_complex)
-    values = {name: field.number(value) for name, value in point.items()}
     try:
-        a, b = evaluate(left, values, field), evaluate(right, values, field)
-        size = max(abs(a), abs(b))
-        return bool(size == 0 or abs(a - b) <= size * field.library.mpf(10) ** -_CONFIRMED)
+        equal = _agree(left, right, point, field, _CONFIRMED)
+        needed = _CONFIRMED + _extra_digits(field)
+        if needed == _CONFIRMED:
+            return equal
+        finer = Digits(use_complex=use_complex, digits=_rounded_up(needed + 20 + 2 * field.lost))
+        return _agree(left, right, point, finer, needed)
     except (Undefined, exact.TooLarge):
         return None
+
+
+def _agree(
+    left: Node, right: Node, point: dict[str, Fraction], field: Digits, digits: float
+) -> bool:
+    values = {name: field.number(value) for name, value in point.items()}
+    a, b = evaluate(left, values, field), evaluate(right, values, field)
+    size = max(abs(a), abs(b))
+    return bool(size == 0 or abs(a - b) <= size * field.library.mpf(10) ** -int(digits))
+
+
+def _extra_digits(field: Digits) -> float:
+    """Return how many more digits must agree, after cancellation or beside vanishing terms.
+
+    A difference quotient with a step of ``10^{-16}`` agrees with the derivative to 32 digits or
+    so; with twenty digits more for each digit that cancels, it does not pass.
+    """
+    field.lost = min(field.lost, _MAX_LOST)
+    cancelled = 20 * field.lost if field.lost >= 3 else 0.0
+    vanishing = min(field.hidden, _MAX_HIDDEN) if field.hidden >= 20 else 0.0
+    return cancelled + vanishing
+
+
+def _rounded_up(digits: float) -> int:
+    return 50 * math.ceil(digits / 50)
 
 
 def value_of(node: Node) -> Any | None:

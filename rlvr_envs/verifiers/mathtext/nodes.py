@@ -118,7 +118,7 @@ def mul(*factors: Node) -> Node:
     if not flat:
         return number
     if number.value == 0 and all(is_finite(part) for part in flat):
-        return ZERO
+        return Num(number.value, form=Form.COMPUTED)
     if number.value != 1:
         flat.insert(0, number)
     return flat[0] if len(flat) == 1 else Mul(tuple(flat))
@@ -133,10 +133,22 @@ def _times(left: Num, right: Num) -> Num:
             return Num(value, two.ulp, two.digits, two.form)
     if right.ulp is None and right.form is not Form.COMPUTED and _is_power_of_ten(abs(right.value)):
         ulp = None if left.ulp is None else left.ulp * abs(right.value)
-        return Num(value, ulp, left.digits, left.form)
+        return Num(value, ulp, left.digits, _scaled_form(left, right))
+    return Num(value, form=_product_form(left, right))
+
+
+def _scaled_form(left: Num, right: Num) -> Form:
+    """Tell ``3 * 10^4``, a way to write a number, from ``3 * 100``."""
+    if right.form is Form.SCALE:
+        return left.form
+    quotient = left.form is Form.LITERAL and right.form is Form.QUOTIENT
+    return Form.QUOTIENT if quotient else Form.COMPUTED
+
+
+def _product_form(left: Num, right: Num) -> Form:
     whole = left.form is Form.LITERAL and left.value.denominator == 1
     divided = right.form is Form.QUOTIENT and right.value.numerator in (1, -1)
-    return Num(value, form=Form.QUOTIENT if whole and divided else Form.COMPUTED)
+    return Form.QUOTIENT if whole and divided else Form.COMPUTED
 
 
 def _is_power_of_ten(value: Fraction) -> bool:

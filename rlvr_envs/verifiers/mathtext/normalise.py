@@ -204,13 +204,27 @@ def drop_enumeration(text: str) -> str:
 
 
 _MODULUS = re.compile(
-    r"\s*+(?:\\pmod|\\p?mod|\\bmod|\(\s*+(?:\\)?mod)(?![A-Za-z])[\s{]*+[0-9]+[\s})]*+\$?"
+    r"\s*+(?:\\pmod|\\p?mod|\\bmod|\(\s*+(?:\\)?mod)(?![A-Za-z])[\s{]*+([0-9]{1,300})[\s})]*+\$?"
 )
+_DIGITS = re.compile(r"[0-9]{1,3000}")
+
+
+def modulus_of(text: str) -> int | None:
+    r"""Return the 13 of ``12 \pmod{13}``, or None if the text does not end in a modulus."""
+    found = _MODULUS.search(text) if "mod" in text else None
+    return int(found[1]) if found is not None and found.end() == len(text.rstrip()) else None
 
 
 def drop_modulus(text: str) -> str:
-    r"""Return ``12 \pmod{13}`` without its modulus, which names the residue and not the number."""
-    return _MODULUS.sub("", text) if "mod" in text else text
+    r"""Return ``12 \pmod{13}`` without its modulus, which names the residue and not the number.
+
+    ``17 \bmod 13`` is another matter: a remainder still to be taken.
+    """
+    modulus = modulus_of(text)
+    if modulus is None:
+        return text
+    rest = text[: _MODULUS.search(text).start()]  # type: ignore[union-attr]
+    return rest if all(int(digits) < modulus for digits in _DIGITS.findall(rest)) else text
 
 
 _COMMANDS = re.compile(

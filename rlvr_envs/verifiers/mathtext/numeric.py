@@ -143,13 +143,22 @@ class Floats:
 
 
 class Digits:
-    """Fifty digits, real or complex, from mpmath."""
+    """Fifty digits or more, real or complex, from mpmath.
 
-    def __init__(self, *, use_complex: bool) -> None:
+    Attributes:
+        lost: how many decimal digits the worst cancellation took, in a sum or near ``ln 1``.
+        hidden: how many digits below its sum the smallest term lay, or a number's last digit.
+    """
+
+    def __init__(self, *, use_complex: bool, digits: int = 50) -> None:
         self.use_complex = use_complex
-        self.library: Any = _context()
+        self.library: Any = _context(digits)
+        self.lost = 0.0
+        self.hidden = 0.0
 
     def number(self, value: Fraction) -> Any:
+        if value.denominator > 1:
+            self.hidden = max(self.hidden, value.denominator.bit_length() * _DIGITS_PER_BIT)
         return self.library.mpf(value.numerator) / value.denominator
 
     def constant(self, name: str) -> Any:
@@ -160,7 +169,13 @@ class Digits:
         raise Undefined(name)
 
     def add(self, terms: list[Any]) -> Any:
-        return self.library.fsum(terms)
+        total = self.library.fsum(terms)
+        if total:
+            sizes = [self.library.mag(term) for term in terms if term]
+            size = self.library.mag(total)
+            self.lost = max(self.lost, (max(sizes) - size) * _DIGITS_PER_BIT)
+            self.hidden = max(self.hidden, (size - min(sizes)) * _DIGITS_PER_BIT)
+        return total
 
     def multiply(self, factors: list[Any]) -> Any:
         return self.library.fprod(factors)
@@ -180,15 +195,21 @@ class Digits:
         return base**exponent
 
     def call(self, name: str, args: list[Any]) -> Any:
-        return _call(self, name, args)
+        value = _call(self, name, args)
+        if name in ("ln", "log", "lg") and value:
+            self.lost = max(self.lost, -self.library.mag(value) * _DIGITS_PER_BIT)
+        return value
 
 
-@lru_cache(maxsize=1)
-def _context() -> Any:
+_DIGITS_PER_BIT = 0.30103
+
+
+@lru_cache(maxsize=64)
+def _context(digits: int) -> Any:
     from mpmath.ctx_mp import MPContext
 
     context = MPContext()
-    context.dps = 50
+    context.dps = digits
     return context
 
 

@@ -87,10 +87,8 @@ class Parser(AtomParser):
         if isinstance(value, Scalar) and not value.unit:
             unit = self._unit()
             multiplier, unit = units.split_multiplier(unit)
-            expr = (
-                nodes.mul(value.expr, Num(Fraction(multiplier))) if multiplier > 1 else value.expr
-            )
-            return Scalar(expr, unit)
+            scale = Num(Fraction(multiplier), form=Form.SCALE)
+            return Scalar(nodes.mul(value.expr, scale) if multiplier > 1 else value.expr, unit)
         return value
 
     def _ratio(self, first: Value) -> Value:
