@@ -1,22 +1,76 @@
-"""What several subcommands need: reading difficulties and knobs, and plain tables."""
+"""What several subcommands need: reading difficulties, numbers and knobs, and plain tables."""
 
 import argparse
 import json
+import re
+import shutil
+import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
+
+# The ladder has no end, but one more zero typed by mistake would work for hours in silence.
+MAX_RUNG = 1000
+
+_NUMBER = re.compile(r"-?[\d.]+%?|–")
+_LEAST_WRAP = 24  # a last column narrower than this is not worth wrapping
 
 
 def difficulty(text: str) -> int | tuple[int, int]:
     """Read ``"3"`` or ``"0-5"``."""
     low, dash, high = text.partition("-")
     try:
-        return (int(low), int(high)) if dash else int(low)
+        found = (int(low), int(high)) if dash else (int(low), int(low))
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"a difficulty is a number such as 3, or a range such as 0-5, got {text!r}"
         ) from None
+    difficulties(text)
+    if found[0] > found[1]:
+        raise argparse.ArgumentTypeError(f"the range {text!r} is empty: the lowest comes first")
+    return found if dash else found[0]
+
+
+def difficulties(text: str) -> str:
+    """Return the text of several difficulties; its form is for its plan to judge, its size here."""
+    for part in text.split(","):
+        for number in part.partition(":")[0].split("-"):
+            rung = number.strip().lstrip("0")
+            if rung.isdecimal() and (len(rung) > len(str(MAX_RUNG)) or int(rung) > MAX_RUNG):
+                raise argparse.ArgumentTypeError(
+                    f"a difficulty is at most {MAX_RUNG} here (10 is hard for the strongest "
+                    f"models), got {text!r:.40}"
+                )
+    return text
+
+
+def natural(text: str) -> int:
+    """Read an integer from 0."""
+    return _integer(text, 0)
+
+
+def positive(text: str) -> int:
+    """Read an integer from 1."""
+    return _integer(text, 1)
+
+
+def _integer(text: str, least: int) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 20 and int(text) >= least):
+        raise argparse.ArgumentTypeError(f"an integer from {least} is needed, got {text!r:.40}")
+    return int(text)
+
+
+def add_knobs(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--knob``, which is the same everywhere."""
+    parser.add_argument(
+        "--knob",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a knob of a single task (repeatable; `rlvr show ID` lists them)",
+    )
 
 
 def knobs(pairs: Sequence[str]) -> dict[str, Any]:
@@ -34,10 +88,52 @@ def knobs(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as text with aligned columns."""
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [header, *rows]
+    """Return rows as text with aligned columns; numbers are flush right, but in the first one.
+
+    In a terminal that is too narrow, the last column is wrapped if it is text.
+    """
+    columns = [[row[i] for row in rows] for i in range(len(header))]
+    widths = [max(map(len, (name, *cells))) for name, cells in zip(header, columns, strict=True)]
+    right = [
+        i > 0 and bool(cells) and all(map(_is_number, cells)) for i, cells in enumerate(columns)
     ]
+    room = width() - sum(widths[:-1]) - 2 * (len(widths) - 1)
+    wrap = room if sys.stdout.isatty() and room >= _LEAST_WRAP and not right[-1] else None
+    lines = []
+    for row in (header, *rows):
+        *cells, last = (
+            cell.rjust(size) if flush else cell.ljust(size)
+            for cell, size, flush in zip(row, widths, right, strict=True)
+        )
+        pieces = textwrap.wrap(last, wrap) if wrap else [last]
+        lead = "".join(f"{cell}  " for cell in cells)
+        lines += [f"{lead}{piece}".rstrip() for piece in pieces[:1] or [""]]
+        lines += [" " * len(lead) + piece for piece in pieces[1:]]
     return "\n".join(lines)
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell is a number, with its interval or without."""
+    return _NUMBER.fullmatch(cell.partition(" [")[0].partition("×")[0]) is not None
+
+
+def fill(text: str, indent: int = 0) -> str:
+    """Return a text whose long lines are broken between words, where a terminal would break them.
+
+    What is read by a program, through a pipe, stays as it is.
+    """
+    if not sys.stdout.isatty():
+        return text
+    room = max(_LEAST_WRAP, width() - indent)
+    lines = text.split("\n")
+    return "\n".join(
+        line
+        if len(line) <= room
+        else textwrap.fill(line, room, break_long_words=False, break_on_hyphens=False)
+        for line in lines
+    )
+
+
+def width() -> int:
+    """Return the columns of the terminal; a pipe has 100."""
+    return shutil.get_terminal_size((100, 24)).columns

@@ -6,13 +6,20 @@ import importlib.util
 import os
 import platform
 import re
-import shutil
 
 import rlvr_envs
 from rlvr_envs.cli._text import table
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import RlvrEnvsError
 from rlvr_envs.core.workers import WorkerPool
+
+# The extras that this version uses; the others are reserved for domains to come.
+PURPOSES = {
+    "report": "report pages, Parquet files, endpoints, progress bars",
+    "train": "models on this machine (local:...)",
+    "dev": "tests and checks of this project",
+    "docs": "the documentation site",
+}
 
 HELP = "what this machine has, what is missing and how to get it"
 
@@ -29,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{platform.platform()}, {os.cpu_count()} cores, user {_user()}\n")
     broken = _core()
     print()
-    print(table(("extra", "package", "state"), _extras()))
+    print(table(("extra", "for", "state"), _extras()))
     print(
         f"\n{len(registry.task_ids())} tasks in {len(_domains())} domains: {', '.join(_domains())}"
     )
@@ -62,19 +69,21 @@ def _core() -> bool:
 
 
 def _extras() -> list[tuple[str, str, str]]:
-    rows = []
+    """Return a row for each extra: its name, what it is for, and its state."""
+    packages: dict[str, list[str]] = {}
     for requirement in importlib.metadata.requires("rlvr-envs") or []:
         extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
         package = re.match(r"[\w.-]+", requirement)
-        if not extra or not package or extra[1] == "all":
-            continue
-        version = _version(package[0])
-        hint = f'missing: pip install "rlvr-envs[{extra[1]}]"'
-        rows.append((extra[1], package[0], version or hint))
-    for program, need in (("chromium", "screenshots of reports"), ("docker", "the docker sandbox")):
-        found = shutil.which(program)
-        rows.append(("program", program, found or f"not found (used for {need})"))
-    return sorted(rows)
+        if extra and package and extra[1] in PURPOSES:
+            packages.setdefault(extra[1], []).append(package[0])
+    rows = []
+    for name, purpose in PURPOSES.items():
+        needed = packages.get(name, [])
+        missing = [found for found in needed if _version(found) is None]
+        hint = f"lacks {', '.join(missing)}: " if len(missing) < len(needed) else ""
+        state = f'{hint}pip install "rlvr-envs[{name}]"' if missing else "installed"
+        rows.append((name, purpose, state))
+    return rows
 
 
 def _version(package: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Evaluate policies on tasks, with confidence intervals, a table and a report.
+"""Evaluate policies on tasks, with confidence intervals, tables and a report.
 
 Policies: oracle, random, constant:<text>, recorded:<file.jsonl>, openai:<model> (any
 OpenAI-compatible endpoint, see --base-url), local:<folder, file.gguf, hub name or smollm2>.
@@ -12,17 +12,17 @@ summary.json and report.html in the folder of --out.
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from rlvr_envs.cli import _text
+from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties
 from rlvr_envs.evaluation.policies import Policy, PolicyOptions, make_policy
 from rlvr_envs.evaluation.runner import Evaluation, Progress, run_plan
-from rlvr_envs.evaluation.table import print_table, require_rich
+from rlvr_envs.evaluation.table import tables
 
 HELP = "evaluate policies on tasks"
 
@@ -31,23 +31,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("ids", nargs="+", metavar="ID", help="a task, a domain's mixture or All-v0")
     parser.add_argument(
-        "--policy", action="append", required=True, metavar="P", help="may be repeated"
+        "--policy", action="append", required=True, metavar="P", help="see above; may be repeated"
     )
-    parser.add_argument("--difficulty", metavar="D", help="'2', '0,2,5' or '0-5'")
-    parser.add_argument("--episodes", type=int, default=20, help="problems of each id and rung")
-    parser.add_argument("--samples", type=int, default=1, help="responses to each problem")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--difficulty",
+        type=_text.difficulties,
+        metavar="D",
+        help="rungs: '2', '0,2,5' or '0-5'; each gets --episodes problems (default: the knobs')",
+    )
+    parser.add_argument(
+        "--episodes", type=int, default=20, help="problems of each id and rung (default: 20)"
+    )
+    parser.add_argument(
+        "--samples", type=int, default=1, help="responses to each problem (default: 1)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the problems (default: 0)")
     parser.add_argument("--shots", type=int, default=0, help="solved problems before each question")
     parser.add_argument("--answer-format", help="instead of each task's own")
-    parser.add_argument(
-        "--knob", action="append", default=[], metavar="NAME=VALUE", help="a knob of the tasks"
-    )
+    _text.add_knobs(parser)
     parser.add_argument("--per-task", action="store_true", help="expand mixtures into their tasks")
     parser.add_argument("--workers", type=int, help="threads that judge (default: the cores)")
     parser.add_argument("--out", type=Path, help="the folder of the run; resumes what is there")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--no-report", action="store_true", help="write no report.html")
-    parser.add_argument("--no-progress", action="store_true", help="show no progress bar")
+    parser.add_argument("--no-progress", action="store_true", help="show no progress on stderr")
     group = parser.add_argument_group("options of policies that run a model")
     for option in fields(PolicyOptions):
         group.add_argument(
@@ -73,61 +80,27 @@ def run(args: argparse.Namespace) -> int:
     options = PolicyOptions(**{o.name: getattr(args, o.name) for o in fields(PolicyOptions)})
     policies = [make_policy(spec, options) for spec in args.policy]
     _require_packages(args)
-    with _progress_bar(show=not args.no_progress) as tell:
-        done = run_plan(plan, policies, out=args.out, workers=args.workers, progress=tell)
-    _write_report(args, done)
+    with ProgressBar("episodes", hidden=args.no_progress) as bar:
+        done = run_plan(plan, policies, out=args.out, workers=args.workers, progress=_teller(bar))
     _print(args, done, policies)
+    _write_report(args, done)
     return 0 if any(record["scored"] for record in done.records) else 1
 
 
 def _require_packages(args: argparse.Namespace) -> None:
-    if not (args.json and args.no_progress):
-        require_rich()
+    """Say what is missing before hours of work, not after them."""
     if args.out is not None and not args.no_report:
         from rlvr_envs.evaluation.report import require_plotly
 
         require_plotly()
 
 
-@contextmanager
-def _progress_bar(*, show: bool) -> Iterator[Callable[[Progress], None] | None]:
-    if not show:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import Progress as Bar
+def _teller(bar: ProgressBar) -> Callable[[Progress], None]:
+    def tell(progress: Progress) -> None:
+        name = str(progress.record["policy"]) if progress.record else ""
+        bar.update(progress.done, progress.total, name)
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TaskProgressColumn(show_speed=False),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("evaluating", total=None, rate="")
-
-        def tell(progress: Progress) -> None:
-            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
-            bar.update(
-                task,
-                total=progress.total,
-                completed=progress.done,
-                description=progress.record["policy"][:30] if progress.record else "evaluating",
-                rate=f"{speed:.1f}/s" if speed else "",
-            )
-
-        yield tell
+    return tell
 
 
 def _write_report(args: argparse.Namespace, done: Evaluation) -> None:
@@ -136,17 +109,17 @@ def _write_report(args: argparse.Namespace, done: Evaluation) -> None:
     from rlvr_envs.evaluation.report import write_report
 
     path = write_report(done)
-    print(f"report: {path}", file=sys.stderr)
+    print(f"\nreport: {path}", file=sys.stderr)
 
 
 def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -> None:
     if args.json:
         print(json.dumps({"config": done.config, **done.summary.to_json()}, indent=2))
         return
-    from rich.console import Console
-
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    print_table(done.summary, console)
+    tasks = sorted({record["task"] for record in done.records})
+    print(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
+    for table in tables(done.summary, _text.width()):
+        print(f"\n{_text.table(table.header, table.rows)}")
     failed = [p.name for p in policies for g in done.summary["overall"] if _silent(g.by, g, p)]
     if failed:
         print(f"nothing could be scored for: {', '.join(failed)}", file=sys.stderr)

@@ -41,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
         )
     if not single and args.out.is_file():
         raise ConfigError(f"{str(args.out)!r} is a file: its name should end in .jsonl or .parquet")
+    if args.dataset.exists() and args.out.exists() and args.dataset.samefile(args.out):
+        raise ConfigError(f"--out names {str(args.dataset)!r} itself: name another file or folder")
     (args.out.parent if single else args.out).mkdir(parents=True, exist_ok=True)
     for split in splits:
         path = args.out if single else args.out / f"{split}.{args.format}"

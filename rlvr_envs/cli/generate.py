@@ -8,13 +8,10 @@ as if it had not stopped, with any number of workers.
 """
 
 import argparse
-import os
-import sys
-import time
 from pathlib import Path
-from typing import Any
 
 from rlvr_envs.cli import _text
+from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.datasets.decontaminate import Benchmarks
 from rlvr_envs.datasets.generate import generate
@@ -29,19 +26,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("ids", nargs="+", metavar="ID[=COUNT]", help="a task or a mixture")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder")
-    parser.add_argument("--count", type=int, default=1000, help="rows of an id without =COUNT")
     parser.add_argument(
-        "--difficulty", metavar="D", help="3, 0-5 or 0:0.5,1:0.3,2-4:0.2 (default: the knobs')"
+        "--count", type=int, default=1000, help="rows of an id without =COUNT (default: 1000)"
     )
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--difficulty",
+        type=_text.difficulties,
+        metavar="D",
+        help="rungs that share the rows: '3', '0-5' (equal parts) or with weights "
+        "'0:0.5,1:0.3,2-4:0.2' (default: the knobs')",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the dataset (default: 0)")
     parser.add_argument("--split", default="train=1", metavar="S", help="such as train=.9,test=.1")
     parser.add_argument("--format", choices=FILE_FORMATS, default="jsonl")
     parser.add_argument("--shard-rows", type=int, default=5000, metavar="N", help="rows a shard")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that draw")
     parser.add_argument("--answer-format", metavar="F", help="instead of each task's own")
-    parser.add_argument(
-        "--knob", action="append", default=[], metavar="NAME=VALUE", help="of a single task"
-    )
+    _text.add_knobs(parser)
     parser.add_argument(
         "--check",
         action=argparse.BooleanOptionalAction,
@@ -84,13 +85,14 @@ def run(args: argparse.Namespace) -> int:
         licence=args.licence,
     )
     benchmarks = Benchmarks.from_files(args.decontaminate) if args.decontaminate else None
-    with _Bar(hidden=args.quiet) as bar:
+    with ProgressBar("rows", hidden=args.quiet) as bar:
         manifest = generate(
             plan, args.out, workers=args.workers, benchmarks=benchmarks, progress=bar.update
         )
     for name, _ in plan.splits:
         files = [file for file in manifest["files"] if file["split"] == name]
-        print(f"{name}: {sum(file['rows'] for file in files)} rows in {len(files)} files")
+        plural = "" if len(files) == 1 else "s"
+        print(f"{name}: {sum(file['rows'] for file in files)} rows in {len(files)} file{plural}")
     print(f"written to {args.out}")
     return 0
 
@@ -102,43 +104,3 @@ def _source(text: str, count: int) -> tuple[str, int]:
     if not (number.isascii() and number.isdigit()):
         raise ConfigError(f"write an id with its count as ID=500, got {text!r}")
     return name, int(number)
-
-
-class _Bar:
-    """Progress on stderr: a bar in a terminal, otherwise a line every few seconds."""
-
-    def __init__(self, *, hidden: bool) -> None:
-        self._hidden = hidden
-        self._bar: Any = None
-        self._task: Any = None
-        self._told = time.monotonic()
-
-    def __enter__(self) -> "_Bar":
-        if not self._hidden and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-            try:
-                from rich.console import Console
-                from rich.progress import (
-                    BarColumn,
-                    MofNCompleteColumn,
-                    Progress,
-                    TimeRemainingColumn,
-                )
-            except ImportError:  # lines do as well
-                return self
-            columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self._bar = Progress(*columns, console=Console(stderr=True))
-            self._bar.start()
-            self._task = self._bar.add_task("rows", total=None)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def update(self, rows: int, total: int) -> None:
-        """Show how far it is."""
-        if self._bar is not None:
-            self._bar.update(self._task, completed=rows, total=total)
-        elif not self._hidden and time.monotonic() - self._told > 5:
-            self._told = time.monotonic()
-            print(f"{rows} of {total} rows", file=sys.stderr, flush=True)

@@ -33,5 +33,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(rows, indent=1))
     else:
-        print(table(("id", "domain", "about"), [(r["id"], r["domain"], r["about"]) for r in rows]))
+        several = len({r["domain"] for r in rows} - {"all"}) > 1
+        names = ("id", "domain", "about") if several else ("id", "about")
+        print(table(names, [[r[name] for name in names] for r in rows]))
     return 0

@@ -5,6 +5,7 @@ A subcommand is a module with ``HELP`` (a line), ``add_arguments(parser)`` and
 """
 
 import argparse
+import errno
 import importlib
 import os
 import pkgutil
@@ -13,6 +14,9 @@ from collections.abc import Sequence
 
 import rlvr_envs
 from rlvr_envs.core.errors import RlvrEnvsError
+
+# What may befall a disk in the middle of a run.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 
 
 def commands() -> dict[str, str]:
@@ -55,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
-            print(f"rlvr {args.command}: {error}; what was finished is kept", file=sys.stderr)
+            kept = "; what was finished is kept" if error.errno in _FULL else ""
+            print(f"rlvr {args.command}: {error}{kept}", file=sys.stderr)
             return 1
         # The reader of a pipe (head, less) has gone; Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,7 @@ line ends a multi-line answer where the answer is a code block; Ctrl-D leaves.
 import argparse
 import sys
 
-from rlvr_envs.cli._text import difficulty, knobs
+from rlvr_envs.cli._text import add_knobs, difficulty, fill, knobs, natural, positive
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import TextEnv
 
@@ -17,22 +17,27 @@ HELP = "play an environment in the terminal"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("id", help="an id, with or without rlvr/")
-    parser.add_argument("--difficulty", type=difficulty, help="3, or 0-5")
-    parser.add_argument("--seed", type=int, help="the first problem's seed (default: a new one)")
-    parser.add_argument("--episodes", type=int, help="stop after this many (default: no end)")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob (repeatable)"
+        "--difficulty",
+        type=difficulty,
+        metavar="D",
+        help="a rung '3', or a range '0-5' whose rungs are equally likely (default: the knobs')",
     )
+    parser.add_argument("--seed", type=natural, help="the first problem's (default: a new one)")
+    parser.add_argument("--episodes", type=positive, help="stop after this many (default: no end)")
+    add_knobs(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Play until the input ends."""
-    env = TextEnv(args.id, difficulty=args.difficulty, **knobs(args.set))
+    env = TextEnv(args.id, difficulty=args.difficulty, **knobs(args.knob))
     played, total = 0, 0.0
     prompt, info = env.reset(seed=args.seed)
+    print("Type an answer and press Enter; Ctrl-D leaves.")
     try:
         while args.episodes is None or played < args.episodes:
-            print(f"\n── {info['task']}, difficulty {info['difficulty']} " + "─" * 20)
+            rung = "default" if info["difficulty"] is None else info["difficulty"]
+            print(f"\n── {info['task']}, difficulty {rung} " + "─" * 20)
             total += _episode(env, prompt)
             played += 1
             print(f"   score so far: {total:g} of {played}")
@@ -45,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _episode(env: TextEnv, observation: str) -> float:
     while True:
-        print(f"\n{observation}\n")
+        print(f"\n{fill(observation)}\n")
         observation, reward, terminated, truncated, info = env.step(_read(env))
         if terminated or truncated:
             verdict = info["verdict"]

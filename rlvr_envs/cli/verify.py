@@ -47,8 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Judge the answers and print a table."""
     faults: list[Fault] = []
+    if args.out and args.out.exists():
+        for given in filter(None, (args.rows, args.answers)):
+            if given.exists() and given.samefile(args.out):
+                raise ConfigError(f"--out names {str(given)!r}, which is read: name another file")
     rows = _rows(args, faults)
     samples = list(oracle_samples(rows) if args.oracle else _samples(args, rows, faults))
+    if not samples and not faults:
+        raise ConfigError(f"{str(args.answers)!r} holds no answers")
     table = _Table()
     if args.out:
         args.out.parent.mkdir(parents=True, exist_ok=True)
@@ -120,10 +126,10 @@ class _Line:
         self.statuses[verdict.status] += 1
         self.total += verdict.score
 
-    def cells(self, name: str) -> list[str]:
+    def cells(self, name: str, seen: list[Status]) -> list[str]:
         scored = self.statuses.total() - self.statuses[Status.VERIFIER_ERROR]
-        mean = f"{self.total / scored:.4f}" if scored else "-"
-        counts = [str(self.statuses[status]) for status in Status]
+        mean = f"{self.total / scored:.4f}" if scored else "–"
+        counts = [str(self.statuses[status]) for status in seen]
         return [name, str(self.statuses.total()), mean, *counts]
 
 
@@ -141,5 +147,6 @@ class _Table:
 
     def text(self) -> str:
         names = sorted(self._lines, key=lambda name: (name == "all", name))
-        head = ["task", "answers", "mean", *(status.value for status in Status)]
-        return _text.table(head, [self._lines[name].cells(name) for name in names])
+        seen = [s for s in Status if any(line.statuses[s] for line in self._lines.values())]
+        head = ["task", "answers", "mean", *(status.value for status in seen)]
+        return _text.table(head, [self._lines[name].cells(name, seen) for name in names])

@@ -94,12 +94,15 @@ def generate(
         require_pyarrow()
     if bool(plan.benchmarks) != (benchmarks is not None):
         raise ConfigError("the plan names the files of the benchmarks: give both or neither")
+    if workers < 1:
+        raise ConfigError(f"workers must be at least 1, got {workers}")
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{str(out)!r} is a file: name a folder")
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         stack.enter_context(locked(out))
         run = _Run(plan, out, benchmarks, progress)
+        run.report(0)
         drawer = stack.enter_context(Drawer(workers, run.report))
         while run.slots_left():
             run.shard(drawer)

@@ -73,7 +73,7 @@ def placed_rows(path: Path, split: str | None = None) -> Iterator[Placed]:
 def checked_rows(path: Path, split: str | None = None) -> Iterator[Placed]:
     """Return the rows of a dataset, each rebuilt once to see that its task takes it."""
     for placed in placed_rows(path, split):
-        fault = placed.fault
+        fault = placed.fault or _mistyped(placed.row)
         if not fault:
             try:
                 Instance.from_row(placed.row)
@@ -82,6 +82,13 @@ def checked_rows(path: Path, split: str | None = None) -> Iterator[Placed]:
             except Exception as error:  # noqa: BLE001 - such as a list where an id should be
                 fault = f"not a row: {type(error).__name__}: {error}"
         yield Placed(placed.place, placed.row, fault)
+
+
+def _mistyped(row: Row) -> str:
+    for name in ("id", "answer_format"):
+        if not isinstance(row.get(name, ""), str):
+            return f"not a row: {name!r} is a text, got {row[name]!r:.80}"
+    return ""
 
 
 def read_rows(path: Path, split: str | None = None) -> Iterator[Row]:

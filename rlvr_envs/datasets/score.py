@@ -96,13 +96,22 @@ class Answers:
         self._samples[index] = first + len(responses)
         return [Sample(index, row, first + k, text) for k, text in enumerate(responses)]
 
+    def _fingerprint(self, number: object) -> str | None:
+        if not isinstance(number, int) or not 0 <= number < len(self._rows):
+            return None
+        row = self._rows[number]
+        return None if row is None else row.get("fingerprint")
+
     def _index(self, data: Mapping[str, Any]) -> int:
-        if "fingerprint" in data:
-            index = self._by_fingerprint.get(str(data["fingerprint"]))
+        fingerprint, number = data.get("fingerprint"), data.get("row")
+        if fingerprint is not None:
+            index = self._by_fingerprint.get(str(fingerprint))
             if index is None:
-                raise RowError(f"no row has the fingerprint {data['fingerprint']!r}")
-            return index
-        number = data.get("row")
+                raise RowError(f"no row has the fingerprint {fingerprint!r:.80}")
+            if number is None:
+                return index
+            if self._fingerprint(number) != fingerprint:
+                raise RowError(f"row {number!r:.20} has not the fingerprint {fingerprint!r:.80}")
         if number is None:
             raise RowError("neither 'fingerprint' nor 'row' says which row is answered")
         if isinstance(number, bool) or not isinstance(number, int):

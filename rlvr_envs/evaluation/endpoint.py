@@ -28,6 +28,8 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
 # A server that asks for more patience than this is not waited for; a resumed run asks again.
 LONGEST_RETRY_AFTER_S = 600.0
+# A server that never stops must not fill the memory; the longest chat completion is far shorter.
+MAX_REPLY_BYTES = 1 << 25
 
 
 class EndpointPolicy(Policy):
@@ -124,11 +126,13 @@ class EndpointPolicy(Policy):
         try:
             # The client's timeouts are per read, so a server that drips would never time out.
             async with asyncio.timeout(self._options.timeout_s):
-                reply = await self._client.post(self._url, content=data)
+                reply, whole = await self._post(data)
         except (TimeoutError, self._httpx.TimeoutException):
             return f"no answer within {self._options.timeout_s:g} s", 0.0
         except self._httpx.HTTPError as error:
             return f"the request failed: {type(error).__name__}: {self._redact(str(error))}", 0.0
+        if not whole:
+            return f"the reply is longer than {MAX_REPLY_BYTES >> 20} MiB", 0.0
         if reply.status_code == 200:
             return _read(reply)
         what = f"HTTP {reply.status_code}: {self._redact(' '.join(reply.text[:300].split()))}"
@@ -140,6 +144,18 @@ class EndpointPolicy(Policy):
         if reply.status_code in _FATAL:
             raise ConfigError(f"the endpoint {self._url} refuses {self._model!r}: {what}")
         raise PolicyError(what)
+
+    async def _post(self, data: bytes) -> tuple[Any, bool]:
+        """Return the reply, and whether it was read to its end."""
+        async with self._client.stream("POST", self._url, content=data) as reply:
+            body = bytearray()
+            async for piece in reply.aiter_bytes():
+                body += piece
+                if len(body) > MAX_REPLY_BYTES:
+                    return reply, False
+        headers = {k: v for k, v in reply.headers.items() if k in ("content-type", "retry-after")}
+        whole = self._httpx.Response(reply.status_code, headers=headers, content=bytes(body))
+        return whole, True
 
     def _redact(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text

@@ -232,7 +232,9 @@ def make_policy(spec: str, options: PolicyOptions | None = None) -> Policy:
     kind, colon, value = spec.partition(":")
     if spec in PolicyKinds.plain:
         return PolicyKinds.plain[spec](spec)
-    if kind not in PolicyKinds.valued or not colon or (not value and kind != "constant"):
+    if kind in PolicyKinds.valued and not value and not (colon and kind == "constant"):
+        raise ConfigError(f"the policy {spec!r} lacks its value: {PolicyKinds.valued[kind]}")
+    if kind not in PolicyKinds.valued:
         known = [*PolicyKinds.plain, *PolicyKinds.valued.values()]
         hint = did_you_mean(kind, [*PolicyKinds.plain, *PolicyKinds.valued])
         raise ConfigError(f"no policy {spec!r}{hint} (known: {', '.join(known)})")

@@ -55,7 +55,9 @@ def _recorded_keys(request: Request) -> list[_RecordKey]:
 
 def _read_recorded(path: Path) -> dict[_RecordKey, list[str | list[str]]]:
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except FileNotFoundError:
+        raise ConfigError(f"there is no file {str(path)!r} of recorded responses") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"the recorded responses {str(path)!r} cannot be read: {error}"
@@ -71,7 +73,7 @@ def _read_recorded(path: Path) -> dict[_RecordKey, list[str | list[str]]]:
         policies.add(row.get("policy"))
         for key in _row_keys(row):
             samples = found.setdefault(key, {})
-            samples[int(row.get("sample", len(samples)))] = row["response"]
+            samples[row.get("sample", len(samples))] = row["response"]
     if len(policies) > 1:
         names = ", ".join(sorted(map(repr, policies)))
         raise ConfigError(f"{path} holds responses of several policies ({names}): split it first")
@@ -81,7 +83,7 @@ def _read_recorded(path: Path) -> dict[_RecordKey, list[str | list[str]]]:
 def _recorded_row(line: str, where: str) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RowError(f"{where}: not JSON ({error})") from error
     if not isinstance(row, dict) or "response" not in row:
         raise RowError(f"{where}: a row is an object with 'response', got {line:.80}")
@@ -89,6 +91,14 @@ def _recorded_row(line: str, where: str) -> Mapping[str, Any]:
     texts = response if isinstance(response, list) else [response]
     if response is not None and not (texts and all(isinstance(text, str) for text in texts)):
         raise RowError(f"{where}: 'response' is a text or a list of texts, got {response!r:.80}")
+    for name in ("problem_seed", "index", "sample", "difficulty"):
+        value = row.get(name, 0)
+        unset = value is None and name != "sample"
+        if not unset and (isinstance(value, bool) or not isinstance(value, int)):
+            raise RowError(f"{where}: {name!r} is an integer, got {value!r:.80}")
+    for name in ("fingerprint", "policy"):
+        if not isinstance(row.get(name, ""), str | None):
+            raise RowError(f"{where}: {name!r} is a text, got {row[name]!r:.80}")
     if not any(row.get(kind) is not None for kind in ("problem_seed", "index", "fingerprint")):
         raise RowError(f"{where}: the row needs 'problem_seed', 'index' or 'fingerprint'")
     return row

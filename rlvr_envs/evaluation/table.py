@@ -1,25 +1,20 @@
-"""The summary as a table for the terminal."""
+"""The summary as tables of text: one of the policies, and the tasks side by side."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from rlvr_envs.core.errors import DependencyError
 from rlvr_envs.evaluation.metrics import Estimate
 from rlvr_envs.evaluation.summary import Group, Summary
 
+_LEAST_COLUMN = 7  # "0.123" and a sign that more follows
 
-def require_rich() -> None:
-    """Check that the package for tables and progress bars is there.
 
-    Raises:
-        DependencyError: it is not.
-    """
-    try:
-        import rich  # noqa: F401 - only whether it is there
-    except ImportError as error:
-        raise DependencyError(
-            'tables and progress bars need rich: pip install "rlvr-envs[report]"'
-            " (or use --json --no-progress)"
-        ) from error
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Texts in rows under a header."""
+
+    header: list[str]
+    rows: list[list[str]]
 
 
 def estimate_text(estimate: Estimate, digits: int = 3) -> str:
@@ -32,22 +27,45 @@ def estimate_text(estimate: Estimate, digits: int = 3) -> str:
 
 
 def rows_of(summary: Summary) -> list[Group]:
-    """Return the groups that a table shows: the tasks, and the whole where it is of several."""
+    """Return the groups of a full listing: the tasks, and the whole where it is of several."""
     groups = sorted(summary["task"], key=lambda g: (str(g.by["task"]), str(g.by["policy"])))
     if len({group.by["task"] for group in groups}) > 1:
         groups += summary["overall"]
     return groups
 
 
-def columns_of(summary: Summary) -> list[str]:
-    """Return the headings that go with `cells_of`."""
+def tables(summary: Summary, width: int = 100) -> list[Table]:
+    """Return what is to be read at a glance.
+
+    First a row for each policy, and for each of its domains where there are several. Then, where
+    there are several, the difficulties and the tasks: a row each, and a column of mean scores
+    for each policy. Everything else is in ``summary.json``.
+    """
+    found = [_policies(summary)]
+    for level, column in (("difficulty", "difficulty"), ("task", "task")):
+        if len({group.by[column] for group in summary[level]}) > 1:
+            found.append(_side_by_side(summary, level, column, width))
+    return found
+
+
+def _policies(summary: Summary) -> Table:
+    by_domain = sorted(summary["domain"], key=lambda g: (str(g.by["policy"]), str(g.by["domain"])))
+    several = len({group.by["domain"] for group in by_domain} - {None}) > 1
+    groups = [*by_domain, *summary["overall"]] if several else summary["overall"]
+    rows = [_cells(group, summary) for group in groups]
+    if several:
+        names = [str(group.by.get("domain", "all") or "–") for group in groups]
+        rows = [[name, *row] for name, row in zip(names, rows, strict=True)]
+    return Table([*(["domain"] if several else []), *_columns(summary)], rows)
+
+
+def _columns(summary: Summary) -> list[str]:
     k = summary.samples
     many = [f"pass@{k}", f"maj@{k}"] if k > 1 else []
-    return ["task", "policy", "n", "score [95 % CI]", "solved", *many, "unscored", "chars"]
+    return ["policy", "n", "score [95 % CI]", "solved", *many, "unscored", "chars"]
 
 
-def cells_of(group: Group, summary: Summary) -> list[str]:
-    """Return the texts of one row."""
+def _cells(group: Group, summary: Summary) -> list[str]:
     k = summary.samples
     many = []
     if k > 1:
@@ -56,7 +74,6 @@ def cells_of(group: Group, summary: Summary) -> list[str]:
     solved = group.solved.mean
     median = group.chars.get("median")
     return [
-        str(group.by.get("task") or "all tasks"),
         str(group.by["policy"]),
         f"{group.problems}×{k}" if k > 1 else str(group.episodes),
         estimate_text(group.score),
@@ -67,16 +84,29 @@ def cells_of(group: Group, summary: Summary) -> list[str]:
     ]
 
 
-def print_table(summary: Summary, console: Any) -> None:
-    """Print the summary on a rich console."""
-    from rich.table import Table
-    from rich.text import Text
+def _side_by_side(summary: Summary, level: str, column: str, width: int) -> Table:
+    policies = [str(group.by["policy"]) for group in summary["overall"]]
+    cells: dict[object, dict[str, str]] = {}
+    for group in summary[level]:
+        mean = estimate_text(group.score) if len(policies) == 1 else _mean(group)
+        cells.setdefault(group.by[column], {})[str(group.by["policy"])] = mean
+    names = {key: "default" if key is None else str(key) for key in cells}
+    room = (width - max(map(len, names.values()))) // len(policies) - 2
+    header = (
+        ["score [95 % CI]"]
+        if len(policies) == 1
+        else short_names(policies, max(_LEAST_COLUMN, room))
+    )
+    rows = [
+        [names[key], *(row.get(policy, "–") for policy in policies)] for key, row in cells.items()
+    ]
+    return Table([column, *header], rows)
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for number, name in enumerate(columns_of(summary)):
-        table.add_column(name, justify="left" if number < 2 else "right", overflow="fold")
-    for group in rows_of(summary):
-        style = "" if "task" in group.by else "bold"
-        cells = [Text(cell) for cell in cells_of(group, summary)]
-        table.add_row(*cells, style=style)
-    console.print(table)
+
+def _mean(group: Group) -> str:
+    return "–" if group.score.mean is None else f"{group.score.mean:.3f}"
+
+
+def short_names(names: Sequence[str], limit: int) -> list[str]:
+    """Return names of at most ``limit`` characters; their ends tell them apart best."""
+    return [name if len(name) <= limit else f"…{name[1 - limit :]}" for name in names]

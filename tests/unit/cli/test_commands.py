@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from rlvr_envs.cli._text import fill, table
 from rlvr_envs.cli.main import commands, main
 
 
@@ -53,8 +54,8 @@ def test_show_a_mixture(capsys):
 
 
 def test_show_with_a_knob(capsys):
-    assert main(["show", "Gcd-v0", "--set", "n_numbers=5"]) == 0
-    assert main(["show", "Gcd-v0", "--set", "n_number=5"]) == 2
+    assert main(["show", "Gcd-v0", "--knob", "n_numbers=5"]) == 0
+    assert main(["show", "Gcd-v0", "--knob", "n_number=5"]) == 2
     assert "did you mean 'n_numbers'" in capsys.readouterr().err
 
 
@@ -68,6 +69,56 @@ def test_a_bad_difficulty_is_explained(capsys):
         main(["show", "Gcd-v0", "--difficulty", "hard"])
     assert stop.value.code == 2
     assert "0-5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "Gcd-v0", "--seed", "-1"], "an integer from 0 is needed, got '-1'"),
+        (["play", "Gcd-v0", "--seed", "x"], "an integer from 0 is needed, got 'x'"),
+        (["play", "Gcd-v0", "--episodes", "0"], "an integer from 1 is needed, got '0'"),
+        (["show", "Gcd-v0", "--difficulty", "5-2"], "'5-2' is empty"),
+        (["show", "Gcd-v0", "--difficulty", "1000000000"], "at most 1000 here"),
+        (["play", "Gcd-v0", "--difficulty", "0-1001"], "at most 1000 here"),
+        (["eval", "Gcd-v0", "--policy", "oracle", "--difficulty", "0,9999"], "at most 1000 here"),
+        (["generate", "Gcd-v0", "--out", "x", "--difficulty", "0:.5,2-2000:1"], "at most 1000"),
+    ],
+)
+def test_numbers_out_of_range_are_refused_at_once(arguments, message, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["eval", "generate", "play", "show"])
+def test_knobs_are_set_in_the_same_way_everywhere(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    help_text = capsys.readouterr().out
+    assert "--knob NAME=VALUE" in help_text
+    assert "--difficulty D" in help_text
+
+
+def test_a_table_puts_numbers_flush_right():
+    text = table(("task", "n", "score"), [("a", "5", "0.5 [0.1, 0.9]"), ("bb", "12", "–")])
+    assert text.split("\n") == [
+        "task   n           score",
+        "a      5  0.5 [0.1, 0.9]",
+        "bb    12               –",
+    ]
+
+
+def test_a_narrow_terminal_gets_words_wrapped(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    text = table(("id", "about"), [("rlvr/Gcd-v0", "the greatest common divisor of integers")])
+    assert text.split("\n")[1:] == [
+        "rlvr/Gcd-v0  the greatest common divisor",
+        "             of integers",
+    ]
+    assert max(map(len, fill("word " * 20 + "\n" + "x" * 60).split("\n"))) == 60
+    assert len(fill("word " * 20).split("\n")[0]) <= 40
 
 
 def play(text, *options):

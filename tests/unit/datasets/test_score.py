@@ -125,8 +125,9 @@ def test_verdicts_are_written_and_a_broken_verifier_is_not_in_the_mean(
         (2, "correct"),
     ]
     assert [v["fingerprint"] for v in verdicts] == [r["fingerprint"] for r in halving_rows[:3]]
-    total = next(line for line in capsys.readouterr().out.split("\n") if line.startswith("all"))
-    assert total.split() == ["all", "3", "0.5000", "1", "0", "1", "0", "0", "1"]
+    table = [line.split() for line in capsys.readouterr().out.split("\n") if line]
+    assert table[0] == ["task", "answers", "mean", "correct", "wrong", "verifier_error"]
+    assert table[-2] == ["all", "3", "0.5000", "1", "1", "1"]
 
 
 def test_oracle_checks_every_row(halving_rows, secret_rows, write, capsys):
@@ -185,3 +186,37 @@ def test_rows_of_equal_fingerprint_are_answered_once(halving_rows, write):
     (sample,) = Answers([*halving_rows, halving_rows[0]]).read(answers)
     assert not isinstance(sample, Fault)
     assert sample.index == 0
+
+
+def test_an_answer_that_names_two_rows_is_a_fault(halving_rows, write):
+    first = halving_rows[0]["fingerprint"]
+    answers = write(
+        "a.jsonl",
+        [
+            {"row": 0, "fingerprint": first, "response": "a"},
+            {"row": 1, "fingerprint": first, "response": "b"},
+            {"row": 1, "fingerprint": None, "response": "c"},
+        ],
+    )
+    agreed, both, by_number = Answers(halving_rows).read(answers)
+    assert (agreed.index, by_number.index) == (0, 1)
+    assert "has not the fingerprint" in both.reason
+
+
+def test_no_file_that_is_read_is_written(halving_rows, write, capsys):
+    rows = write("rows.jsonl", halving_rows)
+    answers = write("a.jsonl", [{"row": 0, "response": "\\boxed{0}"}])
+    before = rows.read_bytes(), answers.read_bytes()
+    for out in (rows, answers):
+        command = ["verify", str(rows), "--answers", str(answers), "--out", str(out)]
+        assert main(command) == 2
+        assert "which is read" in capsys.readouterr().err
+    assert main(["export", "--to", "trl", str(rows), "--out", str(rows)]) == 2
+    assert "itself" in capsys.readouterr().err
+    assert (rows.read_bytes(), answers.read_bytes()) == before
+
+
+def test_a_file_without_answers_is_refused(halving_rows, write, capsys):
+    rows, answers = write("rows.jsonl", halving_rows), write("a.jsonl", [])
+    assert main(["verify", str(rows), "--answers", str(answers)]) == 2
+    assert "holds no answers" in capsys.readouterr().err

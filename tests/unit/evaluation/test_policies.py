@@ -69,9 +69,15 @@ def test_a_constant_may_hold_colons_or_nothing():
     assert ask(make_policy("constant:"))[1] == "\\boxed{}"
 
 
-@pytest.mark.parametrize("spec", ["orcale", "openai", "openai:", "local:", "recorded", "", "x:y"])
+@pytest.mark.parametrize("spec", ["orcale", "", "x:y"])
 def test_bad_policies_are_refused_and_the_known_ones_named(spec):
     with pytest.raises(ConfigError, match="known: oracle, random"):
+        make_policy(spec)
+
+
+@pytest.mark.parametrize("spec", ["openai", "openai:", "local:", "recorded", "constant"])
+def test_a_policy_without_its_value_is_told_the_form(spec):
+    with pytest.raises(ConfigError, match=f"lacks its value: {spec.strip(':')}:<"):
         make_policy(spec)
 
 
@@ -145,8 +151,34 @@ def test_bad_recorded_rows_are_named_by_line(tmp_path, line, message):
 
 
 def test_a_recording_that_is_missing_or_mixed_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="there is no file"):
         make_policy(f"recorded:{tmp_path / 'none.jsonl'}")
+    (tmp_path / "garbage.jsonl").write_bytes(bytes(range(256)))
+    with pytest.raises(ConfigError, match="cannot be read"):
+        make_policy(f"recorded:{tmp_path / 'garbage.jsonl'}")
     rows = [{"index": 1, "response": "x", "policy": name} for name in ("a", "b")]
     with pytest.raises(ConfigError, match="several policies"):
         write_rows(tmp_path / "r.jsonl", rows)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"index": 1, "sample": "first"},
+        {"index": 1, "sample": None},
+        {"index": [1]},
+        {"problem_seed": "7"},
+        {"index": 1, "difficulty": [0]},
+        {"fingerprint": ["a"]},
+        {"fingerprint": "a", "policy": {"name": "b"}},
+    ],
+)
+def test_a_recorded_row_of_wrong_types_is_named(row, tmp_path):
+    with pytest.raises(RowError, match="line 2"):
+        write_rows(tmp_path / "r.jsonl", [{"index": 0, "response": "x"}, row | {"response": "y"}])
+
+
+def test_a_recording_may_begin_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps({"index": 0, "response": "x"}).encode() + b"\r\n")
+    assert make_policy(f"recorded:{path}").name == f"recorded:{path}"

@@ -9,7 +9,7 @@ import pytest
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.evaluation import FunctionPolicy, Policy, PolicyError, Response, evaluate
 from rlvr_envs.evaluation.store import read_records
-from rlvr_envs.evaluation.table import cells_of, columns_of, rows_of
+from rlvr_envs.evaluation.table import short_names, tables
 
 
 class FlakyPolicy(Policy):
@@ -249,12 +249,41 @@ def test_the_same_policy_twice_and_bad_workers_are_refused():
         evaluate("EvalPlus-v0", "oracle", workers=0)
 
 
-def test_table_rows_have_a_cell_for_each_column():
-    run = evaluate(["EvalPlus-v0", "EvalUnposable-v0"], "oracle", episodes=3, samples=2)
-    rows = [cells_of(group, run.summary) for group in rows_of(run.summary)]
-    assert {len(row) for row in rows} == {len(columns_of(run.summary))}
-    assert rows[-1][:3] == ["all tasks", "oracle", "6×2"]
-    assert "pass@2" in columns_of(run.summary)
+def test_tables_put_the_policies_side_by_side():
+    run = evaluate(
+        ["EvalPlus-v0", "EvalBreakable-v0"], ["oracle", "constant:7"], episodes=3, samples=2
+    )
+    policies, tasks = tables(run.summary)
+    assert policies.header[:2] == ["policy", "n"]
+    assert "pass@2" in policies.header
+    assert [row[:2] for row in policies.rows] == [["constant:7", "6×2"], ["oracle", "6×2"]]
+    assert tasks.header == ["task", "constant:7", "oracle"]
+    assert tasks.rows[1][0] == "rlvr/EvalPlus-v0"
+    assert tasks.rows[1][2] == "1.000"
+    assert tasks.rows[0] == ["rlvr/EvalBreakable-v0", "–", "–"]
+    for table in (policies, tasks):
+        assert {len(row) for row in table.rows} == {len(table.header)}
+
+
+def test_tables_of_one_policy_show_its_intervals_and_difficulties():
+    run = evaluate("EvalPlus-v0", "oracle", episodes=3, difficulty=[0, 2, 10])
+    _, rungs = tables(run.summary)
+    assert rungs.header == ["difficulty", "score [95 % CI]"]
+    assert [row[0] for row in rungs.rows] == ["0", "2", "10"]
+    assert rungs.rows[0][1].startswith("1.000 [")
+
+
+def test_domains_are_told_apart_in_the_table_of_policies():
+    ids = ["EvalPlus-v0", "EvalTagPlus-v0"]
+    table = tables(evaluate(ids, "oracle", episodes=2).summary)[0]
+    assert table.header[0] == "domain"
+    assert [row[0] for row in table.rows] == ["math", "puzzles", "all"]
+
+
+def test_long_names_of_policies_keep_their_ends():
+    names = short_names(["oracle", "recorded:runs/first/episodes.jsonl"], 12)
+    assert names == ["oracle", "…sodes.jsonl"]
+    assert max(map(len, names)) == 12
 
 
 def test_missing_packages_are_named(monkeypatch):
@@ -262,18 +291,15 @@ def test_missing_packages_are_named(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "httpx", None)
     monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "rich", None)
     monkeypatch.setitem(sys.modules, "torch", None)
     from rlvr_envs.evaluation.policies import PolicyOptions, make_policy
     from rlvr_envs.evaluation.report import require_plotly
-    from rlvr_envs.evaluation.table import require_rich
 
     local = PolicyOptions(base_url="http://127.0.0.1:1/v1")
     for needy in (
         lambda: make_policy("openai:m", local),
         lambda: make_policy("local:some/model"),
         require_plotly,
-        require_rich,
     ):
         with pytest.raises(DependencyError, match=r"pip install \"rlvr-envs\["):
             needy()
