@@ -20,6 +20,7 @@ from rlvr_envs.verifiers.mathtext.compare import Decision, same
 from rlvr_envs.verifiers.mathtext.forms import assignment, is_worked_out, settle, without_rounding
 from rlvr_envs.verifiers.mathtext.gold import CompiledGold, compile_gold
 from rlvr_envs.verifiers.mathtext.identity import same as same_expression
+from rlvr_envs.verifiers.mathtext.nodes import symbols
 from rlvr_envs.verifiers.mathtext.normalise import drop_modulus, loose_spelling, plain_words
 from rlvr_envs.verifiers.mathtext.reader import (
     read,
@@ -27,8 +28,10 @@ from rlvr_envs.verifiers.mathtext.reader import (
     read_as_list,
     read_choice,
     read_declared_choice,
+    without_label,
 )
-from rlvr_envs.verifiers.mathtext.values import Choice, Listing, Opaque, Scalar, Text, Value
+from rlvr_envs.verifiers.mathtext.regions import INEQUALITIES
+from rlvr_envs.verifiers.mathtext.values import Chain, Choice, Listing, Opaque, Scalar, Text, Value
 
 __all__ = [
     "CompiledGold",
@@ -50,6 +53,11 @@ _READING_ERRORS = (
     RecursionError,
     TypeError,
     ValueError,
+)
+_REMARK = re.compile(
+    r"(?:\\q?quad|\\[ ,;:!]|[\s,;(])*+\\text\s*+\{[\s,;(]*+(?:where|for|with|if)(?![A-Za-z]).*"
+    r"|(?:\\q?quad|\\[ ,;:!]|[\s,;])*+\(\s*+C\s*+\\in(?![A-Za-z]).*",
+    re.DOTALL,
 )
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _STAGES = {"spelling": 1.0, "number": 2.0, "typed": 3.0, "second reader": 4.0}
@@ -184,10 +192,22 @@ def _rule(gold: CompiledGold, answer: str, policy: _Policy) -> Verdict | None:
         if decided is None:
             if "mod" not in gold.text:
                 answer = drop_modulus(answer)
-            return _rule_typed(gold, answer, policy.settle(read(answer)), policy)
+            return _rule_labelled(gold, answer, policy)
     except _READING_ERRORS:
         return _undecided("it is too large or too deep to compare")
     return _BY_STAGE[decided, "typed"]
+
+
+def _rule_labelled(gold: CompiledGold, answer: str, policy: _Policy) -> Verdict | None:
+    """Judge an answer to a declared gold once more without what it is called, if need be."""
+    ruling = _rule_typed(gold, answer, policy.settle(read(answer)), policy)
+    if not gold.declared or gold.answer_type == "equation" or (ruling and ruling.score):
+        return ruling
+    known = symbols(gold.value.expr) if isinstance(gold.value, Scalar) else frozenset[str]()
+    bare = without_label(answer, known)
+    if bare is None:
+        return ruling
+    return _rule_typed(gold, bare, policy.settle(read(bare)), policy)
 
 
 def _rule_words(gold: CompiledGold, answer: str) -> bool | None:
@@ -273,9 +293,7 @@ def judge_antiderivative(integrand: str, answer: str, variable: str = "x") -> Ve
     if not answer or len(answer) > MAX_ANSWER:
         return Verdict.unparsable("the answer is empty or too long")
     try:
-        value = settle(read(answer))
-        named = assignment(value)
-        value = value if named is None else named.value
+        value = _antiderivative(answer, variable)
         if not isinstance(value, Scalar) or value.unit:
             return Verdict.unparsable("the answer is not an expression")
         slope = derivative(value.expr, variable)
@@ -285,6 +303,22 @@ def judge_antiderivative(integrand: str, answer: str, variable: str = "x") -> Ve
     if decision is None:
         return _undecided("its derivative could not be compared with the integrand")
     return _BY_STAGE[decision, "typed"]
+
+
+def _antiderivative(answer: str, variable: str) -> Value:
+    """Read an answer without its name and without remarks on the variable and the constant."""
+    answer = _REMARK.sub("", answer)
+    bare = without_label(answer, frozenset((variable,)))
+    value = settle(read(answer if bare is None else bare))
+    if isinstance(value, Listing) and all(_is_remark(item) for item in value.items[1:]):
+        value = value.items[0]
+    named = assignment(value)
+    return value if named is None else named.value
+
+
+def _is_remark(value: Value) -> bool:
+    """Whether a clause such as ``x > 0`` says only where an expression holds."""
+    return isinstance(value, Chain) and value.relations[0] in (*INEQUALITIES, "in")
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ or more work than an honest answer of the degree needs, is not done but refused.
 from fractions import Fraction
 
 from rlvr_envs.envs.math._polynomials import Poly, add, multiply, trim
-from rlvr_envs.verifiers.mathtext.nodes import Add, Mul, Node, Num, Pow, Sym
+from rlvr_envs.verifiers.mathtext.nodes import Add, Mul, Node, Num, Pow, Sym, symbols
 from rlvr_envs.verifiers.mathtext.reader import read
 from rlvr_envs.verifiers.mathtext.values import Chain, Group, Listing, Scalar, Value
 
@@ -34,7 +34,9 @@ def items(answer: str) -> tuple[Node, ...]:
     """Return the items of a tuple or a list, each without the ``name =`` before it."""
     value = read(answer) if len(answer) <= MAX_TEXT else None
     if isinstance(value, Chain) and value.relations == ("=",):
-        value = value.sides[1]  # (q, r) = (..., ...)
+        name, value = value.sides  # (q, r) = (..., ...)
+        if isinstance(name, Scalar) and not symbols(name.expr):
+            return ()
     if not isinstance(value, Group | Listing):
         return ()
     parts = [

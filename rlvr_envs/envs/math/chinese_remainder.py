@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.verifiers.mathtext.normalise import modulus_of
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -98,6 +99,9 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
         )
 
     def verify(self, problem: ChineseRemainderProblem, answer: str) -> Verdict:
+        # A copied congruence is no answer, even where its remainder is the solution.
+        if modulus_of(answer) not in (None, math.lcm(*problem.moduli)):
+            return Verdict.wrong("the answer is given modulo another number")
         return judge_math(str(problem.solution), answer, answer_type="integer")
 
     def solve(self, problem: ChineseRemainderProblem) -> str:

@@ -13,6 +13,7 @@ from rlvr_envs.envs.math._latex import number, polynomial
 from rlvr_envs.envs.math._polynomial_answers import expanded_of, sides
 from rlvr_envs.envs.math._polynomials import compose, evaluate
 from rlvr_envs.envs.math._stated import judge_rational
+from rlvr_envs.verifiers.mathtext.nodes import symbols
 
 FORMS = ("value", "expression")
 _FEW_NAMES = ("f", "g", "h")
@@ -165,7 +166,8 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
             return judge_rational(problem.result[0], answer)
         written = sides(answer)
         limit = len(problem.result) - 1
-        found = expanded_of(written[-1], "x", limit) if written else None
+        named = len(written) < 2 or symbols(written[0])  # f(g(x)) = ..., but not 5 = ...
+        found = expanded_of(written[-1], "x", limit) if written and named else None
         if found is None:
             return Verdict.unparsable("expected an expanded polynomial in x of a fitting degree")
         right = found == problem.result

@@ -84,6 +84,9 @@ class AtomParser(Cursor, ABC):
         while self.peek().kind == "text":
             words.append(self.peek().text)
             self.at += 1
+        ahead = [self.peek(place) for place in range(4)]
+        if [ahead[0].text, ahead[1].kind, ahead[2].text, ahead[3].text] == ["(", "sym", ")", "="]:
+            self.at += 3  # the A of rank(A) = 2
         return Text(plain_words(" ".join(words)))
 
     def _operator(self, text: str) -> Value:

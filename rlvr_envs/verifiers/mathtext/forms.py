@@ -144,7 +144,9 @@ def _settle_chain(chain: Chain) -> Value:
 
 def _settle_equalities(sides: list[Value]) -> Value:
     """Keep an equation; of a chain keep the name and the last side, if all other sides agree."""
-    start = 1 if _is_name(sides[0]) else 0
+    start = 0
+    while start < len(sides) - 1 and _is_name(sides[start]):
+        start += 1
     if len(sides) == 2 and (start or _names(sides[0]) or _names(sides[1])):
         return _spread(sides[0], settle(sides[1]))
     for left, right in zip(sides[start:], sides[start + 1 :], strict=False):
@@ -289,17 +291,15 @@ def without_rounding(value: Value) -> Value:
     if isinstance(value, Scalar):
         if isinstance(value.expr, Num) and value.expr.ulp is not None:
             return replace(value, expr=replace(value.expr, ulp=None))
-        return value
-    if isinstance(value, Group | Braces | Listing):
+    elif isinstance(value, Group | Braces | Listing):
         return replace(value, items=tuple(map(without_rounding, value.items)))
-    if isinstance(value, Grid):
+    elif isinstance(value, Grid):
         return Grid(tuple(tuple(map(without_rounding, row)) for row in value.rows))
-    if isinstance(value, Chain):
+    elif isinstance(value, Chain):
         return replace(value, sides=tuple(map(without_rounding, value.sides)))
-    combined = isinstance(value, Combined)
-    return (
-        Combined(tuple(map(without_rounding, value.parts)), value.operators) if combined else value
-    )
+    elif isinstance(value, Combined):
+        return replace(value, parts=tuple(map(without_rounding, value.parts)))
+    return value
 
 
 def rename_parameter(left: Value, right: Value, content: Value) -> Value | None:

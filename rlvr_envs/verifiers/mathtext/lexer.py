@@ -201,7 +201,9 @@ def _argument(text: str, at: int) -> tuple[str, int]:
     raise Unreadable("a brace that never closes")
 
 
-_PLAIN_NUMBER = re.compile(r"\s*-?[0-9][0-9,]*(?:\.[0-9]+)?\s*")
+_PLAIN_NUMBER = re.compile(r"\s*-?[0-9][0-9,]*(?:\.[0-9]+|/[0-9]+)?\s*")
+_COUNTED = re.compile(r"(-?[0-9][0-9,]*(?:\.[0-9]+)?)\s+([A-Za-z][A-Za-z ]*)")
+_CONSTANT = words_of("C c const constant")
 
 
 def _texty(found: list[Token], command: str, content: str, spaced: bool) -> None:
@@ -210,20 +212,28 @@ def _texty(found: list[Token], command: str, content: str, spaced: bool) -> None
         return
     if command in _FLAT or _PLAIN_NUMBER.fullmatch(inner):
         found.extend(tokens(inner.replace(",", "")) if command not in _FLAT else tokens(inner))
+    elif (counted := _COUNTED.fullmatch(inner)) is not None:
+        found.extend(tokens(counted.group(1).replace(",", "")))
+        found.append(Token("text", counted.group(2), True))
     elif inner.lower() in ("and", "or", ", and", ", or", "and/or"):
         found.append(Token("op", "or" if "or" in inner.lower() else "and", spaced))
-    elif command in _MARKS:
-        found.append(Token("sym", f"{command} {inner}", spaced))
-    elif inner == "e":
-        found.append(Token("const", "e", spaced))
-    elif inner in FUNCTIONS:
-        found.append(Token("fun", FUNCTIONS[inner], spaced))
-    elif len(inner) == 1 and command in ("mathbf", "mathit", "boldsymbol", "bm", "mathcal"):
-        found.append(Token("sym", inner, spaced))
-    elif inner == "i" and command == "mathrm":
-        found.append(Token("const", "i", spaced))
     else:
-        found.append(Token("text", inner, spaced))
+        kind, text = _word_kind(command, inner, bool(found) and found[-1].text == "+")
+        found.append(Token(kind, text, spaced))
+
+
+def _word_kind(command: str, inner: str, added: bool) -> tuple[str, str]:
+    """Return the kind of token that a word in a text command is, and its text."""
+    if command in _MARKS:
+        return "sym", f"{command} {inner}"
+    if added and inner in _CONSTANT:
+        return "sym", "C"
+    if inner in FUNCTIONS:
+        return "fun", FUNCTIONS[inner]
+    if inner == "e" or (inner == "i" and command == "mathrm"):
+        return "const", inner
+    variable = len(inner) == 1 and command in ("mathbf", "mathit", "boldsymbol", "bm", "mathcal")
+    return ("sym" if variable else "text"), inner
 
 
 _SPLIT = re.compile(
@@ -244,8 +254,8 @@ def _word(found: list[Token], word: str, spaced: bool) -> None:
         found.append(Token("sym", word, spaced))
     elif word in ("e", "i"):
         found.append(Token("const", word, spaced))
-    elif len(word) == 1:
-        found.append(Token("sym", word, spaced))
+    elif len(word) == 1 or (word in _CONSTANT and found and found[-1].text == "+"):
+        found.append(Token("sym", word if len(word) == 1 else "C", spaced))
     elif (parts := _SPLIT.fullmatch(word)) is not None:
         found.append(Token("fun", parts.group(1), spaced))
         _word(found, parts.group(2), False)
@@ -264,5 +274,6 @@ UNITS = words_of(
 WORDS = words_of(
     "yes no none true odd even east west cm km kg mm inch feet foot day days hour cent mile year "
     "unit per pct week men boys cups cats dogs eggs is the for all any if not but with of to are "
-    "nan null mph week from then when one two six ten zero four five nine"
+    "nan null mph week from then when one two six ten zero four five nine "
+    "way ways old set sets pair code coin card ball book toys rank rows"
 )

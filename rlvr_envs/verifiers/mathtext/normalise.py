@@ -77,7 +77,7 @@ _TRANSLATION = str.maketrans(_SIGNS) | _GREEK
 _WRAPPERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"), ("`", "`"))
 _SIZES = re.compile(
     r"\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])\s*+(?:\.(?!\d))?"
-    r"|\\(?:displaystyle|textstyle|scriptstyle|limits|nolimits|strut|rm|bf|it)(?![A-Za-z])"
+    r"|\\(?:displaystyle|textstyle|scriptstyle|large|Large|LARGE|huge|Huge|limits|nolimits|strut|rm|bf|it)(?![A-Za-z])"
 )
 _GROUPED = re.compile(
     r"(?<=[0-9])(?:\{,\}|,\s?\\!|\\!,|\\,|\\;|\\:|\\ |~)[ ]?(?=[0-9]{3}(?![0-9]))"
@@ -97,6 +97,9 @@ _FRACTIONS = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|,[0-9])")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _SPACED_THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?: [0-9]{3})++)(?! ?[0-9/])")
+_PLAIN_UNION = re.compile(r"(?<=[])}])\s*+U\s*+(?=[\[({\\])")
+_ROW_GAP = re.compile(r"(\\\\)\s*+\[\s*+-?[0-9.]{1,6}\s*+(?:pt|em|ex|mm|cm)\s*+\]")
+_ALIGNED = re.compile(r"\\begin\{(aligned|align\*?|gathered|split)\}(.*?)\\end\{\1\}", re.DOTALL)
 _LABEL = re.compile(
     r"(?:the )?(?:final )?answer(?: is)?\s*[:=]?\s+|answer\s*[:=]\s*", re.IGNORECASE
 )
@@ -138,12 +141,16 @@ def normalise(text: str) -> str:
     if not text.isascii():
         text = fold_unicode(text)
     text = unwrap(text)
+    if text[:1] == "=":
+        text = text[1:].lstrip()
     if text[:1] in "aAtTfF":
         text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     if "\\" in text or "{,}" in text or "~" in text:
         text = _rewrite_latex(text)
     if "$" in text:
         text = text.replace("$", " ")
+    if "U" in text:
+        text = _PLAIN_UNION.sub(r"\\cup ", text)
     if " " in text:
         text = _SPACED_THOUSANDS.sub(lambda m: m.group(1).replace(" ", ""), text)
     return text.strip()
@@ -157,9 +164,14 @@ def _spell_period(match: re.Match[str]) -> str:
     return f"\\frac{{{top}}}{{{nines * 10 ** len(lead)}}}"
 
 
+def _spell_lines(match: re.Match[str]) -> str:
+    return "\\begin{cases}" + match.group(2).replace("&", "") + "\\end{cases}"
+
+
 def _rewrite_latex(text: str) -> str:
     if "\\begin" in text:
         text = _SYSTEM_END.sub(r"\\end{cases}", _SYSTEM.sub(r"\\begin{cases}", text))
+        text = _ALIGNED.sub(_spell_lines, _ROW_GAP.sub(r"\1", text))
     if "\\overline" in text:
         text = _PERIODIC.sub(_spell_period, text)
     text = _GROUPED.sub("", text)
@@ -204,7 +216,8 @@ def drop_enumeration(text: str) -> str:
 
 
 _MODULUS = re.compile(
-    r"\s*+(?:\\pmod|\\p?mod|\\bmod|\(\s*+(?:\\)?mod)(?![A-Za-z])[\s{]*+([0-9]{1,300})[\s})]*+\$?"
+    r"(?:\s|\\[ ,;:!]|\\q?quad)*+\(?\s*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?|\\[pb]?)?\s*+"
+    r"mod(?:ulo)?(?![A-Za-z])(?:[\s{}]|\\[ ,;:])*+([0-9]{1,300})[\s})]*+\$?"
 )
 _DIGITS = re.compile(r"[0-9]{1,3000}")
 

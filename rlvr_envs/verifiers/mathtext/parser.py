@@ -46,7 +46,7 @@ class Parser(AtomParser):
     # Lists
 
     def listing(self) -> Value:
-        return self.joined((";", "and", "or"), lambda: self.joined((",",), self.clause))
+        return self.joined((";", "and", "or", "row"), lambda: self.joined((",",), self.clause))
 
     def joined(self, joiners: tuple[str, ...], read: Callable[[], Value]) -> Value:
         items = [read()]
@@ -133,6 +133,9 @@ class Parser(AtomParser):
         if isinstance(value, Scalar) and value.unit and not self.sees("+", "-", "pm", "mp"):
             self.depth -= 1
             return Scalar(signed(sign, value.expr), value.unit)
+        if isinstance(value, Grid) and not self.sees("+", "-", "pm", "mp"):
+            self.depth -= 1
+            return _scaled(value, sign or nodes.ONE)
         terms = [signed(sign, scalar(value))]
         while (sign := self.sign()) is not None:
             terms.append(signed(sign, scalar(self.product())))

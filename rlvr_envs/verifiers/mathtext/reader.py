@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from rlvr_envs.verifiers.exact import TooLarge
 from rlvr_envs.verifiers.mathtext.lexer import Unreadable, tokens
+from rlvr_envs.verifiers.mathtext.nodes import symbols
 from rlvr_envs.verifiers.mathtext.normalise import (
     drop_enumeration,
     join_thousands,
@@ -13,7 +14,7 @@ from rlvr_envs.verifiers.mathtext.normalise import (
     read_decimal_comma,
 )
 from rlvr_envs.verifiers.mathtext.parser import Parser
-from rlvr_envs.verifiers.mathtext.values import BaseN, Opaque, Text, Value
+from rlvr_envs.verifiers.mathtext.values import BaseN, Opaque, Scalar, Text, Value
 
 _BASE = re.compile(
     r"\(?\s*(-?[0-9][0-9A-Fa-f]*|[A-F][0-9A-F]+)\s*\)?\s*"
@@ -30,6 +31,13 @@ _SMALL_CHOICE = re.compile(r"\(?([a-z])\)?\.?")
 _OTHER_CHOICE = re.compile(r"\([A-Z]\)|(?<![A-Za-z\\])[A-Z][.):](?!\w)|\b(?:and|or)\s+[A-Z]\b")
 _ALL_REALS = frozenset(("all real numbers", "all reals", "any real number"))
 _FORMULA = re.compile(r"[^\w\s.,:;!?'()/&-]")
+_NAMED = re.compile(
+    r"[\s$]*+(?:\\?[A-Za-z]{2,}|[A-WZa-w])(?:\{[A-Za-z]\})?"
+    r"(?:[_^](?:\w|\{[^{}]*+\}))*+(?:\\left)?(?:\s*+[(\[].*[)\]])?[\s$]*+|[\s$]*+[A-Za-z][\s$]*+",
+    re.DOTALL,
+)
+_DERIVATIVE = re.compile(r"(?:d|partial).*(?:d|partial).+")  # how d/dx is read, as one unknown
+_LETTER = re.compile(r"[A-Za-z]")
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 
 MAX_TEXT_WORDS = 8  # more is prose, which nothing can judge
@@ -45,6 +53,40 @@ def read(text: str) -> Value:
     if clean.lower().strip(".") in _ALL_REALS:
         return Text("all real numbers")
     return _parse(join_thousands(clean))
+
+
+def without_label(text: str, known: frozenset[str]) -> str | None:
+    r"""Return the 6 of ``\det(A) = 6``, or None if the text has no such label.
+
+    A label is what comes before the first equality sign, if it cannot be read or is a name, with
+    or without arguments, of something that the gold does not mention. A number, a list or one
+    side of an equation is no label.
+    """
+    at = _first_equality(text)
+    label, rest = (text[:at], text[at + 1 :]) if at else ("", "")
+    if not _LETTER.search(label) or not rest.strip():
+        return None
+    value = read(label)
+    if isinstance(value, Scalar):
+        new = symbols(value.expr) - known
+        named = _NAMED.fullmatch(label) or any(map(_DERIVATIVE.fullmatch, new))
+        return rest if new and named else None
+    is_words = isinstance(value, Text) or (isinstance(value, Opaque) and not value.final)
+    return rest if is_words else None
+
+
+def _first_equality(text: str) -> int:
+    """Return the place of the first equality sign outside all brackets, or 0."""
+    depth = 0
+    for at, character in enumerate(text):
+        if character in "({[":
+            depth += 1
+        elif character in ")}]":
+            depth -= 1
+        elif character == "=" and not depth:
+            around = text[max(at - 1, 0) : at + 2]
+            return 0 if set(around) & set("<>!:") or "==" in around else at
+    return 0
 
 
 def read_as_list(text: str) -> Value | None:
