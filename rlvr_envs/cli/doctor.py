@@ -37,9 +37,8 @@ def run(args: argparse.Namespace) -> int:
     broken = _core()
     print()
     print(table(("extra", "for", "state"), _extras()))
-    print(
-        f"\n{len(registry.task_ids())} tasks in {len(_domains())} domains: {', '.join(_domains())}"
-    )
+    domains = ", ".join(f"{name} ({len(registry.task_ids(name))})" for name in _domains())
+    print(f"\n{len(registry.task_ids())} tasks in the domains {domains}")
     return 1 if broken else 0
 
 

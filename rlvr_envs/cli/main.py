@@ -11,6 +11,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 import rlvr_envs
 from rlvr_envs.core.errors import RlvrEnvsError
@@ -29,7 +30,7 @@ def commands() -> dict[str, str]:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser with every subcommand."""
-    parser = argparse.ArgumentParser(prog="rlvr", description=rlvr_envs.__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="rlvr", description=_first_line(rlvr_envs))
     parser.add_argument("--version", action="version", version=f"rlvr {rlvr_envs.__version__}")
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module_name in commands().items():
@@ -46,6 +47,11 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _first_line(module: ModuleType) -> str | None:
+    """Return the first line of a module's docstring, which ``python -OO`` leaves out."""
+    return (module.__doc__ or "").partition("\n")[0] or None
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; errors of the user's making are one line on stderr and exit status 2."""
     args = build_parser().parse_args(argv)
@@ -60,7 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
             kept = "; what was finished is kept" if error.errno in _FULL else ""
-            print(f"rlvr {args.command}: {error}{kept}", file=sys.stderr)
+            what = f"{error.strerror}: {error.filename}" if error.filename else str(error)
+            print(f"rlvr {args.command}: {what}{kept}", file=sys.stderr)
             return 1
         # The reader of a pipe (head, less) has gone; Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

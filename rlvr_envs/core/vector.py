@@ -79,7 +79,7 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
             ("group_size", group_size, 1),
             ("workers", workers, 0),
         ):
-            if not isinstance(value, int) or value < least:
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ConfigError(f"{name} is an integer from {least}, got {value!r}")
         if num_envs % group_size:
             raise ConfigError(
@@ -130,6 +130,8 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
             ConfigError: a seed, a mask or another option does not fit.
         """
         self._require_open()
+        if options is not None and not isinstance(options, Mapping):
+            raise ConfigError(f"reset options are a dict, got {options!r:.80}")
         options = dict(options or {})
         mask = self._mask(options.pop("reset_mask", None))
         self._seed(seed, mask)
@@ -164,8 +166,10 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         elif isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))  # refuses a negative one
             seeds = self._spread(fan_out(int(seed), self.n_groups), "seed")
-        else:
+        elif isinstance(seed, (list, tuple, np.ndarray)):
             seeds = self._spread(list(seed), "seed")
+        else:
+            raise ConfigError(f"a seed is an integer from 0, or a list of them, got {seed!r:.80}")
         new: dict[tuple[int, int], Stream] = {}
         for i in np.flatnonzero(mask).tolist():
             chosen, group = seeds[i], i // self.group_size
@@ -173,7 +177,7 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
                 if self._walks[i] is None:
                     self._walks[i] = Walk(self._stream_of(group))
                 continue
-            if chosen < 0:
+            if not isinstance(chosen, (int, np.integer)) or chosen < 0:
                 raise ConfigError(f"a seed is an integer from 0, got {chosen!r}")
             key = group, int(chosen)
             if key not in new:
@@ -198,7 +202,7 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         if len(values) == self.n_groups:
             return [value for value in values for _ in range(self.group_size)]
         raise ConfigError(
-            f"a list of {name} has {self.num_envs} items, one for each environment, or "
+            f"a list for {name!r} has {self.num_envs} items, one for each environment, or "
             f"{self.n_groups}, one for each group; got {len(values)}"
         )
 
@@ -266,7 +270,8 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         self._require_open()
         if not self._begun.all():
             raise UsageError("there are environments without an episode: call reset() first")
-        if isinstance(actions, str) or len(actions) != self.num_envs:
+        listed = isinstance(actions, (Sequence, np.ndarray)) and not isinstance(actions, str)
+        if not listed or len(actions) != self.num_envs:
             raise UsageError(f"step() needs {self.num_envs} texts, got {actions!r:.80}")
         for action in actions:  # before any environment moves
             if not isinstance(action, str):

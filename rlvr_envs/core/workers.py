@@ -84,8 +84,8 @@ class WorkerPool:
             ("memory_mib", memory_mib),
             ("recycle_after", recycle_after),
         ):
-            if value < 1:
-                raise ConfigError(f"{name} must be at least 1, got {value}")
+            if type(value) is not int or value < 1:
+                raise ConfigError(f"{name} must be an integer, at least 1, got {value!r}")
         if not hasattr(os, "fork"):
             raise DependencyError("isolated workers need Linux, macOS or another POSIX system")
         self.workers = workers

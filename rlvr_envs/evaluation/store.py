@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from rlvr_envs.core.errors import ConfigError, RowError, UsageError
 
@@ -21,6 +21,27 @@ CONFIG = "run.json"
 EPISODES = "episodes.jsonl"
 SUMMARY = "summary.json"
 REPORT = "report.html"
+
+_NONE = type(None)
+# What every episode has, and of what type; the statistics rely on it.
+_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "key": str,
+    "policy": str,
+    "id": str,
+    "task": (str, _NONE),
+    "domain": (str, _NONE),
+    "difficulty": (int, _NONE),
+    "problem_seed": (int, _NONE),
+    "index": (int, _NONE),
+    "sample": int,
+    "response": (str, list, _NONE),
+    "answer": (str, _NONE),
+    "verdict": dict,
+    "scored": bool,
+    "turns": int,
+    "response_chars": int,
+    "elapsed_s": (int, float),
+}
 
 _CHUNK = 1 << 16
 
@@ -110,13 +131,34 @@ def read_records(path: Path) -> Iterator[Record]:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
+            record = None
             try:
                 record = json.loads(line)
-            except ValueError as error:
-                raise RowError(f"{path}, line {number}: not JSON ({error})") from error
-            if not isinstance(record, dict) or "key" not in record:
-                raise RowError(f"{path}, line {number}: not an episode")
-            yield record
+                fault = _fault(record)
+            except (ValueError, RecursionError) as error:
+                fault = f"not JSON: {error}"
+            if fault:
+                told = f"{path}, line {number}: {fault}"
+                raise RowError(f"{told}; remove the line to have its episode asked again")
+            yield cast(Record, record)
+
+
+def _fault(record: object) -> str:
+    """Return what keeps a line from being an episode, if anything does."""
+    if not isinstance(record, dict):
+        return f"an episode is an object, got {record!r:.40}"
+    for name, kinds in _FIELDS.items():
+        if name not in record:
+            return f"the episode has no {name!r}"
+        if not isinstance(record[name], kinds):
+            return f"{name!r} is {record[name]!r:.40}"
+    verdict = record["verdict"]
+    if not isinstance(verdict.get("status"), str):
+        return "the verdict has no status"
+    score = verdict.get("score")
+    if record["scored"] and not (isinstance(score, (int, float)) and 0 <= score <= 1):
+        return f"a score is a number from 0 to 1, got {score!r:.40}"
+    return ""
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

@@ -205,3 +205,30 @@ def test_new_task_outside_a_checkout(tmp_path, capsys):
     assert "--into" in capsys.readouterr().err
     assert main(["new-task", "math/Mine", "--into", str(tmp_path / "tasks")]) == 0
     assert "entry-points" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("flag", ["-O", "-OO"])
+def test_optimised_python_works_too(flag):
+    for command in (["list"], ["show", "Gcd-v0"], ["eval", "Gcd-v0", "--policy", "oracle"]):
+        done = subprocess.run(
+            [sys.executable, flag, "-m", "rlvr_envs.cli.main", *command],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Gcd-v0" in done.stdout
+
+
+def test_eval_needs_no_extra(monkeypatch, capsys):
+    for package in ("rich", "plotly", "httpx", "pyarrow"):
+        monkeypatch.setitem(sys.modules, package, None)
+    assert main(["eval", "Gcd-v0", "--policy", "oracle", "--episodes", "2"]) == 0
+    assert capsys.readouterr().out.split("\n")[2].split()[:3] == ["policy", "n", "score"]
+    assert main(["eval", "Gcd-v0", "--policy", "oracle", "--out", "unused"]) == 2
+    assert "--no-report" in capsys.readouterr().err
+
+
+def test_a_folder_that_may_not_be_written_is_one_line(capsys):
+    assert main(["generate", "Gcd-v0", "--count", "2", "--out", "/proc/nowhere"]) == 1
+    assert capsys.readouterr().err == "rlvr generate: No such file or directory: /proc/nowhere\n"

@@ -98,6 +98,8 @@ def test_steps_have_the_types_that_gymnasium_asks_for(make):
     ("kwargs", "told"),
     [
         ({"num_envs": 0}, "num_envs is an integer from 1"),
+        ({"num_envs": True}, "num_envs is an integer from 1"),
+        ({"num_envs": "4"}, "num_envs is an integer from 1"),
         ({"group_size": 3}, "multiple of group_size, got 4 and 3"),
         ({"group_size": 0}, "group_size is an integer from 1"),
         ({"workers": -1}, "workers is an integer from 0"),
@@ -153,7 +155,7 @@ def test_seeds_may_be_listed_by_group_or_by_environment(make):
     assert continued[2] == single_prompts(SUM, 9, 1)[0]
 
 
-@pytest.mark.parametrize("seed", [[1, 2, 3], [], [-1, 2]])
+@pytest.mark.parametrize("seed", [[1, 2, 3], [], [-1, 2], ["a"] * 4, [1.5, 2], "a", 1.5, {}])
 def test_bad_lists_of_seeds_are_refused(make, seed):
     with pytest.raises(ConfigError, match="seed"):
         make(group_size=2).reset(seed=seed)
@@ -231,7 +233,7 @@ def test_problem_seeds_may_be_listed(make):
     assert infos["problem_seed"].tolist() == [11, 11, 12, 12]
     _, infos = envs.reset(options={"problem_seed": np.array([1, 2, 3, 4])})
     assert infos["problem_seed"].tolist() == [1, 2, 3, 4]
-    with pytest.raises(ConfigError, match="a list of problem_seed has 4 items"):
+    with pytest.raises(ConfigError, match="a list for 'problem_seed' has 4 items"):
         envs.reset(options={"problem_seed": [1, 2, 3]})
 
 
@@ -262,6 +264,12 @@ def test_an_option_does_not_use_up_the_stream(make):
     envs.reset(seed=2)
     envs.reset(options={"problem_seed": 5})
     assert envs.reset()[0][0] == walk[1]
+
+
+@pytest.mark.parametrize("options", [5, "seed", [1]])
+def test_options_that_are_no_dict_are_refused(make, options):
+    with pytest.raises(ConfigError, match="reset options are a dict"):
+        make().reset(options=options)
 
 
 def test_an_unknown_option_is_refused(make):
@@ -399,7 +407,16 @@ def test_steps_need_a_reset_and_one_text_each(make):
     with pytest.raises(UsageError, match="call reset"):
         envs.step(("",) * 4)
     envs.reset(seed=0)
-    for bad in (("",) * 3, "four", [b""] * 4, ("", "", "", None)):
+    for bad in (
+        ("",) * 3,
+        "four",
+        [b""] * 4,
+        ("", "", "", None),
+        None,
+        4,
+        {"a", "b", "c", "d"},
+        iter("four"),
+    ):
         with pytest.raises(UsageError):
             envs.step(bad)
     assert envs.step(solutions(envs))[1].tolist() == [1.0] * 4

@@ -375,3 +375,9 @@ def test_workers_die_with_a_killed_parent():
         parent.kill()
     assert len(pids) == 2
     assert wait_for(lambda: all(map(gone, pids)))
+
+
+@pytest.mark.parametrize("workers", [-1, True, 1.5, "2"])
+def test_a_number_of_workers_that_is_no_positive_integer_is_refused(workers):
+    with pytest.raises(ConfigError, match="workers must be an integer, at least 1"):
+        WorkerPool(workers=workers)

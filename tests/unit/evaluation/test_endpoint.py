@@ -138,6 +138,17 @@ def test_a_slow_server_times_out_unscored(server):
     assert group.statuses == {"policy_error": 1}
 
 
+def test_an_endless_reply_is_given_up_before_it_fills_the_memory(server, monkeypatch):
+    monkeypatch.setattr(endpoint_module, "MAX_REPLY_BYTES", 1 << 20)
+    server.script = [(200, completion("x" * (1 << 21)), {}), (200, completion("\\boxed{1}"), {})]
+    records = server.evaluate(retries=1).records
+    assert [r["scored"] for r in records] == [True]
+    assert len(server.requests) == 2
+    server.script = [(200, completion("x" * (1 << 21)), {})]
+    (record,) = server.evaluate(retries=0).records
+    assert record["verdict"]["status"] == "policy_error"
+
+
 def test_nobody_listening_is_unscored():
     options = PolicyOptions(base_url="http://127.0.0.1:9/v1", retries=0)
     run = evaluate("EvalPlus-v0", "openai:m", episodes=2, options=options)
