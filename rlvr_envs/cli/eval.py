@@ -20,7 +20,8 @@ from typing import Any
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties
-from rlvr_envs.evaluation.policies import Policy, PolicyOptions, make_policy
+from rlvr_envs.evaluation.policies import make_policy
+from rlvr_envs.evaluation.policy import Policy, PolicyOptions
 from rlvr_envs.evaluation.runner import Evaluation, Progress, run_plan
 from rlvr_envs.evaluation.table import tables
 

@@ -10,15 +10,8 @@ Example::
 """
 
 from rlvr_envs.evaluation.plan import Plan
-from rlvr_envs.evaluation.policies import (
-    FunctionPolicy,
-    Policy,
-    PolicyError,
-    PolicyOptions,
-    Request,
-    Response,
-    make_policy,
-)
+from rlvr_envs.evaluation.policies import FunctionPolicy, make_policy
+from rlvr_envs.evaluation.policy import Policy, PolicyError, PolicyOptions, Request, Response
 from rlvr_envs.evaluation.runner import Evaluation, Progress, evaluate, run_plan
 from rlvr_envs.evaluation.summary import Group, Summary, summarise
 

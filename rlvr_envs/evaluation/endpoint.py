@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.seeding import Rng, stream
-from rlvr_envs.evaluation.policies import Policy, PolicyError, PolicyOptions, Request, Response
+from rlvr_envs.evaluation.policy import Policy, PolicyError, PolicyOptions, Request, Response
 
 _DEFAULT_BASE_URL = PolicyOptions().base_url
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})

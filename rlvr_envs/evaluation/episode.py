@@ -16,7 +16,7 @@ from rlvr_envs.core.instance import MAX_RESPONSE_CHARS, Instance, too_long
 from rlvr_envs.core.task import InteractiveTask, Reply, Session
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.evaluation.plan import Plan, Question, solved_examples
-from rlvr_envs.evaluation.policies import Message, Policy, PolicyError, Request, Response
+from rlvr_envs.evaluation.policy import Message, Policy, PolicyError, Request, Response
 from rlvr_envs.evaluation.store import Record
 
 # The status of an episode in which the policy, not the verifier, failed.

@@ -15,7 +15,7 @@ from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.seeding import draw_seed, stream
-from rlvr_envs.evaluation.policies import (
+from rlvr_envs.evaluation.policy import (
     Message,
     Policy,
     PolicyError,

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, RowError
-from rlvr_envs.evaluation.policies import Policy, PolicyError, Request, Response, nth_action
+from rlvr_envs.evaluation.policy import Policy, PolicyError, Request, Response, nth_action
 
 
 class RecordedPolicy(Policy):

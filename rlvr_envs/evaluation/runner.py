@@ -19,7 +19,8 @@ from rlvr_envs.core.verdict import Status
 from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.episode import Episode, episode_key
 from rlvr_envs.evaluation.plan import Plan, Question, expand_ids, read_difficulties
-from rlvr_envs.evaluation.policies import Policy, PolicyOptions, make_policy
+from rlvr_envs.evaluation.policies import make_policy
+from rlvr_envs.evaluation.policy import Policy, PolicyOptions
 from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, write_json
 from rlvr_envs.evaluation.summary import Summary, summarise
 

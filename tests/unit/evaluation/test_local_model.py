@@ -10,7 +10,7 @@ from rlvr_envs.core.source import open_source
 from rlvr_envs.evaluation import PolicyOptions, evaluate
 from rlvr_envs.evaluation import local_model as local_module
 from rlvr_envs.evaluation.local_model import LocalPolicy, find_model, load_model
-from rlvr_envs.evaluation.policies import PolicyError, Request, Response
+from rlvr_envs.evaluation.policy import PolicyError, Request, Response
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -7,7 +7,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.source import open_source
-from rlvr_envs.evaluation.policies import PolicyError, PolicyOptions, Request, make_policy
+from rlvr_envs.evaluation.policies import make_policy
+from rlvr_envs.evaluation.policy import PolicyError, PolicyOptions, Request
 
 
 def ask(policy, task="EvalPlus-v0", *, seed=7, sample=0, actions=(), difficulty=0):

@@ -292,7 +292,8 @@ def test_missing_packages_are_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
     monkeypatch.setitem(sys.modules, "plotly", None)
     monkeypatch.setitem(sys.modules, "torch", None)
-    from rlvr_envs.evaluation.policies import PolicyOptions, make_policy
+    from rlvr_envs.evaluation.policies import make_policy
+    from rlvr_envs.evaluation.policy import PolicyOptions
     from rlvr_envs.evaluation.report import require_plotly
 
     local = PolicyOptions(base_url="http://127.0.0.1:1/v1")
