@@ -1,5 +1,7 @@
 """Sample groups of answers to the same problem, as GRPO does, and normalise the rewards."""
 
+import re
+
 import gymnasium as gym
 import numpy as np
 
@@ -10,8 +12,10 @@ rng = np.random.default_rng(0)
 
 
 def policy(prompt: str) -> str:
-    """A stand-in for a model: it guesses a divisor of small numbers."""
-    return f"I think it is \\boxed{{{rng.integers(1, 7)}}}."
+    """A stand-in for a model: it guesses a divisor of the smallest number."""
+    smallest = min(int(number) for number in re.findall(r"\d+", prompt))
+    divisors = [d for d in range(1, smallest + 1) if smallest % d == 0]
+    return f"I think it is \\boxed{{{rng.choice(divisors)}}}."
 
 
 envs = gym.make_vec("rlvr/Gcd-v0", num_envs=GROUPS * MEMBERS, group_size=MEMBERS, difficulty=0)

@@ -1,6 +1,6 @@
 r"""Generate a dataset of verifiable problems, with splits, a manifest and a dataset card.
 
-  rlvr generate Gcd-v0 Sudoku-v0=500 --count 2000 --difficulty 0:0.5,1:0.3,2:0.2 \
+  rlvr generate Gcd-v0 Totient-v0=500 --count 2000 --difficulty 1:0.5,2:0.3,3:0.2 \
       --split train=0.9,test=0.1 --seed 7 --out my_dataset
 
 Interrupt it at any time: the same command goes on where it stopped, and the bytes are the same

@@ -54,7 +54,10 @@ def _first_line(module: ModuleType) -> str | None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; errors of the user's making are one line on stderr and exit status 2."""
-    args = build_parser().parse_args(argv)
+    try:
+        args = build_parser().parse_args(argv)
+    except KeyboardInterrupt:
+        return 130
     try:
         status = int(args.run(args))
     except RlvrEnvsError as error:
