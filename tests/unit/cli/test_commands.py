@@ -100,6 +100,17 @@ def test_knobs_are_set_in_the_same_way_everywhere(command, capsys):
     assert "--difficulty D" in help_text
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["show", "Gcd-v0"], ["play", "Gcd-v0"], ["eval", "Gcd-v0", "--policy", "oracle"],
+     ["generate", "Gcd-v0=3", "--out", "unused"]],
+    ids=lambda command: command[0],
+)  # fmt: skip
+def test_a_knob_of_the_wrong_kind_is_explained(command, capsys):
+    assert main([*command, "--knob", "n_numbers=many"]) == 2
+    assert "rlvr/Gcd-v0 cannot be set to n_numbers='many'" in capsys.readouterr().err
+
+
 def test_a_table_puts_numbers_flush_right():
     text = table(("task", "n", "score"), [("a", "5", "0.5 [0.1, 0.9]"), ("bb", "12", "–")])
     assert text.split("\n") == [
