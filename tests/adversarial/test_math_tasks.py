@@ -13,6 +13,7 @@ from rlvr_envs.envs.math.chinese_remainder import ChineseRemainderProblem
 from rlvr_envs.envs.math.derivative import DerivativeProblem
 from rlvr_envs.envs.math.function_composition import FunctionCompositionProblem
 from rlvr_envs.envs.math.polynomial_division import PolynomialDivisionProblem
+from rlvr_envs.verifiers.mathtext import fallback
 from rlvr_envs.verifiers.symbolic import judge_math
 
 IDS = (
@@ -138,3 +139,52 @@ def test_two_sides_must_not_differ():
     divided = PolynomialDivisionProblem((5, 5, 3), (1, 1), (2, 3), (3,))
     assert division.verify(divided, "(q, r) = (3x + 2, 3)").score == 1.0
     assert division.verify(divided, "86423 = (3x + 2, 3)").score == 0.0
+
+
+LAYOUTS = (
+    "{}.", r"\({}\)", "${}$", "$${}$$", r"\displaystyle {}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["BaseConversion", "CalendarArithmetic", "CausalQuery", "Inequality", "LinearDiophantine",
+     "PolynomialFactorization", "PrimeFactorization", "SetOperations", *IDS],
+)  # fmt: skip
+def test_a_right_answer_counts_in_any_layout(name):
+    for difficulty in (0, 3):
+        for task, problem in problems(name, difficulty):
+            for layout in LAYOUTS:
+                assert task.verify(problem, layout.format(task.solve(problem))).score == 1.0
+
+
+def test_names_and_systems_are_read_by_the_tasks():
+    for task, problem in problems("LinearSystem", 0):
+        x, y = problem.solution
+        for name, end in (("cases", " "), ("aligned", "&")):
+            system = rf"\begin{{{name}}} x {end}= {x} \\ y {end}= {y} \end{{{name}}}"
+            assert task.verify(problem, system).score == 1.0
+            swapped = rf"\begin{{{name}}} y {end}= {x} \\ x {end}= {y} \end{{{name}}}"
+            assert task.verify(problem, swapped).score == float(x == y)
+    for task, problem in problems("PrimeFactorization", 0):
+        assert task.verify(problem, f"n = {task.solve(problem)}").score == 1.0
+    for task, problem in problems("Inequality", 0):
+        assert task.verify(problem, f"S = {task.solve(problem)}").score == 1.0
+        assert task.verify(problem, f"5 = {task.solve(problem)}").score == 0.0
+
+
+def test_no_worker_is_kept_busy_by_what_nobody_can_read(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a task with exact answers asked the second reader")
+
+    monkeypatch.setattr(fallback, "_ask", refuse)
+    for task, problem in problems("Derivative", 0):
+        for text in ("{" * 200, "12\\sinx", "\\pi)", "\\begin{vmatrix} x \\end{vmatrix}"):
+            assert task.verify(problem, text).score == 0.0
+
+
+def test_long_products_and_unclosed_environments_cost_little():
+    """Bounded work, seen by its outcome: neither is differentiated nor searched for an end."""
+    task, problem = next(problems("IndefiniteIntegral", 0))
+    assert task.verify(problem, "x^2" * 500).parts.get("undecided") == 1.0
+    assert task.verify(problem, r"\begin{aligned}" * 120 + r"\end{gathered}").score == 0.0

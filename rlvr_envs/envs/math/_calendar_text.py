@@ -11,7 +11,9 @@ MONTHS = (
     *("October", "November", "December"),
 )
 _MAX_TEXT = 100
-_NOISE = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)\b|\\[ ,;:]|[${}]|\s+")
+_NOISE = re.compile(
+    r"\\(?:text|textbf|mathrm|textrm|mbox)\b|\\displaystyle\b|\\[ ,;:()\[\]]|[${}]|\s+"
+)
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})")
 _NUMBERS = re.compile(r"([0-9]{1,25})-([0-9]{1,3})-([0-9]{1,4})")
 _NAME = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
@@ -99,4 +101,4 @@ def _month(name: str) -> int:
 def _plain(answer: str) -> str:
     if len(answer) > _MAX_TEXT:
         return ""
-    return " ".join(_NOISE.sub(" ", answer).split())
+    return " ".join(_NOISE.sub(" ", answer).split()).removesuffix(".")

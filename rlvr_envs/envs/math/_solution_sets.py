@@ -68,6 +68,8 @@ def states_set(answer: str) -> bool:
 
 def _states(value: Value) -> bool:
     if isinstance(value, Chain):
+        if value.relations == ("=",) and isinstance(value.sides[1], Group | Combined | Braces):
+            return _is_set_name(value.sides[0]) and _states(value.sides[1])
         return all(isinstance(side, Scalar) and _is_bare(side) for side in value.sides) or (
             value.relations == ("in",) and _states(value.sides[1])
         )
@@ -76,6 +78,10 @@ def _states(value: Value) -> bool:
     if isinstance(value, Listing):
         return all(map(_states, value.items))
     return isinstance(value, Group | Braces)
+
+
+def _is_set_name(value: Value) -> bool:
+    return isinstance(value, Scalar) and isinstance(value.expr, Sym)
 
 
 def _is_bare(side: Scalar) -> bool:

@@ -15,7 +15,9 @@ from rlvr_envs.envs.math._expressions import SIGNS
 DIGITS = string.digits + string.ascii_uppercase
 MAX_TEXT = 2_000
 
-_NOISE = re.compile(r"\\left(?![a-zA-Z])|\\right(?![a-zA-Z])|\\[,;:! ]|[$]")
+_NOISE = re.compile(
+    r"\\left(?![a-zA-Z])|\\right(?![a-zA-Z])|\\[,;:! ()\[\]]|\\displaystyle(?![a-zA-Z])|[$]"
+)
 _WRAPPED = re.compile(r"\\(?:text|mathrm|texttt|mathtt|operatorname)\s*+\{([^{}]*+)\}")
 _BASE = re.compile(
     r"(?:_\s*+(?:\{\s*+([0-9]{1,2})\s*+\}|([0-9]{1,2}))"

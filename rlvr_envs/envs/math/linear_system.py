@@ -141,6 +141,8 @@ def _ordered(problem: LinearSystemProblem, answer: str) -> str | None:
 
     None if the assignments are to other names, or leave one out.
     """
+    if "\\begin" in answer:
+        return answer  # a system or a column, whose lines the verifier reads
     parts = [part.partition("=") for part in _JOINT.split(answer)]
     if not all(sign for _, sign, _ in parts) or len(parts) == 1:
         return answer

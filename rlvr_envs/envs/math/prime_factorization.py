@@ -17,6 +17,7 @@ _TIMES = re.compile(r"\\cdot|\\times|\\ast|[×·⋅∙]|(?<!\*)\*(?!\*)")
 _POWER = re.compile(
     r"([0-9]{1,1000})(?:(?:\^|\*\*)(?:\{([0-9]{1,6})\}|\(([0-9]{1,6})\)|([0-9]{1,6})))?"
 )
+_NAME = re.compile(r"\A[a-zA-Z]=")
 _WRAPPED = re.compile(r"\(([^()]*(?:\([0-9]*\))?)\)(?=$|\^|\*\*)")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}")
@@ -126,7 +127,7 @@ def _read_product(answer: str, n: int) -> Factors | None:
     text = squeeze(raised)
     if text is None:
         return None
-    text = text.removeprefix(f"{n}=")
+    text = _NAME.sub("", text, count=1).removeprefix(f"{n}=")
     found: dict[int, int] = {}
     for part in _TIMES.split(text):
         match = _POWER.fullmatch(_WRAPPED.sub(r"\1", part) if part.startswith("(") else part)

@@ -5,6 +5,8 @@ from fractions import Fraction
 from rlvr_envs.verifiers.mathtext import nodes
 from rlvr_envs.verifiers.mathtext.nodes import HALF, ONE, ZERO, Add, Call, Mul, Node, Num, Pow, Sym
 
+MAX_FACTORS = 60  # the derivative of a product has the square of this many factors
+
 _TWO = Num(Fraction(2))
 
 
@@ -30,6 +32,8 @@ def derivative(node: Node, variable: str) -> Node | None:
 
 
 def _product(node: Mul, variable: str) -> Node | None:
+    if len(node.factors) > MAX_FACTORS:
+        return None
     terms = []
     for place, factor in enumerate(node.factors):
         slope = derivative(factor, variable)

@@ -25,7 +25,14 @@ from rlvr_envs.verifiers.mathtext.nodes import (
     key,
     symbols,
 )
-from rlvr_envs.verifiers.mathtext.numeric import Digits, Floats, Rational, Undefined, evaluate
+from rlvr_envs.verifiers.mathtext.numeric import (
+    Digits,
+    Floats,
+    Program,
+    Rational,
+    Undefined,
+    evaluate,
+)
 
 MAX_SYMBOLS = 12
 NEEDED = 3  # telling points that confirm an identity
@@ -68,6 +75,7 @@ def _same_constant(left: Node, right: Node) -> bool | None:
 
 def _same_rational(left: Node, right: Node, names: list[str], seed: int) -> bool | None:
     """Compare quotients of polynomials exactly, at large whole numbers."""
+    program = Program(left, right)
     telling = 0
     for trial in range(4):
         point = {
@@ -75,7 +83,8 @@ def _same_rational(left: Node, right: Node, names: list[str], seed: int) -> bool
             for place, name in enumerate(names)
         }
         try:
-            if evaluate(left, point, Rational()) != evaluate(right, point, Rational()):
+            one, two = program.run(point, Rational())
+            if one != two:
                 return False
         except Undefined:
             continue
@@ -88,9 +97,10 @@ def _same_rational(left: Node, right: Node, names: list[str], seed: int) -> bool
 def _same_function(
     left: Node, right: Node, points: list[dict[str, Fraction]], use_complex: bool
 ) -> bool | None:
+    program = Program(left, right)
     open_points = []
     for point in points:
-        verdict = _refuted_by_floats(left, right, point, use_complex)
+        verdict = _refuted_by_floats(program, point, use_complex)
         if verdict:
             return False
         if verdict is not None:
@@ -98,7 +108,7 @@ def _same_function(
     needed = NEEDED if len(points) > 1 else 1
     confirmed = 0
     for point in _spread(open_points):
-        equal = _equal_digits(left, right, point, use_complex)
+        equal = _equal_digits(program, point, use_complex)
         if equal is False:
             return False
         confirmed += equal is True
@@ -113,15 +123,14 @@ def _spread(points: list[dict[str, Fraction]]) -> list[dict[str, Fraction]]:
 
 
 def _refuted_by_floats(
-    left: Node, right: Node, point: dict[str, Fraction], use_complex: bool
+    program: Program, point: dict[str, Fraction], use_complex: bool
 ) -> bool | None:
     """Return True if the sides differ for certain, None if one is undefined at the point."""
     field = Floats(use_complex=use_complex)
     values = {name: float(value) for name, value in point.items()}
     try:
-        difference = abs(
-            (a := evaluate(left, values, field)) - (b := evaluate(right, values, field))
-        )
+        a, b = program.run(values, field)
+        difference = abs(a - b)
         size = max(abs(a), abs(b))
     except Undefined as error:
         overflowed = isinstance(error.__cause__, OverflowError)
@@ -133,26 +142,22 @@ def _refuted_by_floats(
     return bool(difference > _REFUTED * size)
 
 
-def _equal_digits(
-    left: Node, right: Node, point: dict[str, Fraction], use_complex: bool
-) -> bool | None:
+def _equal_digits(program: Program, point: dict[str, Fraction], use_complex: bool) -> bool | None:
     field = Digits(use_complex=use_complex)
     try:
-        equal = _agree(left, right, point, field, _CONFIRMED)
+        equal = _agree(program, point, field, _CONFIRMED)
         needed = _CONFIRMED + _extra_digits(field)
         if needed == _CONFIRMED:
             return equal
         finer = Digits(use_complex=use_complex, digits=_rounded_up(needed + 20 + 2 * field.lost))
-        return _agree(left, right, point, finer, needed)
+        return _agree(program, point, finer, needed)
     except (Undefined, exact.TooLarge):
         return None
 
 
-def _agree(
-    left: Node, right: Node, point: dict[str, Fraction], field: Digits, digits: float
-) -> bool:
+def _agree(program: Program, point: dict[str, Fraction], field: Digits, digits: float) -> bool:
     values = {name: field.number(value) for name, value in point.items()}
-    a, b = evaluate(left, values, field), evaluate(right, values, field)
+    a, b = program.run(values, field)
     size = max(abs(a), abs(b))
     return bool(size == 0 or abs(a - b) <= size * field.library.mpf(10) ** -int(digits))
 

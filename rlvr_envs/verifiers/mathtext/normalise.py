@@ -99,7 +99,9 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _SPACED_THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?: [0-9]{3})++)(?! ?[0-9/])")
 _PLAIN_UNION = re.compile(r"(?<=[])}])\s*+U\s*+(?=[\[({\\])")
 _ROW_GAP = re.compile(r"(\\\\)\s*+\[\s*+-?[0-9.]{1,6}\s*+(?:pt|em|ex|mm|cm)\s*+\]")
-_ALIGNED = re.compile(r"\\begin\{(aligned|align\*?|gathered|split)\}(.*?)\\end\{\1\}", re.DOTALL)
+_ALIGNED = re.compile(
+    r"\\begin\{(aligned|align\*?|gathered|split)\}((?:[^\\]|\\(?!begin|end\{))*+)\\end\{\1\}"
+)
 _LABEL = re.compile(
     r"(?:the )?(?:final )?answer(?: is)?\s*[:=]?\s+|answer\s*[:=]\s*", re.IGNORECASE
 )

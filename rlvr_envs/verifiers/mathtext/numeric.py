@@ -13,7 +13,7 @@ from functools import lru_cache, reduce
 from typing import Any, Protocol
 
 from rlvr_envs.verifiers import exact
-from rlvr_envs.verifiers.mathtext.nodes import Add, Const, Mul, Node, Num, Pow, Sym, children
+from rlvr_envs.verifiers.mathtext.nodes import Add, Call, Const, Mul, Node, Num, Pow, Sym, children
 
 MAX_LOG2 = 200_000.0  # a power whose result is longer than this many bits is not computed
 MAX_ANGLE = 1e15
@@ -74,6 +74,61 @@ def _evaluate(node: Node, point: Mapping[str, Any], field: Field) -> Any:
     if isinstance(node, Mul):
         return field.multiply(values)
     return field.power(*values) if isinstance(node, Pow) else field.call(node.name, values)
+
+
+class Program:
+    """Trees as one list of steps, in which each different subtree is evaluated once a point."""
+
+    def __init__(self, *roots: Node) -> None:
+        self._steps: list[tuple[str, Any]] = []
+        self._known: dict[tuple[str, Any], int] = {}
+        self._roots = [self._place(root) for root in roots]
+
+    def _place(self, node: Node) -> int:
+        """Return the number of the step that evaluates a node."""
+        step: tuple[str, Any]
+        if isinstance(node, Num):
+            step = ("number", node.value)
+        elif isinstance(node, Sym | Const):
+            step = ("symbol" if isinstance(node, Sym) else "constant", node.name)
+        else:
+            name = f"call {node.name}" if isinstance(node, Call) else type(node).__name__
+            step = (name, tuple(map(self._place, children(node))))
+        if step not in self._known:
+            self._known[step] = len(self._steps)
+            self._steps.append(step)
+        return self._known[step]
+
+    def run(self, point: Mapping[str, Any], field: Field) -> list[Any]:
+        """Return the values of all trees at a point.
+
+        Raises:
+            Undefined: one of them has no value.
+        """
+        try:
+            return self._run(point, field)
+        except (ArithmeticError, ValueError, TypeError) as error:
+            raise Undefined(str(error)) from error
+
+    def _run(self, point: Mapping[str, Any], field: Field) -> list[Any]:
+        values: list[Any] = []
+        for kind, content in self._steps:
+            if kind == "Mul":
+                value = field.multiply([values[at] for at in content])
+            elif kind == "Add":
+                value = field.add([values[at] for at in content])
+            elif kind == "Pow":
+                value = field.power(values[content[0]], values[content[1]])
+            elif kind == "symbol":
+                value = point[content]
+            elif kind == "number":
+                value = field.number(content)
+            elif kind == "constant":
+                value = field.constant(content)
+            else:
+                value = field.call(kind[5:], [values[at] for at in content])
+            values.append(value)
+        return [values[at] for at in self._roots]
 
 
 class Rational:
@@ -157,8 +212,9 @@ class Digits:
         self.hidden = 0.0
 
     def number(self, value: Fraction) -> Any:
-        if value.denominator > 1:
-            self.hidden = max(self.hidden, value.denominator.bit_length() * _DIGITS_PER_BIT)
+        if value.denominator == 1:
+            return self.library.mpf(value.numerator)
+        self.hidden = max(self.hidden, value.denominator.bit_length() * _DIGITS_PER_BIT)
         return self.library.mpf(value.numerator) / value.denominator
 
     def constant(self, name: str) -> Any:
