@@ -121,9 +121,11 @@ def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -
     print(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
     for table in tables(done.summary, _text.width()):
         print(f"\n{_text.table(table.header, table.rows)}")
-    failed = [p.name for p in policies for g in done.summary["overall"] if _silent(g.by, g, p)]
-    if failed:
-        print(f"nothing could be scored for: {', '.join(failed)}", file=sys.stderr)
+    for policy in policies:
+        if any(_silent(g.by, g, policy) for g in done.summary["overall"]):
+            why = next(r["verdict"] for r in done.records if r["policy"] == policy.name)
+            told = f"nothing could be scored for {policy.name}: {why.get('detail')}"
+            print(f"\n{told}", file=sys.stderr)
 
 
 def _silent(by: dict[str, Any], group: Any, policy: Policy) -> bool:

@@ -94,7 +94,8 @@ def load_model(name: str, options: PolicyOptions) -> tuple[Any, Any]:
             files.place, dtype=getattr(torch, dtype), **extra
         )
     except (OSError, ValueError) as error:
-        raise ConfigError(f"the model {name!r} cannot be loaded: {error}") from error
+        told = " ".join(str(error).split())  # transformers writes several lines
+        raise ConfigError(f"the model {name!r} cannot be loaded: {told}") from error
     finally:
         transformers.logging.enable_progress_bar()
     if files.gguf is not None:

@@ -240,8 +240,9 @@ def _judgeable(record: Record) -> bool:
 
 
 def _light(record: Record) -> Record:
-    """Return a record without its texts, which stay on disk."""
-    verdict = {key: record["verdict"][key] for key in ("score", "status")}
+    """Return a record without its texts, which stay on disk; an unscored one says why."""
+    kept = ("score", "status") if record["scored"] else ("score", "status", "detail")
+    verdict = {key: record["verdict"].get(key) for key in kept}
     return {k: v for k, v in record.items() if k != "response"} | {"verdict": verdict}
 
 
