@@ -31,6 +31,11 @@ class Parser(AtomParser):
     def __init__(self, tokens: list[Token]) -> None:
         super().__init__(tokens)
         self.depth = 0
+        self.joints: tuple[str, ...] = (";", "and", "or")
+        # Lines are a list; a row mark before a letter is rather an escaped command.
+        ends = [at for at, token in enumerate(tokens) if token.text == "row"]
+        if ends and all(token.spaced for at in ends for token in tokens[at + 1 : at + 2]):
+            self.joints = (";", "and", "or", "row")
 
     def parse(self) -> Value:
         """Return the whole answer.
@@ -46,7 +51,7 @@ class Parser(AtomParser):
     # Lists
 
     def listing(self) -> Value:
-        return self.joined((";", "and", "or", "row"), lambda: self.joined((",",), self.clause))
+        return self.joined(self.joints, lambda: self.joined((",",), self.clause))
 
     def joined(self, joiners: tuple[str, ...], read: Callable[[], Value]) -> Value:
         items = [read()]

@@ -15,6 +15,7 @@ from rlvr_envs.verifiers.symbolic import (
 SAME = [
     # integers and spelling
     ("42", "42."),
+    ("[-2, 7]", r"-2 \\le x \\le 7"),
     ("42", "$42$"),
     ("42", r"\(42\)"),
     ("42", "+42"),
