@@ -9,9 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from rlvr_envs.core import registry
-from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
-from rlvr_envs.core.task import configure
+from rlvr_envs.core.errors import ConfigError
 
 # The ladder has no end, but one more zero typed by mistake would work for hours in silence.
 MAX_RUNG = 1000
@@ -86,30 +84,6 @@ def knobs(pairs: Sequence[str]) -> dict[str, Any]:
             found[name] = json.loads(value)
         except ValueError:
             found[name] = value
-    return found
-
-
-def fitting_knobs(pairs: Sequence[str], ids: Sequence[str]) -> dict[str, Any]:
-    """Return `knobs`, once the tasks among the ids have taken them.
-
-    Raises:
-        ConfigError: a value is of a kind that a task's configuration cannot even compare.
-    """
-    found = knobs(pairs)
-    for task_id in ids if found else ():
-        if registry.full_id(task_id) in registry.mixture_ids():
-            continue  # which takes none, and says so itself
-        spec = registry.find(task_id)
-        try:
-            configure(spec.task_type, None, {**spec.example, **found})
-        except RlvrEnvsError:
-            raise
-        except Exception as error:
-            told = ", ".join(f"{name}={value!r:.40}" for name, value in found.items())
-            raise ConfigError(
-                f"{spec.id} cannot be set to {told} ({error}); `rlvr show {task_id}` lists the "
-                "knobs with their defaults"
-            ) from error
     return found
 
 

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         shots=args.shots,
         answer_format=args.answer_format,
-        knobs=_text.fitting_knobs(args.knob, args.ids),
+        knobs=_text.knobs(args.knob),
     )
     options = PolicyOptions(**{o.name: getattr(args, o.name) for o in fields(PolicyOptions)})
     policies = [make_policy(spec, options) for spec in args.policy]

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         difficulty=args.difficulty,
         splits=read_splits(args.split),
-        knobs=_text.fitting_knobs(args.knob, [text.partition("=")[0] for text in args.ids]),
+        knobs=_text.knobs(args.knob),
         answer_format=args.answer_format,
         file_format=args.format,
         shard_rows=args.shard_rows,

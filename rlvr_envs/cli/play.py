@@ -7,7 +7,7 @@ line ends a multi-line answer where the answer is a code block; Ctrl-D leaves.
 import argparse
 import sys
 
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, fitting_knobs, natural, positive
+from rlvr_envs.cli._text import add_knobs, difficulty, fill, knobs, natural, positive
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import TextEnv
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play until the input ends."""
-    env = TextEnv(args.id, difficulty=args.difficulty, **fitting_knobs(args.knob, [args.id]))
+    env = TextEnv(args.id, difficulty=args.difficulty, **knobs(args.knob))
     played, total = 0, 0.0
     prompt, info = env.reset(seed=args.seed)
     print("Type an answer and press Enter; Ctrl-D leaves.")

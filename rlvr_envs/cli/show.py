@@ -5,7 +5,7 @@ import dataclasses
 import inspect
 import textwrap
 
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, fitting_knobs, natural, table, width
+from rlvr_envs.cli._text import add_knobs, difficulty, fill, knobs, natural, table, width
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.registry import TaskSpec
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the page."""
     env_id = registry.full_id(args.id)
-    chosen = fitting_knobs(args.knob, [args.id])
+    chosen = knobs(args.knob)
     print(env_id)
     print("=" * len(env_id))
     if env_id in registry.mixture_ids():

@@ -118,9 +118,11 @@ class TextEnv(gymnasium.Env[str, str]):
         return prompt, self._info()
 
     def _choose(self, options: Mapping[str, Any]) -> Instance:
+        if not isinstance(options, Mapping):
+            raise ConfigError(f"reset options are a dict, got {options!r:.80}")
         for name in options:
             if name not in _OPTIONS:
-                hint = did_you_mean(name, _OPTIONS)
+                hint = did_you_mean(str(name), _OPTIONS)
                 raise ConfigError(f"no reset option {name!r}{hint} (known: {', '.join(_OPTIONS)})")
         exclusive = [name for name in ("problem_seed", "problem", "index") if name in options]
         if len(exclusive) > 1:

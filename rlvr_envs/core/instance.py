@@ -129,6 +129,8 @@ class Instance:
             RowError: a key is missing, or a value was altered or does not fit the task.
             RegistrationError: this version has no such task.
         """
+        if not isinstance(row, Mapping):
+            raise RowError(f"a row is an object with {', '.join(ROW_KEYS)}; got {row!r:.80}")
         missing = [key for key in ("id", "config", "problem", "answer_format") if key not in row]
         if missing:
             raise RowError(f"the row lacks {', '.join(missing)}; a row has {', '.join(ROW_KEYS)}")

@@ -158,11 +158,17 @@ def configure(
             raise ConfigError(
                 f"{task_type.__name__} has no knob {name!r}{hint} (knobs: {', '.join(names)})"
             )
-    if difficulty is None:
-        return config_type(**knobs)
-    check_difficulty(difficulty)
-    rung = config_type.at(difficulty)
-    return dataclasses.replace(rung, **knobs) if knobs else rung
+    rung = None if difficulty is None else config_type.at(check_difficulty(difficulty))
+    try:
+        return config_type(**knobs) if rung is None else dataclasses.replace(rung, **knobs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        given = ", ".join(f"{name}={value!r}" for name, value in knobs.items())
+        raise ConfigError(
+            f"{task_type.__name__} cannot use {given:.200} ({error}); `rlvr show` lists the knobs "
+            "with their defaults"
+        ) from error
 
 
 def check_difficulty(difficulty: object) -> int:

@@ -108,7 +108,9 @@ def test_knobs_are_set_in_the_same_way_everywhere(command, capsys):
 )  # fmt: skip
 def test_a_knob_of_the_wrong_kind_is_explained(command, capsys):
     assert main([*command, "--knob", "n_numbers=many"]) == 2
-    assert "rlvr/Gcd-v0 cannot be set to n_numbers='many'" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "GcdTask cannot use n_numbers='many'" in told
+    assert "rlvr show" in told
 
 
 def test_a_table_puts_numbers_flush_right():

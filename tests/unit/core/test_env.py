@@ -86,6 +86,8 @@ def test_knobs_change_the_defaults_or_a_rung():
         ({"n_term": 3}, "did you mean 'n_terms'"),
         ({"dificulty": 3}, "did you mean 'difficulty'"),
         ({"n_terms": 1}, "n_terms >= 2"),
+        ({"n_terms": "many"}, "cannot use n_terms='many'"),
+        ({"n_terms": None, "difficulty": 2}, "cannot use n_terms=None"),
         ({"difficulty": -1}, "from 0"),
         ({"difficulty": 1.5}, "from 0"),
         ({"difficulty": True}, "from 0"),
@@ -109,6 +111,8 @@ def test_bad_arguments_say_what_is_wrong(kwargs, message):
         ({"problem_seed": 2**53}, "problem_seed"),
         ({"problem_seed": "x"}, "problem_seed"),
         ({"problem_seed": 1, "index": 1}, "exclude each other"),
+        ({3: 1}, "no reset option 3"),
+        ([("difficulty", 1)], "are a dict"),
     ],
 )
 def test_bad_options_say_what_is_wrong(options, message):
@@ -174,6 +178,8 @@ def test_rows_replay_and_foreign_rows_are_refused():
         gym.make("rlvr/TestProduct-v0").reset(options={"problem": row})
     with pytest.raises(RowError, match="fingerprint"):
         env.reset(options={"problem": {**row, "problem": {"terms": [1, 2], "total": 3}}})
+    with pytest.raises(RowError, match="a row is an object"):
+        env.reset(options={"problem": 5})
     with pytest.raises(RowError, match="lacks"):
         env.reset(options={"problem": {"id": "rlvr/TestSum-v0"}})
 
