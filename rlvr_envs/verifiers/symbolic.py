@@ -63,11 +63,17 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _STAGES = {"spelling": 1.0, "number": 2.0, "typed": 3.0, "second reader": 4.0}
 
 
+_HOW = {
+    "spelling": "compared letter by letter",
+    "number": "compared as numbers",
+    "typed": "compared by value",
+    "second reader": "compared by the second reader",
+}
 _BY_STAGE = {
     (decision, stage): (
-        Verdict.correct(f"the answer is right, by {stage}", stage=code)
+        Verdict.correct(f"the answer is right ({_HOW[stage]})", stage=code)
         if decision
-        else Verdict.wrong(f"the answer was read and is not right, by {stage}", stage=code)
+        else Verdict.wrong(f"the answer was read and is not right ({_HOW[stage]})", stage=code)
     )
     for decision in (True, False)
     for stage, code in _STAGES.items()
