@@ -2,6 +2,9 @@
 
 The constructors `add`, `mul`, `power` and `call` keep numbers exact and merge equal terms and
 equal bases; they do not expand products. All numbers are `Fraction`, so nothing is rounded.
+
+The verifier has trees of its own (`verifiers.mathtext.nodes`). Sharing them would save lines, but a
+wrong derivative rule would then make wrong golds and accept them too.
 """
 
 from collections.abc import Iterable, Sequence
