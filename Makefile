@@ -19,7 +19,6 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import venv, ensurepip' \
 		|| { echo "this Python has no venv module; on Debian: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=24"  # older ones miss some of the pinned files
 
 $(PLAYABLE): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report]"
