@@ -18,7 +18,7 @@ MAX_BOXES = 8  # more boxes joined into one answer than this is spraying, not an
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*+\{")
 _LONE_BOX = re.compile(  # braces nested once at most
-    r"\\boxed\{((?:[^{}\\]|\\[^{}]|\{(?:[^{}\\]|\\[^{}])*+\})++)\}"
+    r"\\boxed\{((?:[^{}\\]|\\[^{}]|\{(?:[^{}\\]|\\[^{}])*\})+)\}"
 )
 _BRACES = re.compile(r"\\(?:boxed|fbox)\s*+\{|\\.|[{}]", re.DOTALL)
 _JOINER = re.compile(r"(?:[\s$,;.~\\()\[\]]|\\q?quad\b|\band\b|\bor\b|\\text\{\s*(?:and|or)\s*\})*")

@@ -12,7 +12,7 @@ MAX_ITEMS = 10_000  # of one list
 MAX_CHARACTERS = 100_000
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})++")
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _QUOTIENT = re.compile(r"([+-]?[0-9]+)\s*/\s*([0-9]+)")
 _BRACKETS = {"[": "]", "(": ")", "{": "}"}

@@ -55,8 +55,8 @@ _READING_ERRORS = (
     ValueError,
 )
 _REMARK = re.compile(
-    r"(?:\\q?quad|\\[ ,;:!]|[\s,;(])*+\\text\s*+\{[\s,;(]*+(?:where|for|with|if)(?![A-Za-z]).*"
-    r"|(?:\\q?quad|\\[ ,;:!]|[\s,;])*+\(\s*+C\s*+\\in(?![A-Za-z]).*",
+    r"(?:\\q?quad|\\[ ,;:!]|[\s,;(])*\\text\s*+\{[\s,;(]*+(?:where|for|with|if)(?![A-Za-z]).*"
+    r"|(?:\\q?quad|\\[ ,;:!]|[\s,;])*\(\s*+C\s*+\\in(?![A-Za-z]).*",
     re.DOTALL,
 )
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")

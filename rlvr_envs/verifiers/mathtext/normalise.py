@@ -94,13 +94,13 @@ _SYSTEM = re.compile(
 )
 _SYSTEM_END = re.compile(r"\\end\{(?:array|aligned|matrix|split|gathered)\}\s*+\\right\s*+(?:\.|$)")
 _FRACTIONS = re.compile(r"\\[dtc]frac(?![A-Za-z])")
-_THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|,[0-9])")
+_THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9]|,[0-9])")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_SPACED_THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?: [0-9]{3})++)(?! ?[0-9/])")
+_SPACED_THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?: [0-9]{3})+)(?! ?[0-9/])")
 _PLAIN_UNION = re.compile(r"(?<=[])}])\s*+U\s*+(?=[\[({\\])")
 _ROW_GAP = re.compile(r"(\\\\)\s*+\[\s*+-?[0-9.]{1,6}\s*+(?:pt|em|ex|mm|cm)\s*+\]")
 _ALIGNED = re.compile(
-    r"\\begin\{(aligned|align\*?|gathered|split)\}((?:[^\\]|\\(?!begin|end\{))*+)\\end\{\1\}"
+    r"\\begin\{(aligned|align\*?|gathered|split)\}((?:[^\\]|\\(?!begin|end\{))*)\\end\{\1\}"
 )
 _LABEL = re.compile(
     r"(?:the )?(?:final )?answer(?: is)?\s*[:=]?\s+|answer\s*[:=]\s*", re.IGNORECASE
@@ -218,8 +218,8 @@ def drop_enumeration(text: str) -> str:
 
 
 _MODULUS = re.compile(
-    r"(?:\s|\\[ ,;:!]|\\q?quad)*+\(?\s*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?|\\[pb]?)?\s*+"
-    r"mod(?:ulo)?(?![A-Za-z])(?:[\s{}]|\\[ ,;:])*+([0-9]{1,300})[\s})]*+\$?"
+    r"(?:\s|\\[ ,;:!]|\\q?quad)*\(?\s*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?|\\[pb]?)?\s*+"
+    r"mod(?:ulo)?(?![A-Za-z])(?:[\s{}]|\\[ ,;:])*([0-9]{1,300})[\s})]*+\$?"
 )
 _DIGITS = re.compile(r"[0-9]{1,3000}")
 

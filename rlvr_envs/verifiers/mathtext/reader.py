@@ -33,7 +33,7 @@ _ALL_REALS = frozenset(("all real numbers", "all reals", "any real number"))
 _FORMULA = re.compile(r"[^\w\s.,:;!?'()/&-]")
 _NAMED = re.compile(
     r"[\s$]*+(?:\\?[A-Za-z]{2,}|[A-WZa-w])(?:\{[A-Za-z]\})?"
-    r"(?:[_^](?:\w|\{[^{}]*+\}))*+(?:\\left)?(?:\s*+[(\[].*[)\]])?[\s$]*+|[\s$]*+[A-Za-z][\s$]*+",
+    r"(?:[_^](?:\w|\{[^{}]*+\}))*(?:\\left)?(?:\s*+[(\[].*[)\]])?[\s$]*+|[\s$]*+[A-Za-z][\s$]*+",
     re.DOTALL,
 )
 _DERIVATIVE = re.compile(r"(?:d|partial).*(?:d|partial).+")  # how d/dx is read, as one unknown
