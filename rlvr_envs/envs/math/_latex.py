@@ -43,11 +43,6 @@ def in_parentheses(text: str) -> str:
     return f"\\left({text}\\right)"
 
 
-def operand(value: Rational) -> str:
-    """Return a number as it stands inside a longer expression: negative ones in parentheses."""
-    return number(value) if value >= 0 else in_parentheses(number(value))
-
-
 def power(base: str, exponent: int) -> str:
     """Return a power; an exponent of 1 is left out. The base needs its own parentheses."""
     if exponent == 1:

@@ -33,11 +33,6 @@ def test_an_endless_decimal_is_refused():
         _latex.decimal(Fraction(1, 6))
 
 
-def test_negative_operands_stand_in_parentheses():
-    assert _latex.operand(-2) == r"\left(-2\right)"
-    assert _latex.operand(2) == "2"
-
-
 def test_powers():
     assert [_latex.power("x", n) for n in (1, 2, 10, -1)] == ["x", "x^2", "x^{10}", "x^{-1}"]
 
