@@ -1,0 +1,1 @@
+"""Judging hardware descriptions: equivalence with a reference, by simulation and by proof."""
