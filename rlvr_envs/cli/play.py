@@ -1,17 +1,26 @@
 """Play an id in the terminal: read the problem, type an answer, see the verdict.
 
-An answer may be bare (the format is added) or in the format that the prompt asks for. An empty
-line ends a multi-line answer where the answer is a code block; Ctrl-D leaves.
+An answer may be bare (the format is added) or in the format that the prompt asks for. Where a task
+has short commands, such as `s words` for a search, its prompt lists them, `?` lists them again, and
+Tab completes the pages that were named. An empty line ends a multi-line answer where the answer is
+a code block; Ctrl-D leaves.
 """
 
 import argparse
+import io
 import sys
 
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, knobs, natural, positive
+from rlvr_envs.cli._play_input import Keyboard
+from rlvr_envs.cli._terminal import Screen, harmless, targets
+from rlvr_envs.cli._text import add_knobs, difficulty, fill, knobs, natural, positive, width
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.instance import Instance
+from rlvr_envs.core.task import InteractiveTask, Shorthand
 
 HELP = "play an environment in the terminal"
+
+_FIRST, _LAST = 20, 3  # commands that are shown of an oracle's long way
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,15 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play until the input ends."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a page may have what a terminal cannot show
+        sys.stdout.reconfigure(errors="replace")
     env = TextEnv(args.id, difficulty=args.difficulty, **knobs(args.knob))
+    game = _Game(env)
     played, total = 0, 0.0
     prompt, info = env.reset(seed=args.seed)
-    print("Type an answer and press Enter; Ctrl-D leaves.")
+    print(fill("Type an answer and press Enter; Ctrl-D leaves."))
     try:
         while args.episodes is None or played < args.episodes:
             rung = "default" if info["difficulty"] is None else info["difficulty"]
-            print(f"\n── {info['task']}, difficulty {rung} " + "─" * 20)
-            total += _episode(env, prompt)
+            title = f"── {info['task']}, difficulty {rung} "
+            print(f"\n{title}{'─' * max(0, min(20, width() - len(title)))}")
+            total += game.episode(prompt)
             played += 1
             print(f"   score so far: {total:g} of {played}")
             prompt, info = env.reset()
@@ -48,34 +61,78 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _episode(env: TextEnv, observation: str) -> float:
-    while True:
-        print(f"\n{fill(observation)}\n")
-        observation, reward, terminated, truncated, info = env.step(_read(env))
-        if terminated or truncated:
-            verdict = info["verdict"]
-            if observation:
-                print(f"\n{observation}")
-            print(f"\n   {verdict.status}: {verdict.score:g}  {verdict.detail}")
-            if verdict.score < 1.0 and isinstance(info["reference"], str):
-                print(f"   an answer of full marks: {info['reference']}")
-            return reward
+class _Game:
+    """A person and an environment in turns: what one types, what the other shows."""
+
+    def __init__(self, env: TextEnv) -> None:
+        self._env = env
+        self._keyboard = Keyboard()
+        self._screen = Screen()
+
+    def episode(self, observation: str) -> float:
+        """Play an episode that has begun; return its reward."""
+        hand = _shorthand(self._env.instance)
+        while True:
+            self._show(observation, hand)
+            action = self._read() if hand is None else self._read_short(hand)
+            observation, reward, terminated, truncated, info = self._env.step(action)
+            if terminated or truncated:
+                break
+        if observation:
+            self._show(observation, hand)
+        verdict, reference = info["verdict"], info["reference"]
+        print(f"\n   {verdict.status}: {verdict.score:g}  {harmless(verdict.detail)}")
+        if hand is not None:
+            self._explain(reference, hand)
+        elif verdict.score < 1.0 and isinstance(reference, str):
+            print(f"   an answer of full marks: {reference}")
+        return reward
+
+    def _show(self, observation: str, hand: Shorthand | None) -> None:
+        print()
+        if hand is None:
+            print(fill(observation))
+        else:
+            text = hand.plain(observation)
+            self._keyboard.offer(targets(text))
+            self._screen.page(text)
+        print()
+
+    def _read(self) -> str:
+        instance = self._env.instance
+        form = answer_format(instance.format_label)
+        block = instance.format_label.startswith("fenced")
+        text = self._keyboard.block() if block else self._keyboard.line()
+        as_it_is = instance.interactive and instance.format_label != "boxed"
+        if as_it_is or form.extract(text).answer is not None:
+            return text
+        return form.wrap(text)
+
+    def _read_short(self, hand: Shorthand) -> str:
+        """Return an action; a slip of the finger costs nothing."""
+        while True:
+            line = self._keyboard.line().strip()
+            action = hand.expand(line)
+            if action is not None:
+                return action
+            if line == "?":
+                self._screen.page("\n".join(f"- {short}: {does}" for short, does in hand.commands))
+            elif line:
+                self._screen.page("(That is no call, and nothing was sent; ? lists the calls.)")
+
+    def _explain(self, actions: list[str], hand: Shorthand) -> None:
+        """Show how the oracle would have played."""
+        way = [hand.shorten(action) for action in actions]
+        calls = len(way) - 1
+        self._screen.page(f"   the right answer: {way[-1].partition(' ')[2]}")
+        print(f"   the oracle's way, {calls} {'call' if calls == 1 else 'calls'} and the answer:")
+        if len(way) > _FIRST + _LAST + 1:
+            left_out = len(way) - _FIRST - _LAST
+            way = [*way[:_FIRST], f"… {left_out} more …", *way[-_LAST:]]
+        for step in way:
+            print(f"     {harmless(step)}")
 
 
-def _read(env: TextEnv) -> str:
-    instance = env.instance
-    form = answer_format(instance.format_label)
-    text = _lines() if instance.format_label.startswith("fenced") else input("> ")
-    as_it_is = instance.interactive and instance.format_label != "boxed"
-    if as_it_is or form.extract(text).answer is not None:
-        return text
-    return form.wrap(text)
-
-
-def _lines() -> str:
-    lines: list[str] = []
-    while True:
-        line = input("> " if sys.stdin.isatty() else "")
-        if not line and lines:
-            return "\n".join(lines)
-        lines.append(line)
+def _shorthand(instance: Instance) -> Shorthand | None:
+    task = instance.task
+    return task.shorthand(instance.problem) if isinstance(task, InteractiveTask) else None

@@ -7,7 +7,7 @@ Gymnasium; `rlvr_envs.core.env` adapts any task to an environment.
 import dataclasses
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -114,6 +114,25 @@ class Session(Protocol):
         """Take an action and answer it; any text is taken."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shorthand:
+    """How a person plays an interactive task by hand; models never see it.
+
+    Attributes:
+        commands: each short command, with what it does.
+        expand: returns the action of a short command, an action as it is, and None for a text
+            that is neither.
+        shorten: returns an action as a short command, a word and what it is given.
+        plain: returns an observation for a person to read: headings, lists, tables and links in
+            Markdown, without what only a program needs.
+    """
+
+    commands: tuple[tuple[str, str], ...]
+    expand: Callable[[str], str | None]
+    shorten: Callable[[str], str]
+    plain: Callable[[str], str]
+
+
 class InteractiveTask(Task[ConfigT, ProblemT]):
     """A task of several turns: search, tools, games."""
 
@@ -124,6 +143,10 @@ class InteractiveTask(Task[ConfigT, ProblemT]):
     @abstractmethod
     def play(self, problem: ProblemT) -> list[str]:
         """Return the oracle's actions, which end in full marks."""
+
+    def shorthand(self, problem: ProblemT) -> Shorthand | None:
+        """Return how a person plays by short commands, None where actions are short as they are."""
+        return None
 
     def verify(self, problem: ProblemT, answer: str) -> Verdict:
         """Judge an episode of a single action."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.core.task import InteractiveTask, Reply
+from rlvr_envs.core.task import InteractiveTask, Reply, Shorthand
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.search._browser import Browser, Limits
 from rlvr_envs.envs.search._oracle import Oracle
@@ -23,7 +23,7 @@ from rlvr_envs.envs.search._protocol import (
 from rlvr_envs.envs.search._questions import UNANSWERABLE, Question, QuestionSpec, draw_question
 from rlvr_envs.envs.search._site import site
 from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._usage import RESULT, usage
+from rlvr_envs.envs.search._usage import RESULT, shorthand, usage
 from rlvr_envs.envs.search._world import build_world
 from rlvr_envs.verifiers import retrieval
 
@@ -32,6 +32,7 @@ TURNS_AT_MOST = 10_000
 _SEEDS = 2**31 - 1
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
 _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
+_NOTHING = {"em": 0.0, "f1": 0.0, "declined": 0.0}  # parts of an episode without an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +106,16 @@ class SearchSession:
         self._problem = problem
         self._browser = problem.browser()
         self._malformed = 0
+        self._trailing = 0
+        self._result_chars = 0
 
     def reply(self, action: str) -> Reply:
         """Run the first call of a message, or judge the answer that it is."""
         call = parse_action(action, self._problem.syntax)
-        if isinstance(call, Call) and call.tool == ANSWER:
-            return self._end(judge(self._problem, call.text))
+        if isinstance(call, Call):
+            self._trailing += call.more
+            if call.tool == ANSWER:
+                return self._end(judge(self._problem, call.text), answered=True)
         if self._browser.left < 1:
             limit = self._problem.limits.max_calls
             return self._end(Verdict.wrong(f"there was no answer after {limit} calls"))
@@ -122,6 +127,7 @@ class SearchSession:
             result = self._browser.run(call)
             if call.more:
                 result += "\nOnly the first call of a message is run; what followed was ignored."
+        self._result_chars += len(result)
         left = self._browser.left
         told = f"({left} more {'call' if left == 1 else 'calls'}.)"
         if not left:
@@ -129,13 +135,16 @@ class SearchSession:
         name = RESULT[self._problem.syntax]
         return Reply(f"<{name}>\n{result}\n</{name}>\n{told}")
 
-    def _end(self, verdict: Verdict) -> Reply:
+    def _end(self, verdict: Verdict, *, answered: bool = False) -> Reply:
         opened, evidence = self._browser.opened, self._problem.evidence
         seen = sum(page in opened for page in evidence)
         parts = {
-            **verdict.parts,
+            **(_NOTHING | verdict.parts),
+            "answered": float(answered),
             "calls": float(self._browser.calls),
             "malformed": float(self._malformed),
+            "trailing": float(self._trailing),
+            "result_chars": float(self._result_chars),
             "pages_opened": float(len(opened)),
             "evidence_opened": seen / len(evidence) if evidence else 1.0,
         }
@@ -143,7 +152,21 @@ class SearchSession:
 
 
 def judge(problem: SearchProblem, answer: str) -> Verdict:
-    """Judge an answer by the form that the question asks for."""
+    """Judge an answer by the form that the question asks for.
+
+    The parts say what reward schemes ask of an answer, beside what its verifier counted: ``em``
+    (exactly the expected one), ``f1`` (of its words, or of a set of names) and ``declined`` (it
+    says that there is no answer).
+    """
+    verdict = _judged(problem, answer)
+    parts = {**_NOTHING, "em": float(verdict.score == 1.0), "f1": verdict.score, **verdict.parts}
+    if problem.form not in ("number", "set", UNANSWERABLE):
+        parts["f1"] = retrieval.f1(answer, problem.answers[0]).score
+    parts["declined"] = float(retrieval.unanswerable(answer))
+    return Verdict(verdict.score, verdict.status, verdict.detail, parts)
+
+
+def _judged(problem: SearchProblem, answer: str) -> Verdict:
     if problem.form == "number":
         return retrieval.number(answer, int(problem.answers[0][0]))
     if problem.form == "set":
@@ -218,6 +241,9 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
 
     def play(self, problem: SearchProblem) -> list[str]:
         return list(_played(problem))
+
+    def shorthand(self, problem: SearchProblem) -> Shorthand:
+        return shorthand(problem.syntax)
 
 
 # Every member of a group asks for the same play at the end of its episode.

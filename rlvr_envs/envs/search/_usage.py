@@ -1,4 +1,19 @@
-"""How calls are written, in words for the agent."""
+"""How calls are written, in words for the agent, and how a person writes them at a keyboard."""
+
+import re
+from functools import partial
+
+from rlvr_envs.core.task import Shorthand
+from rlvr_envs.envs.search._protocol import (
+    ANSWER,
+    FIND,
+    OPEN,
+    SEARCH,
+    Call,
+    Malformed,
+    call_text,
+    parse_action,
+)
 
 # The element in which a result comes, by syntax.
 RESULT = {"tags": "information", "json": "tool_response"}
@@ -32,3 +47,50 @@ def usage(syntax: str) -> str:
     lines = [f"- {call} {does}" for call, does in zip(calls, _TOOLS, strict=True)]
     frame = " Put a call between <tool_call> and </tool_call>." if syntax == "json" else ""
     return "\n".join(["The calls are:", *lines]) + f"\n{frame.strip()}".rstrip()
+
+
+# What a person types: the first letter of a call, or its name.
+_SHORT = {tool[0]: tool for tool in (SEARCH, OPEN, FIND, ANSWER)}
+_COMMANDS = ("s words", "o page-id", "o page-id#Section", "f text", "a your answer")
+_HITS = re.compile(r"\d+ found(?: \(part .*\))?:")
+_HIT = re.compile(r"(?P<title>.+?) \((?P<id>[^()\s]+)\): ")
+
+
+def shorthand(syntax: str) -> Shorthand:
+    """Return how a person plays by short commands, whichever syntax the calls have."""
+    return Shorthand(
+        commands=tuple(zip(_COMMANDS, _TOOLS, strict=True)),
+        expand=partial(_expanded, syntax=syntax),
+        shorten=partial(_shortened, syntax=syntax),
+        plain=partial(_plain, syntax=syntax),
+    )
+
+
+def _expanded(text: str, syntax: str) -> str | None:
+    text = text.strip()
+    if text.startswith(("<", "{")):
+        return text
+    word, _, rest = text.partition(" ")
+    tool = _SHORT.get(word, word if word in _SHORT.values() else None)
+    return call_text(Call(tool, rest.strip()), syntax) if tool and rest.strip() else None
+
+
+def _shortened(action: str, syntax: str) -> str:
+    call = parse_action(action, syntax)
+    return action if isinstance(call, Malformed) else f"{call.tool[0]} {call.text}"
+
+
+def _plain(text: str, syntax: str) -> str:
+    """Return an observation without its frame, with short commands and with hits as a list."""
+    opening, closing = f"<{RESULT[syntax]}>\n", f"\n</{RESULT[syntax]}>"
+    if text.startswith(opening):
+        result, _, told = text.removeprefix(opening).rpartition(closing)
+        text = f"{result}\n{told}"
+    short = [f"- {call}: {does}" for call, does in zip(_COMMANDS, _TOOLS, strict=True)]
+    text = text.replace(usage(syntax), "\n".join(["The calls are:", *short]))
+    head, *lines = text.split("\n")
+    if not _HITS.fullmatch(head):
+        return text
+    return "\n".join(
+        [head, *(_HIT.sub(r"- [\g<title>](\g<id>): ", line, count=1) for line in lines)]
+    )
