@@ -177,6 +177,9 @@ _TAGS = {
     "ml": "ocaml",
     "f90": "fortran",
     "sqlite": "sql",
+    "v": "verilog",
+    "sv": "verilog",
+    "systemverilog": "verilog",
 }
 
 

@@ -1,0 +1,1 @@
+"""Verilog: hardware described in words, judged by equivalence with a reference."""

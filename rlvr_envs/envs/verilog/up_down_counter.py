@@ -1,0 +1,234 @@
+"""UpDownCounter: a counter modulo any number, with the controls that counters have."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.envs.verilog._design import (
+    Design,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "down", "load", "saturate", "step", "flag")
+_WIDEST = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpDownCounterConfig(DesignConfig):
+    """How many bits the counter has, and how many controls."""
+
+    width: int = 4  # bits of the count
+    features: int = 2  # controls, added in the order enable, down, load, saturate, step, flag
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        if not 2 <= self.width <= _WIDEST:
+            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
+        if not 0 <= self.features <= len(FEATURES):
+            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "UpDownCounterConfig":
+        """The counter gets a bit a step and, up to difficulty 9, a control every 3 steps of 2."""
+        return cls(
+            width=min(3 + difficulty, _WIDEST),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
+        )
+
+
+@register("UpDownCounter-v0", domain="verilog", answer_format=LANGUAGE)
+class UpDownCounterTask(DesignTask[UpDownCounterConfig]):
+    """Write a counter modulo a number, with up to six controls that interact.
+
+    Description:
+        The counter counts modulo any number, not only a power of two. Controls are an enable, a
+        direction, a load of a value that may be out of range, saturation instead of wrapping, a
+        step of two, and a flag of the last count before the end.
+
+    Observation:
+        What the module does in numbered rules or prose, its ports, and the kind of its reset.
+
+    Action:
+        The module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
+        is not written and a value that is not determined count as wrong.
+
+    Difficulty:
+        The counter gets wider, and the controls and their interactions more.
+
+    References:
+        Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
+
+    Version History:
+        v0: first version.
+    """
+
+    def design(self, rng: Rng) -> Design:
+        width = self.config.width
+        return _Counter(
+            width=width,
+            modulus=integer(rng, 2 ** (width - 1) + 1, 2**width),
+            start=integer(rng, 0, 2 ** (width - 1)),
+            features=FEATURES[: self.config.features],
+        ).design(rng)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    width: int
+    modulus: int
+    start: int  # after reset
+    features: tuple[str, ...]
+
+    def design(self, rng: Rng) -> Design:
+        clocking = draw_clocking(rng)
+        signals = (
+            *clock_signals(clocking),
+            *inputs(*(port for port in self._inputs() if port[0] in self._input_names())),
+            *outputs(("count", self.width, "the present count")),
+        )
+        if "flag" in self.features:
+            signals += outputs(("last", 1, "whether the count is at its end"))
+        start = f"count <= {literal(self.width, self.start)};"
+        flag = self._flag()
+        golden = clocked(clocking, start, self._golden()) + flag
+        other = (
+            self._alternative()
+            + clocked(clocking, start, "count <= following;", keyword="always_ff")
+            + flag
+        )
+        return Design(
+            title=self._title(),
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, golden, registers=("count",)),
+            alternative=sv_module(signals, other),
+            clocking=clocking,
+        )
+
+    def _inputs(self) -> tuple[tuple[str, int, str], ...]:
+        return (
+            ("enable", 1, "whether the counter moves"),
+            ("down", 1, "whether it counts downwards"),
+            ("load", 1, "whether the counter takes a new value"),
+            ("value", self.width, "the value to take"),
+            ("step", 1, "whether it moves by 2 instead of 1"),
+        )
+
+    def _input_names(self) -> tuple[str, ...]:
+        names = tuple(name for name in self.features if name not in ("saturate", "flag"))
+        return (*names, "value") if "load" in names else names
+
+    def _title(self) -> str:
+        way = "an up/down counter" if "down" in self.features else "an up counter"
+        how = "that saturates" if "saturate" in self.features else "that wraps around"
+        return f"{way} of the numbers 0 to {self.modulus - 1} {how}"
+
+    def _rules(self) -> tuple[str, ...]:
+        has = self.features.__contains__
+        rules = [f"Reset sets `count` to {self.start}."]
+        if has("load"):
+            rules.append(
+                f"Where `load` is 1, `count` becomes `value`, or {self.modulus - 1} where `value` "
+                "is larger than that; this goes before counting and does not need `enable`."
+            )
+        if has("enable"):
+            unless = ", unless it is loaded" if has("load") else ""
+            rules.append(f"Where `enable` is 0, `count` stays as it is{unless}.")
+        amount = "by 2 where `step` is 1, otherwise by 1" if has("step") else "by 1"
+        way = "down where `down` is 1, otherwise up" if has("down") else "up"
+        rules.append(f"Counting moves `count` {way}, {amount}.")
+        if has("saturate"):
+            ends = f"at {self.modulus - 1}" + (" and at 0" if has("down") else "")
+            rules.append(f"A move that would go past the end stops {ends}.")
+        else:
+            down = f", and below 0 follows {self.modulus - 1}" if has("down") else ""
+            rules.append(
+                f"The numbers form a ring: above {self.modulus - 1} follows 0{down}; a move past "
+                "the end goes on counting there."
+            )
+        if has("flag"):
+            where = f"`count` is {self.modulus - 1}"
+            if has("down"):
+                where = f"`down` is 0 and {where}, or `down` is 1 and `count` is 0"
+            rules.append(f"`last` is combinational: it is 1 exactly where {where}.")
+        return tuple(rules)
+
+    def _flag(self) -> str:
+        if "flag" not in self.features:
+            return ""
+        top = literal(self.width, self.modulus - 1)
+        if "down" not in self.features:
+            return f"\nassign last = count == {top};"
+        return f"\nassign last = down ? count == 0 : count == {top};"
+
+    def _golden(self) -> str:
+        """Return the moves as nested conditions on the present count."""
+        top = self.modulus - 1
+        body = self._move("+", f"count > {literal(self.width, top)} - amount", top)
+        if "down" in self.features:
+            down = self._move("-", "count < amount", 0)
+            body = f"if (down) begin\n{indented(down, 4)}\nend else begin\n{indented(body, 4)}\nend"
+        if "enable" in self.features:
+            body = f"if (enable) begin\n{indented(body, 4)}\nend"
+        if "load" in self.features:
+            limit = literal(self.width, top)
+            taken = f"count <= value > {limit} ? {limit} : value;"
+            body = f"if (load)\n    {taken}\nelse begin\n{indented(body, 4)}\nend"
+        amount = "(step ? 2'd2 : 2'd1)" if "step" in self.features else "1'd1"
+        return body.replace("amount", amount)
+
+    def _move(self, sign: str, past: str, end: int) -> str:
+        if "saturate" in self.features:
+            beyond = literal(self.width, end)
+        else:
+            back = "-" if sign == "+" else "+"
+            beyond = f"count {sign} amount {back} {self.width + 1}'d{self.modulus}"
+        return f"if ({past})\n    count <= {beyond};\nelse\n    count <= count {sign} amount;"
+
+    def _alternative(self) -> str:
+        """Return the next count computed in signed numbers that have room for every move."""
+        room = self.width + 3
+        has = self.features.__contains__
+        amount = "(step ? 2 : 1)" if has("step") else "1"
+        moved = f"down ? present - {amount} : present + {amount}" if has("down") else ""
+        top, size = self.modulus - 1, self.modulus
+        if has("saturate"):
+            bounded = f"moved < 0 ? 0 : moved > {top} ? {top} : moved"
+        else:
+            bounded = f"moved < 0 ? moved + {size} : moved > {top} ? moved - {size} : moved"
+        choice = f"{self.width}'(bounded)"
+        if has("enable"):
+            choice = f"enable ? {choice} : count"
+        if has("load"):
+            limit = literal(self.width, top)
+            choice = f"load ? (value <= {limit} ? value : {limit}) : {choice}"
+        return (
+            f"logic signed [{room - 1}:0] present, moved, bounded;\n"
+            f"logic [{self.width - 1}:0] following;\n"
+            f"assign present = {room}'(count);\n"
+            f"assign moved = {moved or f'present + {amount}'};\n"
+            f"assign bounded = {bounded};\n"
+            f"assign following = {choice};\n"
+        )
