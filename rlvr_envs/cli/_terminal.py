@@ -69,7 +69,7 @@ class Screen:
                     table.append([cell.strip() for cell in line.strip("| ").split("|")])
                 continue
             yield from self._table(table, room)
-            if not table and line.startswith("## "):
+            if line.startswith("## "):
                 yield [], 0  # a line of air above a section
             table = []
             item = _ITEM.match(line)

@@ -42,15 +42,17 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # a page may have what a terminal cannot show
         sys.stdout.reconfigure(errors="replace")
     env = TextEnv(args.id, difficulty=args.difficulty, **knobs(args.knob))
-    game = _Game(env)
+    screen = Screen()
+    game = _Game(env, screen)
     played, total = 0, 0.0
     prompt, info = env.reset(seed=args.seed)
-    print(fill("Type an answer and press Enter; Ctrl-D leaves."))
+    screen.page("Type an answer and press Enter; Ctrl-D leaves.")
     try:
         while args.episodes is None or played < args.episodes:
             rung = "default" if info["difficulty"] is None else info["difficulty"]
             title = f"── {info['task']}, difficulty {rung} "
-            print(f"\n{title}{'─' * max(0, min(20, width() - len(title)))}")
+            print()
+            screen.page(f"{title}{'─' * min(20, width() - len(title))}")
             total += game.episode(prompt)
             played += 1
             print(f"   score so far: {total:g} of {played}")
@@ -64,10 +66,10 @@ def run(args: argparse.Namespace) -> int:
 class _Game:
     """A person and an environment in turns: what one types, what the other shows."""
 
-    def __init__(self, env: TextEnv) -> None:
+    def __init__(self, env: TextEnv, screen: Screen) -> None:
         self._env = env
+        self._screen = screen
         self._keyboard = Keyboard()
-        self._screen = Screen()
 
     def episode(self, observation: str) -> float:
         """Play an episode that has begun; return its reward."""

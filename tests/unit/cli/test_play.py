@@ -1,0 +1,379 @@
+"""Playing in a terminal and through a pipe: short commands, pages, and how a game ends."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+from rlvr_envs.cli import _terminal
+from rlvr_envs.cli._terminal import Screen, harmless, targets
+from rlvr_envs.cli.main import main
+from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.task import InteractiveTask
+
+COMMAND = [sys.executable, "-m", "rlvr_envs.cli.main", "play"]
+CHAIN = ["ChainSearch-v0", "--difficulty", "1", "--seed", "3", "--episodes", "1"]
+ESCAPE = "\x1b"
+
+
+def problem(syntax="tags", difficulty=1):
+    env = TextEnv("ChainSearch-v0", difficulty=difficulty, syntax=syntax)
+    env.reset(seed=3)
+    instance = env.instance
+    return instance, instance.task.shorthand(instance.problem)
+
+
+def short_play(syntax="tags"):
+    instance, hand = problem(syntax)
+    return [hand.shorten(action) for action in instance.reference()]
+
+
+def play(monkeypatch, capsys, lines, arguments=CHAIN):
+    """Play with these lines as the input, and return what was printed."""
+    left = iter(lines)
+
+    def typed(_prompt=""):
+        line = next(left, EOFError)
+        if not isinstance(line, str):
+            raise line
+        return line
+
+    monkeypatch.setattr("builtins.input", typed)
+    assert main(["play", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("syntax", ["tags", "json"])
+def test_the_oracles_way_can_be_typed(monkeypatch, capsys, syntax):
+    way = short_play(syntax)
+    assert all(re.match(r"[sofa] \S", step) for step in way)
+    told = play(monkeypatch, capsys, way, [*CHAIN, "--knob", f"syntax={syntax}"])
+    assert "correct: 1" in told
+    assert "1 played, mean score 1.00" in told
+    assert f"the oracle's way, {len(way) - 1} calls and the answer:" in told
+    assert told.split("and the answer:\n")[1].startswith("".join(f"     {s}\n" for s in way))
+
+
+@pytest.mark.parametrize("syntax", ["tags", "json"])
+def test_short_commands_and_actions_are_the_same(syntax):
+    instance, hand = problem(syntax)
+    for action in instance.reference():
+        assert hand.expand(hand.shorten(action)) == action
+        assert hand.expand(action) == action
+    assert hand.expand("search a b") == hand.expand(" s  a b ")
+    for text in ("", "s", "s ", "x y", "searches a", "o\u00a0page", "?"):
+        assert hand.expand(text) is None
+    assert hand.shorten("no call") == "no call"
+
+
+def test_full_calls_work_beside_short_ones(monkeypatch, capsys):
+    instance, _ = problem()
+    assert "correct: 1" in play(monkeypatch, capsys, instance.reference())
+
+
+def test_a_slip_costs_nothing_and_help_is_there(monkeypatch, capsys):
+    told = play(monkeypatch, capsys, ["", "o", "hello", "?", "s village", "a nothing"])
+    assert told.count("nothing was sent") == 2
+    assert told.count("- o page-id#Section: opens one section of it") == 2  # prompt and help
+    calls = int(re.search(r"You have (\d+) calls", told)[1])
+    assert f"({calls - 1} more calls.)" in told
+    assert f"({calls} more calls.)" not in told
+
+
+def test_a_malformed_call_is_sent_and_explained_in_short_commands(monkeypatch, capsys):
+    told = play(monkeypatch, capsys, ["<search>never closed", "a nothing"])
+    assert "there is no complete call in the message.\nThe calls are:\n- s words:" in told
+    assert "<search>words</search>" not in told
+
+
+def test_frames_are_for_models_only(monkeypatch, capsys):
+    told = play(monkeypatch, capsys, [*short_play()[:2], "a nothing"])
+    assert "information>" not in told
+    assert re.search(r"^- \[.+\]\([a-z-]+\): ", told, re.MULTILINE)
+
+
+def test_after_a_wrong_answer_the_right_one_is_told(monkeypatch, capsys):
+    instance, _ = problem()
+    told = play(monkeypatch, capsys, ["a Nobody Ever"])
+    assert "wrong: 0" in told
+    assert f"the right answer: {instance.problem.answers[0][0]}\n" in told
+    assert short_play()[0] in told
+
+
+def test_a_long_way_is_told_in_short(monkeypatch, capsys):
+    arguments = ["CountSearch-v0", "--difficulty", "10", "--seed", "2", "--episodes", "1"]
+    told = play(monkeypatch, capsys, ["a 10001"], arguments)
+    calls = int(re.search(r"the oracle's way, (\d+) calls", told)[1])
+    assert calls > 24
+    assert f"     … {calls + 1 - 23} more …\n" in told
+    assert len(re.findall(r"^     [sofa] ", told, re.MULTILINE)) == 23
+
+
+@pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
+def test_leaving_in_the_middle(monkeypatch, capsys, end):
+    told = play(monkeypatch, capsys, ["s village", end])
+    assert told.endswith("\nnothing was played\n")
+
+
+@pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
+def test_leaving_counts_what_was_finished(monkeypatch, capsys, end):
+    arguments = [*CHAIN[:-1], "3"]
+    told = play(monkeypatch, capsys, [*short_play(), "s village", end], arguments)
+    assert told.endswith("\n1 played, mean score 1.00\n")
+
+
+def test_tasks_without_short_commands_have_none():
+    env = TextEnv("GuessNumber-v0", difficulty=0)
+    env.reset(seed=0)
+    assert isinstance(env.instance.task, InteractiveTask)
+    assert env.instance.task.shorthand(env.instance.problem) is None
+
+
+def test_code_is_typed_in_blocks(monkeypatch, capsys):
+    arguments = ["SqlQuery-v0", "--difficulty", "0", "--seed", "0", "--episodes", "1"]
+    env = TextEnv("SqlQuery-v0", difficulty=0)
+    env.reset(seed=0)
+    query = [line for line in env.instance.reference().split("\n") if line]
+    assert "correct: 1" in play(monkeypatch, capsys, [*query, ""], arguments)
+    half = len(query) // 2
+    told = play(monkeypatch, capsys, [*query[:half], "", *query[half:], ""], arguments)
+    assert ("correct: 1" in told) == (half == 0)
+
+
+def through_a_pipe(lines):
+    return subprocess.run(
+        [*COMMAND, *CHAIN],
+        input="".join(f"{line}\n" for line in lines),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TERM": "xterm-256color"},
+    ).stdout
+
+
+def test_a_pipe_gets_markdown_and_the_lines_that_were_typed():
+    way = short_play()
+    told = through_a_pipe(way)
+    assert ESCAPE not in told
+    assert "correct: 1" in told
+    for step in way[:-1]:
+        assert f"> {step}\n" in told
+    assert "\n## Overview\n" in told
+    assert max(map(len, told.split("\n"))) > 120
+
+
+class Terminal:
+    """The command in a pseudo-terminal of some width."""
+
+    def __init__(self, columns, **settings):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        kept = {k: v for k, v in os.environ.items() if k not in {"NO_COLOR", "COLUMNS", "LINES"}}
+        self.process = subprocess.Popen(
+            [*COMMAND, *CHAIN],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**kept, "TERM": "xterm-256color", **settings},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def until(self, text):
+        """Read until a text is there, or nothing more comes."""
+        begin, end = len(self.seen), time.monotonic() + 60
+        while text not in self.seen[begin:] and time.monotonic() < end:
+            if select.select([self.master], [], [], 1)[0]:
+                try:
+                    self.seen += os.read(self.master, 65_536).decode(errors="replace")
+                except OSError:  # the other side is closed
+                    break
+        return self.seen[begin:].replace("\r", "")
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal():
+    opened = []
+
+    def begin(columns, **settings):
+        opened.append(Terminal(columns, **settings))
+        opened[0].until("> ")
+        return opened[0]
+
+    yield begin
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture(scope="module")
+def opening():
+    """Return the short command that opens the oracle's first page."""
+    return short_play()[1]
+
+
+def test_a_page_in_a_terminal(terminal, opening):
+    pytest.importorskip("rich")
+    screen = terminal(80)
+    screen.type(f"{opening}\n")
+    page = screen.until("more calls.)")
+    assert ESCAPE in page
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", page)
+    assert "## Overview" in plain
+    assert re.search(r"[A-Z]\w+ \([a-z-]+\)", plain)
+    assert "](" not in plain
+    assert max(map(len, plain.split("\n"))) <= 80
+    screen.type("a nothing\n")
+    end = screen.until("1 played")
+    assert "wrong: 0" in end
+    assert screen.process.wait(60) == 0
+
+
+def test_tab_completes_the_pages_that_were_named(terminal, opening):
+    pytest.importorskip("readline")
+    screen = terminal(80)
+    screen.type('s "' + short_play()[0].split('"')[1] + '"\n')
+    found = screen.until("more calls.)")
+    page = opening.removeprefix("o ")
+    assert page in found
+    screen.type(f"o {page[:-2]}\t\n")
+    assert page in screen.until("more calls.)")
+    assert "## Overview" in screen.seen
+
+
+@pytest.mark.parametrize("settings", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+def test_no_colour_where_none_is_wanted(terminal, opening, settings):
+    pytest.importorskip("rich")
+    screen = terminal(80, **settings)
+    screen.type(f"{opening}\n")
+    page = screen.until("more calls.)")
+    assert "## Overview" in page
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]", page)
+    assert ("](" in page) == (settings.get("TERM") == "dumb")
+
+
+def test_a_terminal_of_20_columns(terminal, opening):
+    screen = terminal(20, TERM="dumb")
+    screen.type(f"{opening}\n")
+    page = screen.until("calls.)")
+    long = [line for line in page.split("\n")[1:] if len(line) > 20]
+    assert all(" " not in line.strip() for line in long), long
+
+
+def test_control_c_leaves_with_the_score(terminal):
+    screen = terminal(80)
+    screen.type("\x03")
+    assert "nothing was played" in screen.until("nothing was played")
+    assert screen.process.wait(60) == 0
+
+
+def test_control_d_leaves_with_the_score(terminal):
+    screen = terminal(80)
+    screen.type("\x04")
+    assert "nothing was played" in screen.until("nothing was played")
+    assert screen.process.wait(60) == 0
+
+
+# Pages that no generator writes: corpora are other people's text.
+
+
+@pytest.fixture
+def shown(monkeypatch, capsys):
+    """Return what a page looks like in a terminal of some width, without rich."""
+
+    def show(text, columns):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(_terminal, "_console", lambda: None)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        Screen().page(text)
+        return capsys.readouterr().out.removesuffix("\n").split("\n")
+
+    return show
+
+
+def test_a_page_cannot_steer_the_terminal():
+    hostile = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x08text\x7f"
+    assert harmless(hostile).replace("\ufffd", "") == "]0;title[2J31mtext"
+    assert harmless("lines\n\tand tabs, é, 日本") == "lines\n\tand tabs, é, 日本"
+
+
+def test_tables_keep_their_columns(shown):
+    table = "| Entry | Value |\n| --- | --- |\n| seat | [Oak](oak) |\n| founded | 1,901 |"
+    assert shown(table, 40) == [
+        "Entry    Value",
+        "-------  ----------",
+        "seat     [Oak](oak)",
+        "founded  1,901",
+    ]
+
+
+def test_a_table_too_wide_becomes_a_list(shown):
+    table = "| Entry | Value | Note |\n| --- | --- | --- |\n| seat | Oakenbridge town | none |"
+    assert shown(table, 20) == ["- seat: Oakenbridge", "  town; none"]
+
+
+def test_uneven_rows_are_shown(shown):
+    assert shown("| a | b |\n|---|---|\n| only |\n| 1 | 2 | 3 |", 30) == [
+        "a     b",
+        "----  -  -",
+        "only",
+        "1     2  3",
+    ]
+
+
+def test_lists_are_set_in_and_sections_have_air(shown):
+    text = "# Title\nWords and words.\n## Notes\n- an item of many words\n[1] a note of many words"
+    assert shown(text, 16) == [
+        "# Title",
+        "Words and words.",
+        "",
+        "## Notes",
+        "- an item of",
+        "  many words",
+        "[1] a note of",
+        "    many words",
+    ]
+
+
+def test_words_are_never_broken(shown):
+    lines = shown("a very-very-very-long-address-of-a-page here\tand \u00a0there " + "x" * 50, 20)
+    assert "very-very-very-long-address-of-a-page" in lines
+    assert "x" * 50 in lines
+
+
+def test_targets_of_links():
+    assert targets("[A (b)](a-b) and [C](c)\n[no] (y)") == ["a-b", "c"]
+
+
+def test_rich_styles_what_is_wrapped(monkeypatch, capsys):
+    rich = pytest.importorskip("rich.console")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "24")
+    monkeypatch.setattr(
+        _terminal,
+        "_console",
+        lambda: rich.Console(force_terminal=True, color_system="standard", highlight=False),
+    )
+    Screen().page("Told by [Ada of Oak Hill](ada-of-oak-hill) twice, twice.\n(2 more calls.)")
+    told = capsys.readouterr().out
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", told)
+    assert plain == "Told by Ada of Oak Hill\n(ada-of-oak-hill) twice,\ntwice.\n(2 more calls.)\n"
+    assert "\x1b[1;36mAda of Oak Hill" in told
+    assert "\x1b[2m(2 more calls.)" in told
