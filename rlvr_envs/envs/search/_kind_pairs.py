@@ -6,15 +6,18 @@ from rlvr_envs.envs.search._schema import RELATIONS
 
 
 def comparison(source: Source, hops: int) -> Plan | None:
-    """Ask which of two comes before the other; neither is named, so each needs a path."""
+    """Ask which of two comes before the other; neither is named, so each needs a path.
+
+    Beyond one hop no page that a search for a named thing brings up may lead straight to either of
+    them: who knows one side is right every other time.
+    """
     first = source.fact()
     if not RELATIONS[first.relation].is_number:
         return None
     second = source.fact_of(first.relation)
     if second is None or second.value == first.value:
         return None
-    steps = max(1, hops - 1)
-    one, two = path_to(source, first.subject, steps), path_to(source, second.subject, steps)
+    one, two = path_to(source, first.subject, hops), path_to(source, second.subject, hops)
     if one is None or two is None:
         return None
     return join(one, two, "more" if source.dice.chance(0.5) else "less", first.relation)
