@@ -435,9 +435,9 @@ def put(path: str, text: str) -> None:
 DEVICES = ("null", "full", "random", "urandom")
 
 
-def open_paths(paths: list[str]) -> dict[str, int]:
-    """Return a descriptor for each path that exists."""
-    return {path: os.open(path, os.O_PATH) for path in paths if os.path.exists(path)}
+def open_paths(places: dict[str, str]) -> dict[str, int]:
+    """Return a descriptor for each path that exists, by the place where jobs will see it."""
+    return {places[p]: os.open(p, os.O_PATH) for p in places if os.path.exists(p)}
 
 
 def build_root(sources: dict[str, int]) -> None:
@@ -1453,12 +1453,17 @@ def be_init(control: Control, runner: Runner) -> NoReturn:
 # --- starting -------------------------------------------------------------------------------
 
 
-def warm_up() -> None:
+def warm_up(start: dict[str, Any]) -> None:
     """Import what Python jobs often need, and what ``site`` would have put into builtins."""
     import _sitebuiltins
 
     for name in PRELOAD:
         __import__(name)
+    if "modules" in start:  # these may want more memory, so that the limits come later
+        sys.path.append(start["folder"])
+        for name in start["modules"]:
+            __import__(name)
+        sys.path.remove(start["folder"])
     for name in ("ascii", "latin-1", "utf-8"):
         codecs.lookup(name)
     for name in ("exit", "quit"):
@@ -1475,7 +1480,8 @@ def start_in_namespaces(control: Control, start: dict[str, Any]) -> Runner:
     enter_user_namespace(start["outer_id"])
     flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
     check(libc.unshare(flags | CLONE_NEWCGROUP), "unshare")
-    sources = open_paths(start["shown"])  # while we are still who may look anywhere
+    places = {path: path for path in start["shown"]} | start.get("placed", {})
+    sources = open_paths(places)  # while we are still who may look anywhere
     if root:
         become_inner_user()
     server = os.fork()
@@ -1512,7 +1518,8 @@ def start_in_directory(control: Control, start: dict[str, Any]) -> Runner:
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    runner = Runner(tier, Box(f"{folder}/work", f"{folder}/tmp", uid), start["shown"], uid)  # noqa: S108
+    shown = [*start["shown"], *start.get("placed", ())]
+    runner = Runner(tier, Box(f"{folder}/work", f"{folder}/tmp", uid), shown, uid)  # noqa: S108
     runner.other_tasks = tasks_of(os.geteuid() if uid is None else uid)
     return runner
 
@@ -1570,8 +1577,8 @@ def main() -> None:
     if first is None:
         return
     start = first[0]
-    warm_up()  # while the interpreter still finds its library: it may lie where only root can look
     try:
+        warm_up(start)  # while the interpreter finds its library: perhaps where only root can look
         if start["tier"] == "namespaces":
             runner = start_in_namespaces(control, start)
         elif start["tier"] == "docker":
@@ -1582,7 +1589,7 @@ def main() -> None:
             runner = start_in_directory(control, start)
         gc.collect()
         gc.freeze()
-    except (OSError, Fault) as error:
+    except (OSError, ImportError, Fault) as error:
         control.write({"error": str(error)})
         return
     control.write({"ok": True, "python": sys.version.split()[0], "landlock": landlock_abi()})

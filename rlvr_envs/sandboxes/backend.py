@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -190,24 +191,51 @@ class LocalChannel(Channel):
             self._process.stderr.close()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preload:
+    """Modules that the interpreter of a slot has loaded, so that the jobs forked from it have them.
+
+    They may be extension modules of this process's Python, which the slots run on then. Only what
+    is loaded already works in a job: the folder itself is not shown to it.
+
+    Attributes:
+        modules: the names to import.
+        folder: where they are found.
+        files: path here → path at which jobs may read and execute it, see `LocalBackend.place`.
+    """
+
+    modules: tuple[str, ...]
+    folder: str
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
 class LocalBackend(Backend):
     """A backend that starts its slots on this machine.
 
     Args:
         shown: paths that jobs may read beside the usual ones.
+        preload: what the interpreter of the slots loads beforehand.
     """
 
     tier: ClassVar[str]
 
-    def __init__(self, shown: tuple[str, ...] = ()) -> None:
+    def __init__(self, shown: tuple[str, ...] = (), *, preload: Preload | None = None) -> None:
         self._shown = shown
+        self._preload = preload
+
+    def place(self, path: str) -> str:
+        """Return where jobs find a file of the preload: only a root of their own can move it."""
+        if self._preload is None or self.tier != "namespaces":
+            return path
+        return self._preload.files[path]
 
     def start(self) -> Channel:
         if sys.platform != "linux":
             raise SandboxUnavailable(
                 f"the {self.name} sandbox needs Linux, this is {sys.platform}: use the docker one"
             )
-        python, prefix = interpreter()
+        preload = self._preload
+        python, prefix = interpreter() if preload is None else own_interpreter()
         channel = LocalChannel(python)
         start = {
             "tier": self.tier,
@@ -216,6 +244,9 @@ class LocalBackend(Backend):
             "shown": [*SHOWN, *prefix, *self._shown],
             "scratch": _scratch(),
         }
+        if preload is not None:
+            start["placed"] = {path: self.place(path) for path in preload.files}
+            start["modules"], start["folder"] = preload.modules, preload.folder
         try:
             answer, _ = channel.ask(start, START_TIMEOUT_S)
         except SandboxError as error:
@@ -253,6 +284,11 @@ def interpreter() -> tuple[str, tuple[str, ...]]:
     for path in ("/usr/bin/python3", "/usr/local/bin/python3"):
         if _is_recent(path):
             return path, ()
+    return own_interpreter()
+
+
+def own_interpreter() -> tuple[str, tuple[str, ...]]:
+    """Return the Python that runs this process, outside its virtual environment, likewise."""
     base = Path(sys.base_prefix).resolve()
     return str(Path(sys._base_executable).resolve()), (str(base),)  # type: ignore[attr-defined]
 
