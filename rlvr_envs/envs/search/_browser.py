@@ -2,16 +2,17 @@
 
 A long result comes in parts: an argument that ends in `#2` asks for the second. Nothing here
 draws randomness; which calls fail follows from the episode's seed and the number of the call.
+Pages are data: whatever stands on one is shown, and nothing of it is read as a call or a frame.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.search._pages import Page
-from rlvr_envs.envs.search._protocol import FIND, OPEN, SEARCH, Call
+from rlvr_envs.envs.search._protocol import FIND, OPEN, SEARCH, Call, quoted
 from rlvr_envs.envs.search._site import Site
 from rlvr_envs.retrieval.query import clean, read
 
@@ -76,7 +77,7 @@ class Browser:
         if self._fails():
             return FAILED
         tools = {SEARCH: self._search, OPEN: self._open, FIND: self._find}
-        return tools[call.tool](call.text)
+        return quoted(tools[call.tool](call.text))
 
     def _fails(self) -> bool:
         rate = self._limits.failure_rate
@@ -96,7 +97,9 @@ class Browser:
         if not 1 <= number <= len(parts):
             return _missing(number, len(parts))
         shown = parts[number - 1]
-        lines = [f"{hit.title} ({hit.id}): {self._around(hit.id, needle)}" for hit in shown]
+        lines = [
+            f"{_line(hit.title)} ({_line(hit.id)}): {self._around(hit.id, needle)}" for hit in shown
+        ]
         return "\n".join([f"{len(found)} found{_of(number, len(parts))}:", *lines])
 
     def _around(self, page_id: str, needle: str) -> str:
@@ -118,15 +121,16 @@ class Browser:
             asked = heading.strip().casefold()
             sections = tuple(s for s in sections if s.heading.casefold() == asked)
             if not sections:
-                known = ", ".join(section.heading for section in page.sections)
-                return f"{page.title} has no section {_repeated(heading)}. It has: {known}."
-        lines = [line for s in sections for line in (f"## {s.heading}", *s.text.split("\n"))]
+                known = _line(", ".join(section.heading for section in page.sections))
+                known = split([known], self._limits.part_chars)[0]
+                return f"{_line(page.title)} has no section {_repeated(heading)}. It has: {known}."
+        lines = [line for s in sections for line in (f"## {_line(s.heading)}", *s.text.split("\n"))]
         parts = split(lines, self._limits.part_chars)
         if not 1 <= number <= len(parts):
             return _missing(number, len(parts))
         self._page = page
         self.opened[page.id] = None
-        return f"# {page.title}{_of(number, len(parts))}\n{parts[number - 1]}"
+        return f"# {_line(page.title)}{_of(number, len(parts))}\n{parts[number - 1]}"
 
     def _find(self, text: str) -> str:
         if self._page is None:
@@ -135,18 +139,18 @@ class Browser:
         if not sought:
             return "Say which text to look for."
         lines = [
-            f"{section.heading}: {sentence}"
+            f"{_line(section.heading)}: {sentence}"
             for section in self._page.sections
             for line in section.text.split("\n")
             for sentence in _SENTENCE_END.split(line)
             if sought.casefold() in sentence.casefold()
         ]
         if not lines:
-            return f"{self._page.title} does not have the text {_repeated(sought)}."
+            return f"{_line(self._page.title)} does not have the text {_repeated(sought)}."
         parts = split(lines, self._limits.part_chars)
         if not 1 <= number <= len(parts):
             return _missing(number, len(parts))
-        found = f"{len(lines)} found on {self._page.title}{_of(number, len(parts))}:"
+        found = f"{len(lines)} found on {_line(self._page.title)}{_of(number, len(parts))}:"
         return f"{found}\n{parts[number - 1]}"
 
 
@@ -174,16 +178,31 @@ def _repeated(text: str) -> str:
     return ascii(text.strip()[:_SHOWN])
 
 
+def _line(text: str) -> str:
+    """Return a title or a heading on one line, so that it cannot pass for the lines after it."""
+    return " ".join(text.split())
+
+
 def split(lines: Sequence[str], limit: int) -> list[str]:
-    """Put lines together into parts of at most so many characters, at sentences if need be."""
+    """Put lines together into parts of at most so many characters.
+
+    A longer line is cut at its sentences, and a sentence that is longer still wherever it must be.
+    """
     parts: list[str] = []
     part = ""
     for line in lines:
-        for i, piece in enumerate(_SENTENCE_END.split(line) if len(line) > limit else [line]):
-            joint = " " if i else "\n"
+        for joint, piece in _pieces(line, limit):
             if part and len(part) + len(joint) + len(piece) > limit:
                 parts.append(part)
                 part = piece
             else:
                 part = f"{part}{joint}{piece}" if part else piece
     return [*parts, part]
+
+
+def _pieces(line: str, limit: int) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of a line, each with what joins it to the one before."""
+    for i, sentence in enumerate(_SENTENCE_END.split(line) if len(line) > limit else [line]):
+        yield " " if i else "\n", sentence[:limit]
+        for at in range(limit, len(sentence), limit):
+            yield "", sentence[at : at + limit]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from rlvr_envs.envs.search._articles import Library
-from rlvr_envs.envs.search._plan import OF_GROUPS, PATH, Plan, Step, evaluate
+from rlvr_envs.envs.search._plan import OF_GROUPS, PATH, Plan, Step, evaluate, value_kind
 from rlvr_envs.envs.search._schema import RELATIONS
 from rlvr_envs.envs.search._world import World
 
@@ -134,6 +134,26 @@ def is_spread(library: Library, plan: Plan, evidence: list[tuple[int, ...]]) -> 
     if len(starts) == 1 and len(evidence[-1]) == 1:
         return starts.isdisjoint(library.named[told[evidence[-1][0]]])
     return True
+
+
+def is_told_apart(world: World, plan: Plan, steps: list[Step]) -> bool:
+    """Tell whether nothing else that the question comes across shares a name with an answer.
+
+    A shared name alone is accepted for each of those who bear it: it would be right on both sides
+    of a comparison.
+    """
+    if value_kind(plan) == "number":
+        return True
+    met: set[int] = set()
+    for at, (hop, step) in enumerate(zip(plan, steps, strict=True)):
+        if value_kind(plan[: at + 1]) == "number":
+            continue
+        met.update(step.values)
+        if hop.op == "follow":
+            met.update(world.conflicts[f].value for f in step.facts if f in world.conflicts)
+    answers = set(steps[-1].values)
+    names = {world.entities[entity].name for entity in answers}
+    return not any(world.entities[entity].name in names for entity in met - answers)
 
 
 def gives_away(text: str, answers: tuple[tuple[str, ...], ...]) -> bool:

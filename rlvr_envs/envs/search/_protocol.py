@@ -5,6 +5,7 @@ does text that looks like a tool's result. Any text is read, in linear time, and
 """
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,11 @@ _OPENERS = {
     "tags": re.compile(rf"<({'|'.join((*_TAGS, *_RESULTS))})>"),
     "json": re.compile(rf"<(tool_call|{'|'.join(_RESULTS)})>|^```(json)[ \t]*+$", re.MULTILINE),
 }
+# What has a meaning in a transcript: the elements above, thoughts, and the marks of chat templates.
+_MARKS = re.compile(
+    rf"<(?=\s*+/?\s*+(?:{'|'.join((*_TAGS, *_RESULTS, 'tool_call', 'think'))})\b|[|\uff5c])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +79,37 @@ def _checked(tool: str, text: str, more: bool) -> Call | Malformed:
     return Call(tool, text, more)
 
 
+def quoted(result: str) -> str:
+    """Return the result of a call so that nothing in it ends its frame or looks like a call."""
+    return _MARKS.sub("&lt;", result)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object; readers differ on what a repeated name means, so that none may be."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a name is repeated")
+    return made
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _read(body: str) -> Any:
+    return json.loads(body, object_pairs_hook=_unique, parse_constant=_no_number)
+
+
 def _from_json(body: str, more: bool) -> Call | Malformed:
     try:
-        data = json.loads(body)
+        data = _read(body)
         if isinstance(data, dict) and isinstance(data.get("function"), dict):
             data = data["function"]
         arguments = data.get("arguments") if isinstance(data, dict) else None
         if isinstance(arguments, str):
-            arguments = json.loads(arguments)
+            arguments = _read(arguments)
     except (ValueError, RecursionError):
-        return Malformed("the call is not valid JSON")
+        return Malformed("the call is not valid JSON, or it has a name twice")
     tool = data.get("name") if isinstance(data, dict) else None
     if not isinstance(tool, str) or tool not in _ARGUMENTS or not isinstance(arguments, dict):
         known = ", ".join(_ARGUMENTS)
@@ -101,6 +128,8 @@ def _text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, (int, float)):
         return str(value)

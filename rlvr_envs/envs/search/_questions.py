@@ -80,7 +80,9 @@ def _judge(source: Source, kind: str, plan: Plan) -> Question | None:
     steps = evaluate(world, plan)
     missing = kind == "unanswerable" and _has_gap(plan, steps)
     if not missing and not (
-        _gates.is_definite(plan, steps) and _gates.is_tight(world, plan, steps)
+        _gates.is_definite(plan, steps)
+        and _gates.is_tight(world, plan, steps)
+        and _gates.is_told_apart(world, plan, steps)
     ):
         return None
     evidence = _gates.shown(world, plan, steps)
