@@ -139,7 +139,8 @@ class SearchSession:
         opened, evidence = self._browser.opened, self._problem.evidence
         seen = sum(page in opened for page in evidence)
         parts = {
-            **(_NOTHING | verdict.parts),
+            **_NOTHING,
+            **verdict.parts,
             "answered": float(answered),
             "calls": float(self._browser.calls),
             "malformed": float(self._malformed),
@@ -159,10 +160,13 @@ def judge(problem: SearchProblem, answer: str) -> Verdict:
     says that there is no answer).
     """
     verdict = _judged(problem, answer)
-    parts = {**_NOTHING, "em": float(verdict.score == 1.0), "f1": verdict.score, **verdict.parts}
-    if problem.form not in ("number", "set", UNANSWERABLE):
-        parts["f1"] = retrieval.f1(answer, problem.answers[0]).score
-    parts["declined"] = float(retrieval.unanswerable(answer))
+    named = problem.form not in ("number", "set", UNANSWERABLE)
+    parts = {
+        **verdict.parts,
+        "em": float(verdict.score == 1.0),
+        "f1": retrieval.f1(answer, problem.answers[0]).score if named else verdict.score,
+        "declined": float(retrieval.unanswerable(answer)),
+    }
     return Verdict(verdict.score, verdict.status, verdict.detail, parts)
 
 

@@ -1,0 +1,43 @@
+"""What every curriculum does: propose what comes next, and take down how it went."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What to pose next; what a curriculum does not decide is None.
+
+    Attributes:
+        task: the id of a task.
+        difficulty: a rung of its ladder.
+        horizon: the turns of an episode.
+    """
+
+    task: str | None = None
+    difficulty: int | None = None
+    horizon: int | None = None
+
+
+class Curriculum(Protocol):
+    """What a trainer talks to; it may be any, since nothing here knows of models or losses.
+
+    A training step asks for a proposal for each group of episodes that it samples, plays the
+    group, records the group's scores, and once all are recorded ends the step.
+    """
+
+    def propose(self) -> Proposal:
+        """Return what to pose next."""
+
+    def record(self, task: str, difficulty: int | None, scores: Sequence[float]) -> None:
+        """Take down the scores of a group, without those of episodes that were not scored."""
+
+    def end_step(self) -> None:
+        """Take down that a training step is over."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state, as JSON can hold it."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a state that `state_dict` returned; raise `ConfigError` if it is another's."""

@@ -1,0 +1,148 @@
+"""A horizon that grows in stages (ScalingInter-RL, of AgentGym-RL)."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.curricula.base import Proposal
+
+
+class GrowingHorizon:
+    """Lets episodes have more turns, stage by stage.
+
+    The published schedule goes by training steps alone: after t steps the horizon is
+    ``stages[min(t // steps_per_stage, len(stages) - 1)]``, with stages (10, 20, 30) and 100 steps.
+    Short episodes first teach to use few calls well; longer ones then let the agent explore.
+    (The repository counts the running step from 1, so its first stage is one step shorter.)
+
+    With ``promote_at`` a stage also ends by success: as soon as the mean score of its last
+    ``window`` steps is at least that. ``steps_per_stage=None`` leaves it to success alone. Steps
+    in which nothing was recorded do not count into the window.
+
+    Give it to an environment with ``Horizon(env, curriculum.horizon)``.
+
+    Args:
+        stages: the horizons, each longer than the one before.
+        steps_per_stage: the most training steps that a stage has; None for no limit.
+        promote_at: the mean score, in (0, 1], that ends a stage early; None for no such rule.
+        window: the steps over which the mean is taken.
+
+    Raises:
+        ConfigError: an argument is out of range, or nothing would ever end a stage.
+    """
+
+    def __init__(
+        self,
+        stages: Sequence[int] = (10, 20, 30),
+        *,
+        steps_per_stage: int | None = 100,
+        promote_at: float | None = None,
+        window: int = 10,
+    ) -> None:
+        self.stages = tuple(stages)
+        if not self.stages or not all(_is_count(stage) for stage in self.stages):
+            raise ConfigError(f"stages are integers from 1, at least one; got {stages!r}")
+        if any(later <= earlier for earlier, later in pairwise(self.stages)):
+            raise ConfigError(
+                f"each stage has a longer horizon than the one before; got {stages!r}"
+            )
+        if steps_per_stage is not None and not _is_count(steps_per_stage):
+            raise ConfigError(f"steps_per_stage is an integer from 1, got {steps_per_stage!r}")
+        if promote_at is not None and not 0 < promote_at <= 1:
+            raise ConfigError(f"promote_at is in (0, 1], got {promote_at!r}")
+        if not _is_count(window):
+            raise ConfigError(f"window is an integer from 1, got {window!r}")
+        if steps_per_stage is None and promote_at is None:
+            raise ConfigError("no stage would ever end: give steps_per_stage, promote_at or both")
+        self.steps_per_stage = steps_per_stage
+        self.promote_at = promote_at
+        self.window = window
+        self._stage = 0
+        self._steps = 0  # since the stage began
+        self._scores: list[float] = []  # of the running step
+        self._means: deque[float] = deque(maxlen=window)  # of the stage's last steps
+
+    @property
+    def stage(self) -> int:
+        """The number of the running stage, from 0."""
+        return self._stage
+
+    def horizon(self) -> int:
+        """Return how many turns an episode has that begins now."""
+        return self.stages[self._stage]
+
+    def propose(self) -> Proposal:
+        """Return the horizon; tasks and difficulties are left to others."""
+        return Proposal(horizon=self.horizon())
+
+    def record(self, task: str, difficulty: int | None, scores: Sequence[float]) -> None:
+        """Take down the scores of a group; which task it was does not matter here.
+
+        Raises:
+            ConfigError: a score is not a number in [0, 1].
+        """
+        for score in scores:
+            if not 0 <= score <= 1:
+                raise ConfigError(
+                    f"a score is in [0, 1], got {score!r} on {task}: record verdicts' scores, not "
+                    "shaped rewards, and leave out what was not scored"
+                )
+        self._scores += map(float, scores)
+
+    def end_step(self) -> None:
+        """Take down that a training step is over, which may end the stage."""
+        self._steps += 1
+        if self._scores:
+            self._means.append(sum(self._scores) / len(self._scores))
+            self._scores = []
+        last = self._stage == len(self.stages) - 1
+        if not last and (self._out_of_time() or self._mastered()):
+            self._stage += 1
+            self._steps = 0
+            self._means.clear()
+
+    def _out_of_time(self) -> bool:
+        return self.steps_per_stage is not None and self._steps >= self.steps_per_stage
+
+    def _mastered(self) -> bool:
+        if self.promote_at is None or len(self._means) < self.window:
+            return False
+        return sum(self._means) / self.window >= self.promote_at
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state, as JSON can hold it."""
+        return {
+            "stages": list(self.stages),
+            "stage": self._stage,
+            "steps": self._steps,
+            "scores": list(self._scores),
+            "means": list(self._means),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state.
+
+        Raises:
+            ConfigError: it is not one that `state_dict` returned for these stages.
+        """
+        try:
+            stages = tuple(state["stages"])
+            stage, steps = state["stage"], state["steps"]
+            scores, means = map(float, state["scores"]), map(float, state["means"])
+            kept = list(scores), deque(means, maxlen=self.window)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"not the state of a growing horizon: {state!r:.200}") from error
+        if stages != self.stages:
+            raise ConfigError(f"the state is of the stages {stages}, not of {self.stages}")
+        fits = stage in range(len(stages)) and isinstance(steps, int) and steps >= 0
+        if not fits or not all(map(isfinite, [*kept[0], *kept[1]])):
+            raise ConfigError(f"not the state of a growing horizon: {state!r:.200}")
+        self._stage, self._steps = stage, steps
+        self._scores, self._means = kept
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
