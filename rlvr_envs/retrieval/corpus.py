@@ -11,7 +11,8 @@ The index lies in a cache folder under a name made of the file's path, size and 
 of the engine's version: a file that changes is indexed anew. It is written beside its place and
 moved there when it is whole, and processes that need it at once wait for the first. Opened, it is
 mapped into memory: processes share its pages, and each holds it once however many environments
-use it.
+use it. Its manifest says which file it was made from, and holds a digest of the documents, which
+is the same wherever the file lies and whatever its format.
 """
 
 import fcntl
@@ -21,7 +22,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -33,14 +34,17 @@ import numpy as np
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.tables import Entry, entries
 from rlvr_envs.retrieval.base import Document, Engine, Hit, RetrievalError, choose
-from rlvr_envs.retrieval.texts import Lookup, RepeatedText, Texts, TextsWriter
+from rlvr_envs.retrieval.texts import Lookup, RepeatedText, Texts, TextsWriter, encoded
 
-FORMAT = 1  # of the folder; words that are cut otherwise need a new one as well
+FORMAT = 2  # of the folder; words that are cut otherwise need a new one as well
 MANIFEST = "manifest.json"
 
 _IDS = ("id", "_id", "docid", "url")
 _BODIES = ("text", "contents", "content")
 _TITLE_CHARS = 300  # a longer first line is no title
+_ID_CHARS = 1_000  # a longer text is no id
+_DIGEST_CHARS = 32
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".tar")
 
 _open: dict[Path, "Corpus"] = {}
 _opening = threading.Lock()
@@ -50,11 +54,19 @@ class Corpus:
     """The documents of a file, by search and by id; made by `open_corpus`.
 
     A pickled corpus is the path of its file: it is opened anew where it arrives.
+
+    Attributes:
+        path: of the file.
+        folder: where the index lies.
+        digest: 32 hex digits that are equal for equal documents in the same order.
     """
 
     def __init__(self, source: "_Source", folder: Path) -> None:
         """Map a folder that is known to be whole."""
         self._source = source
+        self.path = source.path
+        self.folder = folder
+        self.digest = str(_manifest(folder)["digest"])
         self._titles = Texts.open(folder, "titles")
         self._texts = Texts.open(folder, "texts")
         ids = Texts.open(folder, "ids")
@@ -68,9 +80,28 @@ class Corpus:
     def page(self, document_id: str) -> Document | None:
         """Return the document with an id, or None."""
         at = self._lookup.find(document_id)
-        if at is None:
-            return None
-        return Document(document_id, self._titles[at], self._texts[at])
+        return None if at is None else self._at(at)
+
+    def neighbours(self, document_id: str, count: int) -> tuple[list[Document], list[Document]]:
+        """Return up to ``count`` documents before and after one that have its title.
+
+        They stand next to it in the file, as the passages of an article do in wiki-18. A document
+        without a title has none, nor has an id that is not there.
+        """
+        at = self._lookup.find(document_id)
+        title = "" if at is None else self._titles[at]
+        if at is None or not title:
+            return [], []
+        first, last = at, at
+        while first > 0 and at - first < count and self._titles[first - 1] == title:
+            first -= 1
+        while last + 1 < len(self) and last - at < count and self._titles[last + 1] == title:
+            last += 1
+        before, after = range(first, at), range(at + 1, last + 1)
+        return [self._at(place) for place in before], [self._at(place) for place in after]
+
+    def _at(self, place: int) -> Document:
+        return Document(self._lookup.texts[place], self._titles[place], self._texts[place])
 
     def ids(self) -> Texts:
         """Return the ids of all documents, in the order of the file."""
@@ -137,6 +168,8 @@ def documents(path: Path) -> Iterator[Document]:
     Raises:
         ConfigError: a line is no document; the message says which.
     """
+    if path.suffix in _COMPRESSED and path.exists():
+        raise ConfigError(f"{str(path)!r} is compressed: unpack it first, and name what it holds")
     return (_document(entry) for entry in entries(path))
 
 
@@ -163,10 +196,16 @@ def _reopen(source: _Source, folder: Path) -> Corpus:
 def _whole(folder: Path) -> bool:
     """Say whether an index is there with every file in its full length."""
     try:
-        sizes = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
-        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+        manifest = _manifest(folder)
+        sizes = manifest["files"]
+        whole = all((folder / name).stat().st_size == size for name, size in sizes.items())
+        return whole and isinstance(manifest["digest"], str)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
+
+
+def _manifest(folder: Path) -> Any:
+    return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
 
 
 @contextmanager
@@ -191,13 +230,19 @@ def _write(source: _Source, folder: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
     draft = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=".tmp", dir=folder.parent))
     try:
-        count = _fill(source, draft)
+        facts = _fill(source, draft)
         files = {
             str(file.relative_to(draft)): file.stat().st_size
             for file in sorted(draft.rglob("*"))
             if file.is_file()
         }
-        manifest = {"corpus": str(source.path), "documents": count, "files": files}
+        manifest = {
+            "corpus": str(source.path),
+            "size": source.size,
+            "changed_ns": source.changed,
+            **facts,
+            "files": files,
+        }
         (draft / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         draft.rename(folder)
@@ -206,11 +251,12 @@ def _write(source: _Source, folder: Path) -> None:
         raise
 
 
-def _fill(source: _Source, folder: Path) -> int:
+def _fill(source: _Source, folder: Path) -> dict[str, Any]:
+    """Write an index into a folder; return how many documents it has, and their digest."""
     (folder / "engine").mkdir()
     builder = _builder(source.engine, folder / "engine")
     try:
-        _index(source.path, folder, builder)
+        digest = _index(source.path, folder, builder)
     except BaseException:
         builder.abandon()
         raise
@@ -224,10 +270,11 @@ def _fill(source: _Source, folder: Path) -> int:
     except RepeatedText as error:
         raise ConfigError(_repeated(source.path, error.text)) from error
     np.save(folder / "order.npy", order)
-    return len(written)
+    return {"documents": len(written), "digest": digest}
 
 
-def _index(path: Path, folder: Path, builder: Any) -> None:
+def _index(path: Path, folder: Path, builder: Any) -> str:
+    sha = hashlib.sha256()
     with (
         TextsWriter(folder, "ids") as ids,
         TextsWriter(folder, "titles") as titles,
@@ -238,7 +285,24 @@ def _index(path: Path, folder: Path, builder: Any) -> None:
             titles.add(document.title)
             texts.add(document.text)
             builder.add(document.title, document.text)
+            _update(sha, document)
     builder.finish()
+    return sha.hexdigest()[:_DIGEST_CHARS]
+
+
+def digest(documents: Iterable[Document]) -> str:
+    """Return the digest that a corpus of some documents has."""
+    sha = hashlib.sha256()
+    for document in documents:
+        _update(sha, document)
+    return sha.hexdigest()[:_DIGEST_CHARS]
+
+
+def _update(sha: Any, document: Document) -> None:
+    for text in (document.id, document.title, document.text):
+        data = encoded(text)
+        sha.update(len(data).to_bytes(8, "big"))
+        sha.update(data)
 
 
 def _repeated(path: Path, document_id: str) -> str:
@@ -276,6 +340,9 @@ def _document(entry: Entry) -> Document:
     document_id = data[name]
     if isinstance(document_id, bool) or not isinstance(document_id, int | str):
         raise ConfigError(f"{entry.place}: {name!r} should be text, got {document_id!r:.80}")
+    if not 0 < len(str(document_id)) <= _ID_CHARS:
+        told = f"{name!r} should have 1 to {_ID_CHARS:,} characters, got {document_id!r:.80}"
+        raise ConfigError(f"{entry.place}: {told}")
     body = next((name for name in _BODIES if data.get(name) is not None), None)
     if body is None:
         raise ConfigError(

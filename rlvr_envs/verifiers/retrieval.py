@@ -101,6 +101,26 @@ def f1(answer: str, accepted: Sequence[str]) -> Verdict:
     return Verdict.graded(score, told, f1=score, exact=float(same))
 
 
+def concise_f1(answer: str, accepted: Sequence[str]) -> Verdict:
+    """Grade as `f1`, by the forms alone that have at least as many words as the answer.
+
+    Plain F1 pays for listing candidates: the right one of ``n`` with as many words each earns
+    2/(n + 1). Here a longer answer than an accepted form earns nothing by that form, so a name
+    beside the right one, or a sentence around it, is worth no more than under `exact`.
+
+    Raises:
+        ConfigError: no accepted form holds a word.
+    """
+    verdict = f1(answer, accepted)
+    if not 0.0 < verdict.score < 1.0:
+        return verdict
+    words = len(normal(answer).split())
+    forms = [form for form in _readable(accepted) if len(normal(form).split()) >= words]
+    if not forms:
+        return Verdict.wrong("the answer has more words than the expected one", **verdict.parts)
+    return f1(answer, forms)
+
+
 def number(answer: str, expected: int | Fraction, units: Sequence[str] = ()) -> Verdict:
     """Give full marks for a number of the expected value.
 

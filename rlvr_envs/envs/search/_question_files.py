@@ -7,9 +7,13 @@ JSONL and Parquet, and JSON: one array of objects, or objects one after another.
   object whose ``value`` or ``text`` is one of them, with ``aliases`` or none (TriviaQA, SQuAD);
 - ``aliases``, ``answer_aliases`` or ``aug_answer`` with more accepted forms, if there are any;
 - ``id``, ``_id``, ``qid`` or ``question_id``; without one, its number in the file;
-- ``type`` and ``level``, also inside of ``metadata``, if there are any.
+- ``type`` and ``level``, also inside of ``metadata``, if there are any;
+- the titles of the documents that hold the evidence, if they are known: ``titles``, or
+  ``supporting_facts`` (HotpotQA, 2WikiMultihopQA; also inside of ``metadata``), or the
+  ``paragraphs`` that are marked ``is_supporting`` (MuSiQue).
 
-Everything else, such as ``context``, is left out. Whatever holds no word is no answer.
+Everything else, such as ``context``, is left out. Whatever holds no word, or cannot be written in
+the call of an answer, is no answer; a record with ``"answerable": false`` has none.
 """
 
 import json
@@ -20,13 +24,24 @@ from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.tables import Entry, entries
+from rlvr_envs.envs.search._protocol import (
+    ANSWER,
+    MAX_ARGUMENT_CHARS,
+    SYNTAXES,
+    Call,
+    call_text,
+    parse_action,
+)
 from rlvr_envs.verifiers.retrieval import MAX_CHARACTERS, normal
 
 _IDS = ("id", "_id", "qid", "question_id")
 _ANSWERS = ("answer", "answers", "golden_answers", "aliases", "answer_aliases", "aug_answer")
 _INSIDE = ("value", "text", "aliases")
-_COLUMNS = ("question", "type", "level", "metadata", "answer_id", *_IDS, *_ANSWERS)
+_EVIDENCE = ("titles", "supporting_facts", "paragraphs")
+_OTHERS = ("question", "type", "level", "metadata", "answer_id", "answerable")
+_COLUMNS = (*_OTHERS, *_IDS, *_ANSWERS, *_EVIDENCE)
 _SHOWN = 5  # faults in a message
+_TITLE_CHARS = 300  # a longer text is no title
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +54,8 @@ class CorpusQuestion:
         answers: the accepted forms of its answer, the one to show first.
         kind: the type that the file gives it, such as ``bridge``; empty without one.
         level: the level that the file gives it, such as ``hard``; empty without one.
+        titles: of the documents that hold the evidence, in the order of the file; empty where
+            they are not known.
     """
 
     id: str
@@ -46,19 +63,23 @@ class CorpusQuestion:
     answers: tuple[str, ...]
     kind: str = ""
     level: str = ""
+    titles: tuple[str, ...] = ()
 
 
-def read_questions(path: Path, aliases: Path | None = None) -> list[CorpusQuestion]:
+def read_questions(
+    path: Path, aliases: Path | None = None, *, skip_faults: bool = False
+) -> list[CorpusQuestion]:
     """Return the questions of a file, in its order.
 
     Args:
         path: the file; its suffix is ``.jsonl``, ``.ndjson``, ``.json`` or ``.parquet``.
         aliases: the ``id_aliases.json`` that comes with 2WikiMultihopQA, or a file like it: records
             of ``Q_id`` with ``aliases`` and ``demonyms``; they are accepted for ``answer_id``.
+        skip_faults: leave out records that are wrong, as long as others are left.
 
     Raises:
-        ConfigError: there is no such file, it holds no question, or a record is wrong; the message
-            says which records, and what is wrong with them.
+        ConfigError: there is no such file, it holds no question, or a record is wrong and may not
+            be left out; the message says which records, and what is wrong with them.
         DependencyError: it is a Parquet file and pyarrow is missing.
     """
     more = {} if aliases is None else _read_aliases(aliases)
@@ -77,7 +98,7 @@ def read_questions(path: Path, aliases: Path | None = None) -> list[CorpusQuesti
         else:
             found.append(question)
             places[question.id] = entry.place
-    if faults:
+    if faults and not (skip_faults and found):
         rest = len(faults) - _SHOWN
         shown = [*faults[:_SHOWN], *([f"and {rest} more"] if rest > 0 else [])]
         raise ConfigError("; ".join(shown))
@@ -130,6 +151,8 @@ def _question(entry: Entry, number: int, more: Mapping[str, list[str]]) -> Corpu
     data, place = entry.data, entry.place
     if entry.fault:
         raise ConfigError(f"{place}: {entry.fault}")
+    if data.get("answerable") is False:
+        raise ConfigError(f"{place}: the file says that the question has no answer")
     text = data.get("question")
     if not isinstance(text, str) or not text.strip():
         raise ConfigError(f"{place}: 'question' should be a text, got {text!r:.80}")
@@ -140,13 +163,14 @@ def _question(entry: Entry, number: int, more: Mapping[str, list[str]]) -> Corpu
     answers = tuple(dict.fromkeys(form.strip() for form in forms if _readable(form)))
     if not answers:
         known = ", ".join(_ANSWERS[:3])
-        raise ConfigError(f"{place}: no answer that holds a word under {known}")
+        raise ConfigError(f"{place}: no answer that holds a word and can be given, under {known}")
     return CorpusQuestion(
         id=next((str(data[name]) for name in _IDS if _is_plain(data.get(name))), str(number)),
         text=text.strip(),
         answers=answers,
         kind=_label(data, "type"),
         level=_label(data, "level"),
+        titles=_titles(data),
     )
 
 
@@ -155,7 +179,16 @@ def _is_plain(value: object) -> bool:
 
 
 def _readable(form: str) -> bool:
-    return len(form) <= MAX_CHARACTERS and bool(normal(form))
+    """Tell whether a form holds a word and an agent can give it as its answer."""
+    form = form.strip()
+    if len(form) > MAX_ARGUMENT_CHARS or not normal(form):
+        return False
+    return not set(form) & set("<>`") or all(_can_be_given(form, syntax) for syntax in SYNTAXES)
+
+
+def _can_be_given(form: str, syntax: str) -> bool:
+    call = Call(ANSWER, form)
+    return parse_action(call_text(call, syntax), syntax) == call
 
 
 def _forms(value: object, name: str, place: str) -> list[str]:
@@ -179,6 +212,25 @@ def _label(data: Mapping[str, Any], name: str) -> str:
         if _is_plain(source.get(name)):
             return str(source[name])
     return ""
+
+
+def _titles(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the titles of the evidence; what has another form than those known tells none."""
+    inner = data.get("metadata")
+    found: list[object] = []
+    for source in (data, inner if isinstance(inner, Mapping) else {}):
+        given, facts = source.get("titles"), source.get("supporting_facts")
+        found += given if isinstance(given, list) else []
+        if isinstance(facts, Mapping):
+            facts = facts.get("title")
+        for fact in facts if isinstance(facts, list) else []:
+            found.append(fact[0] if isinstance(fact, list) and fact else fact)
+        paragraphs = source.get("paragraphs")
+        for paragraph in paragraphs if isinstance(paragraphs, list) else []:
+            if isinstance(paragraph, Mapping) and paragraph.get("is_supporting") is True:
+                found.append(paragraph.get("title"))
+    titles = (title.strip() for title in found if isinstance(title, str))
+    return tuple(dict.fromkeys(title for title in titles if title and len(title) <= _TITLE_CHARS))
 
 
 def _read_aliases(path: Path) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.verifiers import retrieval
-from rlvr_envs.verifiers.retrieval import exact, f1, names, number, unanswerable
+from rlvr_envs.verifiers.retrieval import concise_f1, exact, f1, names, number, unanswerable
 
 # Few words, so that the same ones meet; no digits, whose rule is stricter than SQuAD's.
 TEXTS = st.lists(
@@ -122,6 +122,27 @@ def test_yes_and_no_earn_nothing_in_part() -> None:
     assert f1("yes or no", ["yes"]).score == 0.0
     assert f1("no", ["no man's land"]).score == 0.0
     assert f1("man's", ["no man's land"]).score == 0.5
+
+
+@SETTINGS
+@given(TEXTS, st.lists(TEXTS.filter(lambda form: form.strip(" !")), min_size=1, max_size=3))
+def test_concise_f1_is_f1_by_the_forms_that_are_long_enough(answer: str, forms: list[str]) -> None:
+    words = len(retrieval.normal(answer).split())
+    kept = [form for form in forms if len(retrieval.normal(form).split()) >= words]
+    verdict = concise_f1(answer, forms)
+    if exact(answer, forms).score == 1.0:
+        assert verdict.score == 1.0
+    else:
+        assert verdict.score == (f1(answer, kept).score if kept else 0.0)
+    assert verdict.score <= f1(answer, forms).score
+
+
+def test_concise_f1_pays_nothing_for_more_words_than_were_asked_for() -> None:
+    for answer in ("Anna Vell, Ben Orr", "Anna Vell Ben", "Nan, Anna Vell", "It is Anna Vell"):
+        assert concise_f1(answer, ["Anna Vell", "Nan"]).score == 0.0
+        assert 0.0 < f1(answer, ["Anna Vell", "Nan"]).score < 1.0
+    assert concise_f1("Vell", ["Anna Vell", "Nan"]).score == pytest.approx(2 / 3)
+    assert concise_f1("Anna Vell", ["Nan", "Anna Vell of Velburg"]).score == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(

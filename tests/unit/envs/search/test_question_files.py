@@ -33,7 +33,11 @@ SEARCH_R1 = {
     "id": "test_0",
     "question": "who founded velburg",
     "golden_answers": ["Anna Vell", "Nan"],
-    "metadata": {"type": "bridge", "level": "easy"},
+    "metadata": {
+        "type": "bridge",
+        "level": "easy",
+        "supporting_facts": {"title": ["Velburg"], "sent_id": [2]},
+    },
 }
 TRIVIA = {
     "question_id": "tc_1",
@@ -46,17 +50,23 @@ MUSIQUE = {
     "answer": "Ben Orr",
     "answer_aliases": ["Benjamin Orr", ""],
     "answerable": True,
+    "paragraphs": [
+        {"idx": 0, "title": "Anna Vell", "paragraph_text": "x", "is_supporting": True},
+        {"idx": 1, "title": "Songs", "paragraph_text": "y", "is_supporting": False},
+        {"idx": 2, "title": "Velburg", "paragraph_text": "z", "is_supporting": True},
+    ],
 }
 SQUAD = {"id": 12, "question": "Where?", "answers": {"text": ["Velburg"], "answer_start": [3]}}
+OWN = {"question": "How many?", "answer": 7, "aliases": ["seven"]}
 LAYOUTS = [
-    (HOTPOT, ("5a7a", ("yes",), "comparison", "hard")),
-    (TWO_WIKI, ("8813", ("Anna Vell",), "compositional", "")),
-    (NQ_OPEN, ("1", ("1812", "in 1812"), "", "")),
-    (SEARCH_R1, ("test_0", ("Anna Vell", "Nan"), "bridge", "easy")),
-    (TRIVIA, ("tc_1", ("Ben Orr", "B. Orr"), "", "")),
-    (MUSIQUE, ("2hop__1_2", ("Ben Orr", "Benjamin Orr"), "", "")),
-    (SQUAD, ("12", ("Velburg",), "", "")),
-    ({"question": "How many?", "answer": 7, "aliases": ["seven"]}, ("1", ("7", "seven"), "", "")),
+    (HOTPOT, ("5a7a", ("yes",), "comparison", "hard", ("Anna Vell", "Ben Orr"))),
+    (TWO_WIKI, ("8813", ("Anna Vell",), "compositional", "", ())),
+    (NQ_OPEN, ("1", ("1812", "in 1812"), "", "", ())),
+    (SEARCH_R1, ("test_0", ("Anna Vell", "Nan"), "bridge", "easy", ("Velburg",))),
+    (TRIVIA, ("tc_1", ("Ben Orr", "B. Orr"), "", "", ())),
+    (MUSIQUE, ("2hop__1_2", ("Ben Orr", "Benjamin Orr"), "", "", ("Anna Vell", "Velburg"))),
+    (SQUAD, ("12", ("Velburg",), "", "", ())),
+    ({**OWN, "titles": ["Velburg", " "]}, ("1", ("7", "seven"), "", "", ("Velburg",))),
 ]
 
 
@@ -78,9 +88,43 @@ def test_layouts(
     tmp_path: Path, suffix: str, record: dict[str, Any], expected: tuple[Any, ...]
 ) -> None:
     (question,) = read_questions(write(tmp_path / f"q{suffix}", [record]))
-    identity, answers, kind, level = expected
-    assert question == CorpusQuestion(identity, record["question"], answers, kind, level)
+    identity, answers, *labels = expected
+    assert question == CorpusQuestion(identity, record["question"], answers, *labels)
     assert exact(answers[-1], question.answers).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("facts", "titles"),
+    [
+        ({"supporting_facts": [["Velburg", 0], ["Anna Vell", 1], ["Velburg", 2]]}, 2),
+        ({"supporting_facts": ["Velburg", "Anna Vell"]}, 2),
+        ({"supporting_facts": [[], [3, 4], {"title": "x"}]}, 0),
+        ({"supporting_facts": "Velburg"}, 0),
+        ({"titles": "Velburg"}, 0),
+        ({"titles": ["Velburg", None, "x" * 301, "Anna Vell"]}, 2),
+        ({"paragraphs": [3, {"is_supporting": True}, {"title": "x", "is_supporting": 1}]}, 0),
+    ],
+)
+def test_titles_of_the_evidence_are_read_where_they_are_known(
+    tmp_path: Path, facts: dict[str, Any], titles: int
+) -> None:
+    (question,) = read_questions(write(tmp_path / "q.jsonl", [{**OWN, **facts}]))
+    assert question.titles == ("Velburg", "Anna Vell")[:titles]
+
+
+def test_forms_that_no_call_can_hold_are_left_out(tmp_path: Path) -> None:
+    forms = ["a </answer> b", "<think>a", "y" * 4_001, "1 < 2", "x</tool_call>", "<b>bold</b>"]
+    (question,) = read_questions(write(tmp_path / "q.jsonl", [{**OWN, "answers": forms}]))
+    assert question.answers == ("7", "1 < 2", "<b>bold</b>", "seven")
+
+
+def test_wrong_records_can_be_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "q.jsonl", [NQ_OPEN, {"question": "x"}, {**HOTPOT}, HOTPOT, ["x"]])
+    questions = read_questions(path, skip_faults=True)
+    assert [question.id for question in questions] == ["1", "5a7a"]
+    alone = write(tmp_path / "r.jsonl", [{"question": "x"}])
+    with pytest.raises(ConfigError, match="no answer"):
+        read_questions(alone, skip_faults=True)
 
 
 def test_order_is_kept_and_numbers_stand_in_for_ids(tmp_path: Path) -> None:
@@ -127,6 +171,8 @@ def test_aliases_of_2wiki_are_accepted(tmp_path: Path) -> None:
         ({"question": "x", "answers": [["y"]]}, "'answers' should hold"),
         ({"question": "x", "answer": "y", "aliases": {"value": 0.5}}, "'aliases' should hold"),
         (["x"], "expected a JSON object"),
+        ({**MUSIQUE, "answerable": False}, "the file says that the question has no answer"),
+        ({"question": "x", "answer": "</answer>y"}, "no answer that holds a word"),
         (HOTPOT, "its id '5a7a' is that of"),
     ],
 )
