@@ -1459,11 +1459,11 @@ def warm_up(start: dict[str, Any]) -> None:
 
     for name in PRELOAD:
         __import__(name)
-    if "modules" in start:  # these may want more memory, so that the limits come later
-        sys.path.append(start["folder"])
-        for name in start["modules"]:
-            __import__(name)
-        sys.path.remove(start["folder"])
+    usual = list(sys.path)
+    sys.path.extend(start.get("folders", ()))
+    for name in start.get("modules", ()):
+        __import__(name)
+    sys.path[:] = usual
     for name in ("ascii", "latin-1", "utf-8"):
         codecs.lookup(name)
     for name in ("exit", "quit"):

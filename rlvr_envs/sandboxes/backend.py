@@ -196,16 +196,16 @@ class Preload:
     """Modules that the interpreter of a slot has loaded, so that the jobs forked from it have them.
 
     They may be extension modules of this process's Python, which the slots run on then. Only what
-    is loaded already works in a job: the folder itself is not shown to it.
+    is loaded already works in a job: the folders themselves are not shown to it.
 
     Attributes:
-        modules: the names to import.
-        folder: where they are found.
+        modules: the names to import, in order.
+        folders: where they are found, after the standard library.
         files: path here → path at which jobs may read and execute it, see `LocalBackend.place`.
     """
 
     modules: tuple[str, ...]
-    folder: str
+    folders: tuple[str, ...]
     files: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -246,7 +246,7 @@ class LocalBackend(Backend):
         }
         if preload is not None:
             start["placed"] = {path: self.place(path) for path in preload.files}
-            start["modules"], start["folder"] = preload.modules, preload.folder
+            start["modules"], start["folders"] = preload.modules, preload.folders
         try:
             answer, _ = channel.ask(start, START_TIMEOUT_S)
         except SandboxError as error:

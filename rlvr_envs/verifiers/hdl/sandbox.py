@@ -88,8 +88,11 @@ def tools() -> Preload:
         raise DependencyError(
             f"this pyosys has no yosys-abc beside it ({abc}); the wheels from PyPI have: {HINT}"
         )
-    modules = ("pyosys.libyosys",)
-    return Preload(modules=modules, folder=str(folder.parent), files={str(abc): ABC_PLACE})
+    return Preload(
+        modules=("pyosys.libyosys", "_yosys_library"),
+        folders=(str(folder.parent), str(Path(__file__).parent)),
+        files={str(abc): ABC_PLACE},
+    )
 
 
 def _hold() -> _Held:

@@ -1,0 +1,239 @@
+"""The job that turns one hardware description into a netlist; runs in the sandbox, on its own.
+
+It uses the standard library and pyosys alone, and reads ``answer.sv`` and ``request.json`` of its
+working directory. What it finds goes to files there: ``stage`` (how far it came), ``refusal.json``
+or ``result.json`` with ``out.aag`` and ``out.map``, and ``diagnostics.json`` of the compiler. An
+error of Yosys ends the process at once, which is why ``stage`` is written ahead of each part.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import Any, NoReturn
+
+from pyosys import libyosys as ys
+
+SLANG = (
+    "read_slang -j 1 --ignore-timing --ignore-assertions --disable-local-includes"
+    " --max-generate-steps 20000 --diag-json diagnostics.json"
+)
+COMB = re.compile(r"\balways_comb\b")
+
+# How a cell of Yosys names its clocks: (connection, parameters for polarity and for use).
+CLOCKS = {
+    "$mem_v2": (
+        ("RD_CLK", "RD_CLK_POLARITY", "RD_CLK_ENABLE"),
+        ("WR_CLK", "WR_CLK_POLARITY", "WR_CLK_ENABLE"),
+    ),
+    "$memrd_v2": (("CLK", "CLK_POLARITY", "CLK_ENABLE"),),
+    "$memwr_v2": (("CLK", "CLK_POLARITY", "CLK_ENABLE"),),
+}
+FLIP_FLOP = re.compile(r"\$(a|s|al)?dff(e|ce|sr|sre)?")
+FF_CLOCK = (("CLK", "CLK_POLARITY", ""),)
+LATCHES = frozenset({"$dlatch", "$adlatch", "$dlatchsr", "$sr"})
+NOT_GATES = frozenset({"$anyseq", "$scopeinfo"})
+
+
+class Refused(Exception):
+    """The design cannot be judged; the arguments are the stage and a sentence."""
+
+
+class Job:
+    """One elaboration."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request, self.top = request, request["top"]
+        self.design = ys.Design()
+        self._stage = os.open("stage", os.O_WRONLY | os.O_CREAT)
+
+    def stage(self, name: str) -> None:
+        """Say what comes now."""
+        os.pwrite(self._stage, name.ljust(16).encode(), 0)
+
+    def run(self, *passes: str) -> None:
+        """Run passes of Yosys on the design."""
+        for words in passes:
+            ys.run_pass(words, self.design)
+
+    def said(self, command: str) -> str:
+        """Run a pass, and return what it wrote."""
+        self.run(f"tee -q -o said.txt {command}")
+        with open("said.txt", encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def read(self) -> None:
+        """Read the source; one that breaks the rules of the language ends here."""
+        self.stage("compile")
+        self.run(f"{SLANG} --ast-compilation-only --top {self.top} answer.sv")
+        with open("answer.sv", encoding="utf-8") as file:
+            text = file.read()
+        if COMB.search(text):
+            # What an incomplete case leaves alone is kept in a latch, as in simulation, and not a
+            # loop of gates. The replacement has the same length: columns in messages stay right.
+            with open("answer.sv", "w", encoding="utf-8") as file:
+                file.write(COMB.sub("always @(*)", text))
+        self.stage("synthesis")
+        if self.request["lax"]:
+            self.run("read_verilog -sv -noassert -noassume -norestrict answer.sv")
+        else:
+            self.run(f"{SLANG} --top {self.top} answer.sv")
+        self.run(f"hierarchy -check -top {self.top}", "chformal -remove", "proc", "flatten")
+        self.run("opt_expr -keepdc", "opt_clean")
+
+    def check(self) -> dict[str, Any]:
+        """Return the facts of the design; raise `Refused` where it is none that can be judged."""
+        self.stage("check")
+        said = self.said("check")
+        if "found logic loop" in said:
+            names = re.findall(r"^ +wire \\(\S+)", said, re.MULTILINE)
+            way = f" through {', '.join(dict.fromkeys(names))}" if names else ""
+            raise Refused("compile", f"the design has a combinational loop{way:.200}")
+        conflict = re.search(r"multiple conflicting drivers for \S+?\.\\?(\S+)", said)
+        if conflict:
+            raise Refused("compile", f"{conflict[1]:.100} has several drivers")
+        self.run("write_json netlist.json")
+        with open("netlist.json", encoding="utf-8") as file:
+            module = json.load(file)["modules"][self.top]
+        order = [name.str().lstrip("\\") for name in self.design.top_module().ports]
+        facts = Facts(module, order)
+        for kind, found in (("state", facts.state_bits), ("rom", facts.rom_bits)):
+            most = self.request[f"{kind}_bits"]
+            if found > most:
+                what = "state" if kind == "state" else "tables"
+                raise Refused("resource", f"the design has {found} bits of {what}, above {most}")
+        return {
+            "ports": facts.ports,
+            "clocks": facts.clocks(),
+            "latches": facts.latches,
+            "state_bits": facts.state_bits,
+        }
+
+    def map(self) -> int:
+        """Turn the design into and-gates and flip-flops; return how many simple gates it had."""
+        self.stage("map")
+        self.run("memory_map", "async2sync" if self.request["clocked"] else "clk2fflogic")
+        if self.request["split_x"]:
+            self.run("opt_clean", "xprop -assume-def-inputs -split-outputs", "chformal -remove")
+        self.run("setundef -undriven -anyseq", "opt -nodffe -nosdff")
+        kinds = self.kinds()
+        if any(kind in kinds for kind in ("$div", "$mod")):
+            for _ in range(3):
+                self.run("techmap -map %division", "opt_expr", "opt_clean")
+        self.run("simplemap")
+        if any(kind[1] != "_" and kind not in NOT_GATES for kind in self.kinds()):
+            self.run("techmap -map %gates")
+        self.run("opt -fast -nodffe -nosdff")
+        cells = sum(count for kind, count in self.kinds().items() if kind not in NOT_GATES)
+        self.run(
+            "dffunmap", "aigmap", "opt_clean", "write_aiger -ascii -zinit -map out.map out.aag"
+        )
+        with open("out.aag", encoding="ascii") as file:
+            ands = int(file.readline().split()[5])
+        if ands > self.request["ands"]:
+            most = self.request["ands"]
+            raise Refused("resource", f"the design needs {ands} and-gates, above {most}")
+        return cells
+
+    def kinds(self) -> dict[str, int]:
+        """Return how many cells of each kind the design has."""
+        said = self.said("stat -json")
+        counts = json.loads(said[said.index("{") :])["design"]
+        return dict(counts.get("num_cells_by_type", {}))
+
+
+class Facts:
+    """What the netlist of a module says about its ports and its state."""
+
+    def __init__(self, module: dict[str, Any], order: list[str]) -> None:
+        self.ports: list[tuple[str, str, int]] = []
+        self._input: dict[Any, str] = {}  # bit -> the input that it is
+        self._clocked: set[tuple[Any, int]] = set()
+        self._read: set[Any] = set()  # bits that something but a clock pin reads
+        self.latches, self.state_bits, self.rom_bits = 0, 0, 0
+        for name in order:
+            self._port(name, module["ports"][name])
+        written = set()
+        for cell in module["cells"].values():
+            self._cell(cell)
+            if cell["type"] == "$memwr_v2":
+                written.add(cell["parameters"]["MEMID"].lstrip("\\"))
+        for name, memory in module.get("memories", {}).items():
+            self._memory(memory["size"] * memory["width"], written=name in written)
+
+    def _port(self, name: str, port: dict[str, Any]) -> None:
+        direction, bits = port["direction"], port["bits"]
+        if direction == "inout":
+            text = f"port {name} is an inout, and only inputs and outputs can be judged"
+            raise Refused("unsupported", text)
+        self.ports.append((name, direction, len(bits)))
+        if direction == "output":
+            self._read.update(bits)
+        elif len(bits) == 1:
+            self._input[bits[0]] = name
+
+    def _cell(self, cell: dict[str, Any]) -> None:
+        kind, wires, values = cell["type"], cell["connections"], cell["parameters"]
+        pins = FF_CLOCK if FLIP_FLOP.fullmatch(kind) else CLOCKS.get(kind, ())
+        for pin, polarity, use in pins:
+            width = len(wires[pin])
+            edges = values[polarity].zfill(width)[::-1]
+            used = values[use].zfill(width)[::-1] if use else "1"
+            for bit, edge, on in zip(wires[pin], edges, used):
+                if on == "1":
+                    self._clocked.add((bit, int(edge)))
+        clock_pins = {pin for pin, _, _ in pins}
+        for pin, bits in wires.items():
+            if pin not in clock_pins:
+                self._read.update(bits)
+        if FLIP_FLOP.fullmatch(kind):
+            self.state_bits += len(wires["Q"])
+        elif kind in LATCHES:
+            self.latches += len(wires["Q"])
+            self.state_bits += len(wires["Q"])
+        elif kind == "$mem_v2":
+            bits = int(values["SIZE"], 2) * int(values["WIDTH"], 2)
+            self._memory(bits, written=int(values["WR_PORTS"], 2) > 0)
+
+    def _memory(self, bits: int, *, written: bool) -> None:
+        if written:
+            self.state_bits += bits
+        else:
+            self.rom_bits += bits
+
+    def clocks(self) -> list[tuple[str, str]]:
+        """Return what moves the state: (input, edge), and (input, "level") where data reads it."""
+        found = {(self._input.get(bit, ""), edge) for bit, edge in self._clocked}
+        named = {(name, "posedge" if edge else "negedge") for name, edge in found}
+        for bit, _ in self._clocked:
+            if bit in self._input and bit in self._read:
+                named.add((self._input[bit], "level"))
+        return sorted(named)
+
+
+def end(name: str, content: dict[str, Any]) -> NoReturn:
+    """Write the outcome, and end without the time that taking everything down would cost."""
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+    os._exit(0)
+
+
+def main() -> None:
+    """Elaborate."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)  # the log of Yosys; its errors go to the standard error
+    with open("request.json", encoding="utf-8") as file:
+        job = Job(json.load(file))
+    try:
+        job.read()
+        facts = job.check()
+        facts["cells"] = job.map()
+    except Refused as refusal:
+        stage, detail = refusal.args
+        end("refusal.json", {"stage": stage, "detail": detail})
+    end("result.json", facts)
+
+
+if __name__ == "__main__":
+    main()

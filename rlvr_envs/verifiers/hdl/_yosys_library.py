@@ -1,0 +1,23 @@
+"""Loaded into the slots of the sandbox: the cell definitions that jobs would each parse anew.
+
+It runs in the clean interpreter of a slot, so that it uses pyosys and nothing of this package. Jobs
+name the definitions as ``techmap -map %gates`` and ``techmap -map %division``.
+"""
+
+import os
+
+from pyosys import libyosys as ys
+
+# As the pass `techmap` itself reads a file of definitions.
+READ = "read_verilog -nooverwrite -noblackbox -icells"
+
+
+def save(name: str, path: str) -> None:
+    """Parse a file of definitions, and keep it under a name."""
+    design = ys.Design()
+    ys.run_pass(f"{READ} {path}", design)
+    ys.run_pass(f"design -save {name}", design)
+
+
+save("gates", f"{ys.proc_share_dirname()}techmap.v")
+save("division", os.path.join(os.path.dirname(os.path.abspath(__file__)), "narrow_division.v"))

@@ -1,0 +1,261 @@
+"""From a source text to a netlist of and-gates and flip-flops, in the sandbox.
+
+Every source is elaborated alone, in a process and a design of its own: an answer can name nothing
+of a reference. What comes back is plain data. Which text may be elaborated at all is decided in
+`rlvr_envs.verifiers.hdl.source`.
+"""
+
+import json
+import threading
+from collections import OrderedDict
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.sandboxes.base import Job, Limits, Result, RunStatus
+from rlvr_envs.verifiers.hdl.interface import Port
+from rlvr_envs.verifiers.hdl.sandbox import hdl_sandbox
+from rlvr_envs.verifiers.hdl.source import Refusal, Source, read_source
+
+# Netlists of references that stay; one of a typical problem has some tens of KiB.
+KEPT = 256
+
+MOST_DETAIL = 600  # characters of a compiler's messages
+MOST_LINE = 100  # characters of a source line in them
+
+_JOB = "_elaborate_job.py"
+_COLLECTED = ("stage", "refusal.json", "result.json", "diagnostics.json", "out.aag", "out.map")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElaborationLimits:
+    """What an elaboration may use, and how large a design may be.
+
+    Attributes:
+        cpu_s: CPU seconds.
+        memory_mib: resident memory.
+        state_bits: flip-flops, latches, and bits of memories that are written.
+        rom_bits: bits of memories that are only read.
+        ands: and-gates of the result.
+    """
+
+    cpu_s: float = 6.0
+    memory_mib: int = 1024
+    state_bits: int = 16384
+    rom_bits: int = 1 << 18
+    ands: int = 200_000
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if value <= 0:
+                raise ConfigError(f"the limit {name} is above 0, got {value!r}")
+
+    def job(self) -> Limits:
+        """Return the limits of the process."""
+        memory = self.memory_mib
+        return Limits(cpu_s=self.cpu_s, memory_mib=memory, processes=16, file_mib=32)
+
+
+DEFAULT = ElaborationLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Netlist:
+    """A design as and-gates and flip-flops.
+
+    Attributes:
+        ports: of the module, in its order.
+        clocks: what moves the state, sorted and distinct: the input, or nothing where the clock is
+            made inside, and "posedge" or "negedge"; and the input with "level" where a clock is
+            read as data too. An asynchronous reset is no clock.
+        latches: bits that a level moves.
+        state_bits: bits of flip-flops, latches and memories that are written.
+        cells: simple gates and flip-flops, before they are turned into and-gates.
+        aiger: the ASCII AIGER file; uninitialised state starts as an input says.
+        map: the names of inputs, outputs and latches, as ``write_aiger -map`` writes them.
+    """
+
+    ports: tuple[Port, ...]
+    clocks: tuple[tuple[str, str], ...]
+    latches: int
+    state_bits: int
+    cells: int
+    aiger: bytes
+    map: str
+
+
+def elaborate(
+    source: str,
+    top: str,
+    *,
+    clocked: bool = True,
+    split_x: bool = False,
+    limits: ElaborationLimits = DEFAULT,
+) -> Netlist | Refusal:
+    """Return the netlist of a module, or why there is none.
+
+    Args:
+        source: Verilog or SystemVerilog, from anybody.
+        top: the name of the module.
+        clocked: whether a step is a cycle of the one clock; otherwise clocks are inputs that
+            change like any other.
+        split_x: for references that show an x: every output ``name`` becomes ``name_d``, and
+            ``name_x`` that is one where it is an x.
+        limits: of the elaboration.
+
+    Raises:
+        DependencyError: the tools or a sandbox for them are missing.
+    """
+    read = read_source(source, top)
+    if isinstance(read, Refusal):
+        return read
+    request = {"top": top, "clocked": clocked, "split_x": split_x, **asdict(limits)}
+    result = _run(read, {**request, "lax": False}, limits)
+    if _stage(result) == "synthesis" and result.status is RunStatus.NONZERO_EXIT:
+        # The text is legal, and the front end cannot do it: another one, which would pass a lot
+        # that is not legal, perhaps can.
+        second = _run(read, {**request, "lax": True}, limits)
+        if second.ok or second.status is RunStatus.SANDBOX_ERROR:
+            result = second
+    return _outcome(read, result)
+
+
+_references: OrderedDict[tuple[Any, ...], Netlist | Refusal] = OrderedDict()
+_lock = threading.Lock()
+
+
+def elaborate_once(
+    source: str, top: str, *, clocked: bool = True, split_x: bool = False
+) -> Netlist | Refusal:
+    """Return what `elaborate` returns, from memory where it was asked before; for references."""
+    key = (source, top, clocked, split_x)
+    with _lock:
+        if key in _references:
+            _references.move_to_end(key)
+            return _references[key]
+    found = elaborate(source, top, clocked=clocked, split_x=split_x)
+    if not (isinstance(found, Refusal) and found.stage == "fault"):
+        with _lock:
+            _references[key] = found
+            while len(_references) > KEPT:
+                _references.popitem(last=False)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _job_text() -> bytes:
+    return Path(__file__).with_name(_JOB).read_bytes()
+
+
+def _run(source: Source, request: dict[str, Any], limits: ElaborationLimits) -> Result:
+    files = {
+        _JOB: _job_text(),
+        "answer.sv": source.text.encode(),
+        "request.json": json.dumps(request).encode(),
+    }
+    job = Job(script=_JOB, files=files, limits=limits.job(), collect=_COLLECTED)
+    return hdl_sandbox().run(job)
+
+
+def _stage(result: Result) -> str:
+    return result.files.get("stage", b"").decode(errors="replace").strip()
+
+
+def _outcome(source: Source, result: Result) -> Netlist | Refusal:
+    """Return what a run of the job means."""
+    if result.ok and "result.json" in result.files:
+        return _netlist(result)
+    if result.ok and "refusal.json" in result.files:
+        return Refusal(**json.loads(result.files["refusal.json"]))
+    if result.status is RunStatus.NONZERO_EXIT:
+        return _error(source, result)
+    if result.status is RunStatus.SIGNAL:
+        return _crash(result)
+    if result.status in (RunStatus.OK, RunStatus.SANDBOX_ERROR, RunStatus.COMPILE_ERROR):
+        return Refusal("fault", f"the elaboration gave no result: {result.detail}"[:MOST_DETAIL])
+    if result.status is RunStatus.WALL_TIMEOUT and result.cpu_s < 1:
+        return Refusal("fault", f"the elaboration stood still: {result.detail}")
+    return Refusal("resource", f"elaborating the design takes too much: {result.detail}")
+
+
+def _crash(result: Result) -> Refusal:
+    killed = result.signal == 9
+    if killed and result.cpu_s < 1:
+        return Refusal("fault", "the machine ended the elaboration")
+    if killed:  # where the machine has a tighter limit on CPU time than ours
+        text = f"elaborating the design takes too much: {result.cpu_s:.0f} s of CPU time"
+        return Refusal("resource", text)
+    return Refusal("unsupported", "the synthesis tool breaks down on this design")
+
+
+def _netlist(result: Result) -> Netlist | Refusal:
+    facts = json.loads(result.files["result.json"])
+    try:
+        ports = tuple(Port(*port) for port in facts["ports"])
+    except ConfigError as error:
+        return Refusal("unsupported", str(error)[:MOST_DETAIL])
+    if not {"out.aag", "out.map"} <= result.files.keys():
+        return Refusal("resource", "the netlist of the design is too large")
+    return Netlist(
+        ports=ports,
+        clocks=tuple((name, edge) for name, edge in facts["clocks"]),
+        latches=facts["latches"],
+        state_bits=facts["state_bits"],
+        cells=facts["cells"],
+        aiger=result.files["out.aag"],
+        map=result.files["out.map"].decode(),
+    )
+
+
+def _error(source: Source, result: Result) -> Refusal:
+    """Return the refusal for a run that an error of the tools ended."""
+    stderr = result.stderr.decode(errors="replace")
+    if "Traceback (most recent call last)" in stderr:
+        return Refusal("fault", f"the elaboration failed: {stderr.strip().splitlines()[-1]:.500}")
+    stage = _stage(result)
+    errors = _errors(result)
+    if stage == "compile":
+        return Refusal("compile", _message(source, errors) or _last_error(stderr))
+    said = _message(source, errors) or _last_error(stderr)
+    if "logic loop" in said:
+        return Refusal("compile", "the design has a combinational loop")
+    return Refusal("unsupported", f"this cannot be synthesised here: {said}"[:MOST_DETAIL])
+
+
+def _errors(result: Result) -> list[dict[str, Any]]:
+    try:
+        found = json.loads(result.files.get("diagnostics.json", b"[]"))
+    except ValueError:  # the process ended while it was written
+        return []
+    return [entry for entry in found if entry["severity"] in ("error", "fatal")]
+
+
+def _message(source: Source, errors: list[dict[str, Any]]) -> str:
+    """Return the compiler's errors as text: each with its place, the first with its line."""
+    lines: list[str] = []
+    for entry in errors:
+        if entry["code"] == "InvalidTopModule":
+            return source.without_top()
+        place = f"{entry['location']}: " if "location" in entry else ""
+        text = f"{place}{entry['message']}"
+        if place:
+            number = int(place.split(":")[1])
+            text += f"\n    {source.line(number).strip():.{MOST_LINE}}"
+        if sum(map(len, lines)) + len(lines) + len(text) > MOST_DETAIL:
+            lines = lines or [text[:MOST_DETAIL]]
+            break
+        lines.append(text)
+    return "\n".join(lines)
+
+
+def _last_error(stderr: str) -> str:
+    """Return the last error that Yosys wrote."""
+    found = [line for line in stderr.splitlines() if "ERROR: " in line]
+    return (
+        found[-1].partition("ERROR: ")[2][:MOST_DETAIL] if found else "an error without a message"
+    )
+
+
+__all__ = ["DEFAULT", "ElaborationLimits", "Netlist", "Refusal", "elaborate", "elaborate_once"]
