@@ -1,0 +1,300 @@
+"""Multiplexer: outputs that each show one of several words, or a fallback."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
+from rlvr_envs.envs.verilog._design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "coded", "flag", "conflict", "packed")
+_SEVERAL = {
+    "lowest": "the word with the smallest number among theirs is chosen",
+    "highest": "the word with the largest number among theirs is chosen",
+    "none": "nothing is chosen",
+}
+_MOST_INPUTS, _WIDEST, _MOST_OUTPUTS = 24, 32, 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MultiplexerConfig(DesignConfig):
+    """How many words there are to choose from, and how they are chosen."""
+
+    inputs: int = 5  # words to choose from
+    width: int = 4  # bits of a word
+    outputs: int = 1  # each with a select of its own
+    features: int = 2  # added in the order enable, coded, flag, conflict, packed
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        for name, value, low, high in (
+            ("inputs", self.inputs, 2, _MOST_INPUTS),
+            ("width", self.width, 1, _WIDEST),
+            ("outputs", self.outputs, 1, _MOST_OUTPUTS),
+            ("features", self.features, 0, len(FEATURES)),
+        ):
+            if not low <= value <= high:
+                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "MultiplexerConfig":
+        """A word more and a bit more a step, a feature every 2, an output every 4.
+
+        The numbers stop at 24 words, 32 bits, 4 outputs and 5 features.
+        """
+        return cls(
+            inputs=min(2 + difficulty, _MOST_INPUTS),
+            width=min(1 + difficulty, _WIDEST),
+            outputs=min(1 + difficulty // 4, _MOST_OUTPUTS),
+            features=min((difficulty + 1) // 2, len(FEATURES)),
+        )
+
+
+@register("Multiplexer-v0", domain="verilog", answer_format=LANGUAGE)
+class MultiplexerTask(DesignTask[MultiplexerConfig]):
+    """Write a multiplexer with odd counts, odd codes and several outputs.
+
+    Description:
+        Each output shows one of several words, chosen by a binary number, by a table of codes or
+        by a bit for each word, or a fallback where nothing is chosen. An enable, a flag, outputs
+        that exclude each other and packed words are added.
+
+    Observation:
+        What the module does in rules or prose, its ports, and a table of irregular codes.
+
+    Action:
+        The module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
+        is not determined counts as wrong.
+
+    Difficulty:
+        Words, bits and outputs become more, and so do the rules for which word is chosen.
+
+    References:
+        Harris and Harris, Digital Design and Computer Architecture, 2.8, for multiplexers; Liu
+        et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
+
+    Version History:
+        v0: first version.
+    """
+
+    def design(self, rng: Rng) -> Design:
+        config = self.config
+        kind = "binary" if config.features < 2 else pick(rng, ("onehot", "table"))
+        bits = (config.inputs - 1).bit_length() + (integer(rng, 0, 1) if kind == "table" else 0)
+        codes = tuple(range(config.inputs))
+        if kind == "table" or bits == 1:
+            codes = tuple(rng.permutation(2**bits).tolist()[: config.inputs])
+        return _Multiplexer(
+            count=config.inputs,
+            width=config.width,
+            kind=kind,
+            codes=codes,
+            bits=config.inputs if kind == "onehot" else bits,
+            several=pick(rng, list(_SEVERAL)),
+            fallbacks=integers(rng, 0, 2**config.width - 1, config.outputs),
+            enable_level=integer(rng, 0, 1),
+            downwards=integer(rng, 0, 1),
+            features=FEATURES[: config.features],
+            names=pick(rng, (("d", "sel", "y"), ("in", "select", "out"), ("w", "pick", "q"))),
+        ).design()
+
+
+@dataclass(frozen=True, slots=True)
+class _Multiplexer:
+    count: int
+    width: int
+    kind: str  # binary, table, onehot
+    codes: tuple[int, ...]  # of the words, where the kind is not onehot
+    bits: int  # of a select
+    several: str  # what is chosen where a onehot select has several bits
+    fallbacks: tuple[int, ...]  # what the outputs show where nothing is chosen
+    enable_level: int
+    downwards: int  # whether word 0 is the most significant of the packed words
+    features: tuple[str, ...]
+    names: tuple[str, str, str]  # of words, selects and outputs
+
+    def design(self) -> Design:
+        ports = self.outputs
+        signals = inputs(*self._data_ports())
+        for select, output in zip(self.selects, ports, strict=True):
+            signals += inputs((select, self.bits, f"what `{output}` shows"))
+        if "enable" in self.features:
+            signals += inputs(("enable", 1, "whether a word can be chosen at all"))
+        signals += outputs(*((name, self.width, "the word shown") for name in ports))
+        if "flag" in self.features:
+            signals += outputs(("miss", len(ports), "which outputs have no word chosen"))
+        return Design(
+            title=f"a multiplexer of {self.count} words, outputs: {len(ports)}",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, self._golden(), registers=ports),
+            alternative=sv_module(signals, self._alternative()),
+            figure=self._figure(),
+        )
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        many = len(self.fallbacks) > 1
+        return tuple(f"{self.names[2]}{k if many else ''}" for k in range(len(self.fallbacks)))
+
+    @property
+    def selects(self) -> tuple[str, ...]:
+        return tuple(name.replace(self.names[2], self.names[1]) for name in self.outputs)
+
+    def _data_ports(self) -> tuple[tuple[str, int, str], ...]:
+        name = self.names[0]
+        if "packed" in self.features:
+            return ((name, self.count * self.width, "all words side by side"),)
+        return tuple((f"{name}{i}", self.width, f"word {i}") for i in range(self.count))
+
+    def _word(self, number: int) -> str:
+        if "packed" not in self.features:
+            return f"{self.names[0]}{number}"
+        low = (self.count - 1 - number if self.downwards else number) * self.width
+        return f"{self.names[0]}[{low + self.width - 1}:{low}]"
+
+    def _figure(self) -> str:
+        if self.kind != "table":
+            return ""
+        coded = sorted(self._coded().items())
+        rows = [f"| {literal(self.bits, code)} | word {i} |" for i, code in coded]
+        return "\n".join(["| select | chosen |", "| --- | --- |", *rows])
+
+    def _coded(self) -> dict[int, int]:
+        if self.kind == "onehot":
+            return {i: 1 << i for i in range(self.count)}
+        return dict(enumerate(self.codes))
+
+    def _rules(self) -> tuple[str, ...]:
+        several = len(self.selects) > 1
+        own = f"Each output has a select: `{self.outputs[0]}` has `{self.selects[0]}`, and so on. "
+        word = "a select" if several else f"`{self.selects[0]}`"
+        rules = []
+        if "packed" in self.features:
+            end, other = ("most", "below") if self.downwards else ("least", "above")
+            rules.append(
+                f"Word 0 is the {self.width} {end} significant bits of `{self.names[0]}`, word 1 "
+                f"the {self.width} bits next {other}, and so on."
+            )
+        if self.kind == "table":
+            text = f"The table says which word {word} chooses; a code not in it chooses nothing."
+        elif self.kind == "binary":
+            listed = ", ".join(f"{code} chooses word {i}" for i, code in self._coded().items())
+            text = f"As a binary number, {word} chooses a word: {listed}."
+            if self.count < 2**self.bits:
+                text += " Other numbers choose nothing."
+        else:
+            which = _SEVERAL[self.several]
+            text = (
+                f"Bit i of {word} chooses word i, bit 0 being the least significant. With no bit "
+            )
+            text += f"at 1 nothing is chosen; with several at 1 {which}."
+        rules.append(own * several + text)
+        return (*rules, *self._more_rules())
+
+    def _more_rules(self) -> tuple[str, ...]:
+        rules = []
+        if "enable" in self.features:
+            off = 1 - self.enable_level
+            rules.append(f"Where `enable` is {off}, nothing is chosen.")
+        if "conflict" in self.features and len(self.outputs) > 1:
+            rules.append(
+                "A word is shown once: where an output's select chooses the same word as the "
+                "select of an output with a smaller number, nothing counts as chosen for the "
+                "output with the larger number."
+            )
+        what = ", ".join(
+            f"`{output}` shows {literal(self.width, value)}"
+            for output, value in zip(self.outputs, self.fallbacks, strict=True)
+        )
+        always = self.kind == "binary" and self.count == 2**self.bits and not self.features
+        fallback = "" if always else f"; where nothing is chosen, {what}"
+        rules.append(f"An output shows the word that is chosen{fallback}.")
+        if "flag" in self.features and len(self.outputs) == 1:
+            rules.append("`miss` is 1 exactly where nothing is chosen.")
+        elif "flag" in self.features:
+            rules.append("Bit k of `miss` is 1 exactly where nothing is chosen for output k.")
+        return tuple(rules)
+
+    def _golden(self) -> str:
+        """Return the number of the word as an index, which a second case turns into the word."""
+        wide = self.count.bit_length()
+        none = literal(wide, self.count)
+        parts = []
+        for k, (select, output) in enumerate(zip(self.selects, self.outputs, strict=True)):
+            parts.append(f"reg [{wide - 1}:0] index{k};")
+            chosen = self._index(k, select, wide)
+            if "enable" in self.features:
+                on = "enable" if self.enable_level else "!enable"
+                chosen += f"\nif (!({on})) index{k} = {none};"
+            parts.append(f"always @(*) begin\n{chosen}\nend")
+            same = [f"index{j} == index{k}" for j in range(k if "conflict" in self.features else 0)]
+            clash = " || ".join(same) or "1'b0"
+            cases = [f"{literal(wide, i)}: {output} = {self._word(i)};" for i in range(self.count)]
+            cases.append(f"default: {output} = {literal(self.width, self.fallbacks[k])};")
+            parts.append(
+                f"wire [{wide - 1}:0] final{k} = ({clash}) ? {none} : index{k};\n"
+                + "\n".join([f"always @(*)\ncase (final{k})", *cases, "endcase"])
+            )
+            if "flag" in self.features:
+                parts.append(f"assign {self._miss(k)} = final{k} == {none};")
+        return "\n".join(parts)
+
+    def _index(self, k: int, select: str, wide: int) -> str:
+        none = literal(wide, self.count)
+        if self.kind == "onehot" and self.several != "none":
+            order = range(self.count) if self.several == "lowest" else range(self.count)[::-1]
+            tests = [f"if ({select}[{i}]) index{k} = {literal(wide, i)};" for i in order]
+            return "\nelse ".join([*tests, f"index{k} = {none};"])
+        cases = [
+            f"{literal(self.bits, code)}: index{k} = {literal(wide, i)};"
+            for i, code in self._coded().items()
+        ]
+        return "\n".join([f"case ({select})", *cases, f"default: index{k} = {none};", "endcase"])
+
+    def _alternative(self) -> str:
+        """Return words and-ed with a bit each, and or-ed together."""
+        last = self.count - 1
+        parts = []
+        for k, (select, output) in enumerate(zip(self.selects, self.outputs, strict=True)):
+            parts.append(f"logic [{last}:0] hit{k}, mine{k};\n{self._hits(k, select)}")
+            earlier = [f"hit{j}" for j in range(k)] if "conflict" in self.features else []
+            free = f" & ~({' | '.join(earlier)})" if earlier else ""
+            on = ("~enable", "enable")[self.enable_level] if "enable" in self.features else "1'b1"
+            parts.append(f"assign mine{k} = hit{k} & {{{self.count}{{{on}}}}}{free};")
+            masks = [f"mine{k}[{i}]" for i in range(last + 1)] + [f"~|mine{k}"]
+            shown = [self._word(i) for i in range(last + 1)]
+            shown.append(literal(self.width, self.fallbacks[k]))
+            words = [f"{{{self.width}{{{m}}}}} & {w}" for m, w in zip(masks, shown, strict=True)]
+            parts.append(f"assign {output} = ({') | ('.join(words)});")
+            if "flag" in self.features:
+                parts.append(f"assign {self._miss(k)} = ~|mine{k};")
+        return "\n".join(parts)
+
+    def _hits(self, k: int, select: str) -> str:
+        if self.kind != "onehot" or self.several == "none":
+            return "\n".join(
+                f"assign hit{k}[{i}] = {select} == {literal(self.bits, code)};"
+                for i, code in self._coded().items()
+            )
+        lines = []
+        for i in range(self.count):
+            before = f"<< {self.count - i}" if self.several == "lowest" else f">> {i + 1}"
+            lines.append(f"assign hit{k}[{i}] = {select}[{i}] & ~|({select} {before});")
+        return "\n".join(lines)
+
+    def _miss(self, k: int) -> str:
+        return f"miss[{k}]" if len(self.outputs) > 1 else "miss"
