@@ -1,11 +1,14 @@
-"""Search engines: indexing, reopening, latency and memory, at 10,000 and 100,000 articles.
+"""Search: worlds, questions and steps a second; engines at 10,000 and 100,000 articles.
 
-Each measurement is made in a process of its own, over the same file of articles and the same
-queries: names of the articles with words of their texts, and phrases. Tantivy and the engine of a
+Each measurement is made in a process of its own. `search_worlds.py` has those of the tasks and
+their worlds, by difficulty and by kind of question. Engines are measured by indexing, reopening,
+latency and memory, over the same file of articles and the same queries: names of the articles with
+words of their texts, and phrases. Tantivy and the engine of a
 bare install are measured through `rlvr_envs.retrieval`, bm25s (pip install bm25s) by its own API
 with our words; it knows no phrases and does not rank by the title.
 
-    python benchmarks/search.py
+    python benchmarks/search.py                  # everything
+    python benchmarks/search.py --part worlds    # one of the parts; the other is kept
 
 Times are of the wall clock and, since other work stretches them, of the CPU beside them. Memory is
 the proportional set size (a page that processes share counts in parts), split into what is the
@@ -29,12 +32,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import search_worlds
+
 import rlvr_envs
 from rlvr_envs.retrieval import query as words_of
 from rlvr_envs.retrieval.base import Document, build
 from rlvr_envs.retrieval.corpus import open_corpus
 
 RESULTS = Path(__file__).resolve().parent / "results" / "search.json"
+PARTS = ("worlds", "engines")
 ENGINES = ("tantivy", "bm25", "bm25s")
 SMALL = (50, 200, 1000, 5000)  # worlds that live in memory for an episode
 ENVIRONMENTS = 64
@@ -242,9 +248,9 @@ def small_cell(engine: str, path: Path, cache: Path) -> dict[str, Any]:
 CELLS = {"build": build_cell, "search": search_cell, "shared": shared_cell, "small": small_cell}
 
 
-def measured(cell: str, engine: str, path: Path, cache: Path) -> dict[str, Any]:
-    """Measure one cell in a process of its own."""
-    command = [sys.executable, __file__, "--cell", cell, engine, str(path), str(cache)]
+def measured(*cell: object) -> dict[str, Any]:
+    """Measure one cell in a process of its own: of an engine, or of `search_worlds`."""
+    command = [sys.executable, __file__, "--cell", *map(str, cell)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         fault = done.stderr.strip().splitlines()[-1:] or [f"signal {-done.returncode}"]
@@ -271,8 +277,8 @@ def machine() -> dict[str, object]:
     }
 
 
-def run(sizes: list[int], engines: list[str]) -> dict[str, Any]:
-    """Measure everything."""
+def run_engines(sizes: list[int], engines: list[str]) -> dict[str, Any]:
+    """Measure the engines."""
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for size in sizes:
@@ -295,26 +301,50 @@ def run(sizes: list[int], engines: list[str]) -> dict[str, Any]:
     return results
 
 
+def run_worlds() -> dict[str, Any]:
+    """Measure the search tasks and their worlds, by difficulty."""
+    results: dict[str, Any] = {}
+    for what, difficulty, kind in search_worlds.cells():
+        found = measured(what, difficulty, kind)
+        print(f"difficulty {difficulty}, {kind or what}: {found}", file=sys.stderr)
+        rung = results.setdefault(str(difficulty), {})
+        if kind:
+            rung = rung.setdefault("by_kind", {})
+        rung[kind or what] = found
+    return results
+
+
 def main() -> int:
     """Measure and store everything."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--part", choices=PARTS, help="measure this and keep the rest")
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000])
     parser.add_argument("--engines", nargs="*", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--cell", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--cell", nargs="+", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.cell:
-        cell, engine, path, cache = args.cell
-        print(json.dumps(CELLS[cell](engine, Path(path), Path(cache))))
+        print(json.dumps(cell_of(*args.cell)))
         return 0
-    found = {
-        "command": "python benchmarks/search.py",
-        "machine": machine(),
-        "hits": K,
-        "results": run(args.sizes, args.engines),
-    }
-    args.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    stored = json.loads(args.out.read_text(encoding="utf-8")) if args.out.exists() else {}
+    for part in PARTS:
+        if args.part in {None, part}:
+            begin = machine()
+            engines = part == "engines"
+            results = run_engines(args.sizes, args.engines) if engines else run_worlds()
+            command = f"python benchmarks/search.py --part {part}"
+            stored[part] = {"command": command, "machine": begin, "results": results}
+    args.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     return 0
+
+
+def cell_of(cell: str, *rest: str) -> dict[str, Any]:
+    """Measure one cell in this process."""
+    if cell in CELLS:
+        engine, path, cache = rest
+        return CELLS[cell](engine, Path(path), Path(cache))
+    difficulty, kind = rest
+    return search_worlds.measure(cell, int(difficulty), kind)
 
 
 if __name__ == "__main__":

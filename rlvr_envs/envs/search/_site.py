@@ -19,7 +19,7 @@ _LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
 
 def unlinked(text: str) -> str:
     """Return a text with only the names of its links, as it is indexed."""
-    return _LINK.sub(r"\1", text)
+    return "".join(_LINK.split(text))  # split keeps the group: the names
 
 
 @dataclass(frozen=True, slots=True)
