@@ -1,0 +1,269 @@
+"""SearchProposer: explore a world and write a question whose answer is given."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rlvr_envs.core import registry
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.instance import Instance
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import InteractiveTask, Shorthand
+from rlvr_envs.envs.search._articles import library
+from rlvr_envs.envs.search._browser import FAILED
+from rlvr_envs.envs.search._dice import Dice
+from rlvr_envs.envs.search._paths import Source, path_to
+from rlvr_envs.envs.search._proposal_check import CHARACTERS, LEAST_QUERIES, LEAST_WORDS
+from rlvr_envs.envs.search._proposal_words import guide
+from rlvr_envs.envs.search._proposer_episode import (
+    UNLIMITED,
+    ProposerProblem,
+    ProposerSession,
+    parse_proposal,
+    posed,
+    proposer_shorthand,
+    proposer_usage,
+    swapped,
+    understood,
+)
+from rlvr_envs.envs.search._protocol import ANSWER, OPEN, SEARCH, Call, Malformed, call_text
+from rlvr_envs.envs.search._site import site
+from rlvr_envs.envs.search._spec import WorldSpec
+from rlvr_envs.envs.search._task import TURNS_AT_MOST, SearchConfig
+from rlvr_envs.envs.search._world import build_world
+
+_SEEDS = 2**31 - 1
+_WORLDS = 8  # drawn before one hop fewer is asked for
+_DRAWS = 60  # of a question, in one world
+_LEAST_HOPS = 2  # a question of one hop is answered by the page that it names
+# The task that asks a question, by the op that its plan ends with.
+_SOLVED_BY = {
+    "follow": "ChainSearch-v0",
+    "back": "InverseSearch-v0",
+    "at": "TemporalSearch-v0",
+    "both": "IntersectionSearch-v0",
+    "most": "SuperlativeSearch-v0",
+    "least": "SuperlativeSearch-v0",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchProposerConfig:
+    """How large and treacherous the world is, how long the way, and what the tools give."""
+
+    world_level: int = 2  # rung of the ladder of worlds: pages, aliases, conflicts, dead links
+    hops: int = 2  # relations that the question has to follow
+    syntax: str = "tags"  # of calls: "tags", or "json" for objects with a name and arguments
+    max_calls: int = 46  # raised for a gold answer for which the oracle needs more
+    hits: int = 10  # of a search in one result
+    part_chars: int = 3_000  # of a page in one result
+    failure_rate: float = 0.0  # calls that fail and have to be made again
+    gold_free: bool = False  # whether queries may not contain the gold answer
+
+    def __post_init__(self) -> None:
+        if self.hops < _LEAST_HOPS:
+            raise ConfigError(f"hops is at least {_LEAST_HOPS}, got {self.hops}")
+        self.solving()
+
+    @classmethod
+    def at(cls, difficulty: int) -> "SearchProposerConfig":
+        """The world grows as in the other search tasks; every third step adds a hop, up to five."""
+        same = SearchConfig.at(difficulty)
+        return cls(
+            world_level=difficulty,
+            hops=min(5, _LEAST_HOPS + difficulty // 3),
+            max_calls=same.max_calls,
+            failure_rate=same.failure_rate,
+        )
+
+    def solving(self) -> SearchConfig:
+        """Return the configuration of the tasks that ask the questions."""
+        return SearchConfig(
+            world_level=self.world_level,
+            hops=self.hops,
+            syntax=self.syntax,
+            max_calls=self.max_calls,
+            hits=self.hits,
+            part_chars=self.part_chars,
+            failure_rate=self.failure_rate,
+        )
+
+
+@register(
+    "SearchProposer-v0", domain="search", answer_format="tag", weight=0.0, max_turns=TURNS_AT_MOST
+)
+class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem]):
+    """Write a question whose answer is given, and which is hard to answer.
+
+    Description:
+        The proposer's half of search self-play: given a gold answer and a number of hops, explore a
+        fictional world with the tools and write a question of so many relations that has the gold
+        answer and no other. Questions are written in a small English, so that a program can say
+        what they mean.
+
+    Observation:
+        The gold answer, the number of hops, the rules, the wordings of questions and the calls;
+        then the result of each call: hits of a search, a page or a part of it, or sentences.
+
+    Action:
+        A message with one call of search, open, find or question, written as tags or, with
+        `syntax="json"`, as JSON objects. Later calls of a message and thoughts are not read.
+
+    Reward:
+        For a valid question the share of four deterministic shortcuts that fail to answer it; 0 for
+        any other. The wrapper `SelfPlay` puts the accuracy of a solver of one's own in their place.
+
+    Episode End:
+        With a question, or with the first message that is none once the calls are used up.
+
+    Verification:
+        The filters of search self-play: length, gold answer not in the question, queries, pages.
+        Then the question is parsed to every plan that its words allow, and the facts of the world
+        decide: the gold answer alone, the asked number of relations, none to spare, no shortcut
+        through one page, the evidence opened, and answered by the oracle through the tools. Known
+        gap: a fine question in words that are none of the stated wordings is turned down.
+
+    Difficulty:
+        The world grows and gets more treacherous as in the other search tasks, and the questions
+        have to follow two to five relations.
+
+    References:
+        Lu et al., "Search Self-play: Pushing the Frontier of Agent Capability without Supervision",
+        2025 (arXiv 2510.18821).
+
+    Version History:
+        v0: first version.
+    """
+
+    def generate(self, rng: Rng) -> ProposerProblem:
+        spec = WorldSpec.at(self.config.world_level)
+        for hops in range(self.config.hops, _LEAST_HOPS - 1, -1):
+            for _ in range(_WORLDS):
+                seed = integer(rng, 0, _SEEDS)
+                problem = self._drawn(spec, seed, hops, Dice(rng))
+                if problem is not None:
+                    return problem
+        raise ConfigError(f"worlds of {spec.n_articles} articles have no question of two relations")
+
+    def _drawn(self, spec: WorldSpec, seed: int, hops: int, dice: Dice) -> ProposerProblem | None:
+        """Draw a gold answer with a question that earns full marks, None where none is found."""
+        world = build_world(spec, seed)
+        source = Source(library(world), dice, 0.0)
+        for _ in range(_DRAWS):
+            gold = dice.below(len(world.entities))
+            plan = path_to(source, gold, hops)
+            if plan is None:
+                continue
+            problem = ProposerProblem(
+                gold=world.entities[gold].label,
+                noun=world.entities[gold].noun,
+                hops=hops,
+                gold_free=self.config.gold_free,
+                rule=world.rule,
+                syntax=self.config.syntax,
+                limits=self.config.solving().limits(UNLIMITED),
+                world=spec,
+                world_seed=seed,
+                plan=plan,
+            )
+            found = self._tried(problem)
+            if found is not None:
+                return found
+        return None
+
+    def _tried(self, problem: ProposerProblem) -> ProposerProblem | None:
+        """Return the problem with the pages that its question rests on, None if it is no good."""
+        meant = understood(problem, problem.question)
+        if meant.fault:
+            return None
+        world = problem.built
+        starts = [
+            world.entities[world.numbers[hop.entity]].id for hop in problem.plan if hop.entity
+        ]
+        problem = replace(problem, pages=tuple(dict.fromkeys((*starts, *meant.evidence))))
+        actions = self.play(problem)
+        if self.replay(problem, actions).score < 1.0:
+            return None
+        calls = max(self.config.max_calls, len(actions) - 1)
+        return replace(problem, limits=self.config.solving().limits(calls))
+
+    def prompt(self, problem: ProposerProblem) -> str:
+        low, high = CHARACTERS
+        may_fail = "A call may fail; then make it again. " if problem.limits.failure_rate else ""
+        gold_free = " No query contains a name of the answer." if problem.gold_free else ""
+        return (
+            "Write a question about a fictional world, which only a collection of linked pages "
+            "tells of. Another agent with the same tools is going to answer it: the less often it "
+            "succeeds, the more you earn, but only if the question is valid.\n\n"
+            f"Answer of the question: {problem.gold} (a thing of the kind: {problem.noun})\n"
+            f"Relations to follow: exactly {problem.hops}\n\n"
+            "A valid question\n"
+            f"- has {low} to {high:,} characters and at least {LEAST_WORDS} words, and does not "
+            "contain any name of the answer;\n"
+            "- has this answer and no other, however it may be read, and changes its answer when "
+            "one leaves out a part of it;\n"
+            "- names where the way starts, and is not answered by a page that names it;\n"
+            "- rests on facts whose pages you opened. You made at least "
+            f"{LEAST_QUERIES} different queries and none of them twice (another part of a "
+            f"result is another query).{gold_free}\n\n"
+            "Only what the pages record counts. Some things go by a second name, some links lead "
+            f"nowhere. {problem.rule}\n\n"
+            "The question is read by a program. Make it of the wordings below, where X stands for "
+            "a name (if two things share it, as the title of its page has it) or for another "
+            "wording, and Y for a year. Begin with Who is, Which place is and so on, or with Which "
+            "person and what holds of it; join two things that hold with and; or ask: Of all the "
+            "people who were born in X, which one was born last?\n"
+            f"{guide()}\n\n{proposer_usage(problem.syntax)}\n\n"
+            "Each message makes one call, and its result comes back. A long result comes in parts: "
+            "end what you ask for with #2 for the second part. "
+            f"{may_fail}You have {problem.limits.max_calls} calls before the question, and a "
+            "message without a readable call costs one too."
+        )
+
+    def begin(self, problem: ProposerProblem) -> ProposerSession:
+        return ProposerSession(problem)
+
+    def play(self, problem: ProposerProblem) -> list[str]:
+        """Search for the pages of the hidden question one after another, open them, and ask it."""
+        browser, pages = problem.browser(), site(problem.world, problem.world_seed).pages
+        calls: list[Call] = []
+        for page in problem.pages:
+            title = pages[page].title
+            wanted = [Call(SEARCH, f'"{title}"'), Call(OPEN, page)]
+            for call in wanted[problem.gold_free and title == problem.gold :]:
+                calls.append(call)
+                while browser.run(call) == FAILED:
+                    calls.append(call)
+        calls.append(Call(ANSWER, problem.question))
+        return [self._written(call, problem.syntax) for call in calls]
+
+    def shorthand(self, problem: ProposerProblem) -> Shorthand:
+        return proposer_shorthand(problem.syntax)
+
+    def _written(self, call: Call, syntax: str) -> str:
+        text = call_text(call, syntax)
+        return swapped(text, syntax) if call.tool == ANSWER else text
+
+    def proposal(self, problem: ProposerProblem, action: str) -> dict[str, Any] | None:
+        """Return what a solver needs for the question of a message, None without a valid one.
+
+        It has `question`, `answers` (the accepted names), `hops` and `row`, a row of the search
+        task that asks the question in the same world. What the proposer did before is not looked
+        at: the verdict of the episode says whether the proposal counts.
+        """
+        call = parse_proposal(action, problem.syntax)
+        if isinstance(call, Malformed) or call.tool != ANSWER:
+            return None
+        meant = understood(problem, call.text)
+        asked = None if meant.fault else posed(problem, call.text, meant)
+        if asked is None:
+            return None
+        spec = registry.find(_SOLVED_BY[meant.plan[-1].op])
+        task = spec.task_type(self.config.solving())
+        row = Instance(spec, task, asked, None, None, spec.answer_format).to_row()
+        return {
+            "question": call.text,
+            "answers": list(problem.forms),
+            "hops": problem.hops,
+            "row": row,
+        }

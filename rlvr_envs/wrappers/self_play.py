@@ -1,0 +1,167 @@
+"""Search self-play: a proposer earns what a solver of the user's own leaves it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import gymnasium
+from gymnasium.utils import RecordConstructorArgs
+
+from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.errors import ConfigError, DependencyError, did_you_mean
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.verifiers import retrieval
+from rlvr_envs.wrappers.shaping import check_wraps_text
+
+Solver = Callable[[str, Mapping[str, Any]], str]
+REWARDS = ("one_minus", "intermediate")
+
+
+@runtime_checkable
+class Proposes(Protocol):
+    """A task whose last action is a question for somebody else."""
+
+    def proposal(self, problem: Any, action: str) -> dict[str, Any] | None:
+        """Return `question`, `answers`, `hops` and `row`, None where the question is not valid."""
+
+
+class SelfPlay(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
+    """Puts a valid question to a solver and pays the proposer by how often it fails.
+
+    At the end of an episode with a valid question the solver is asked ``attempts`` times, and each
+    answer is compared with every name of the gold answer. With p for the share of right ones, the
+    reward is 1 - p (``one_minus``), or 4 * (left + p) * (right - p) for 0 < p < 1 and else 0
+    (``intermediate``), as in Search Self-play (arXiv 2510.18821). A question that is not valid
+    never reaches the solver.
+
+    ``info["proposal"]`` is None without a valid question. Otherwise it is a dict:
+
+    - ``question``, ``answers`` (the accepted names of the gold answer), ``hops``;
+    - ``row``: the question as a row of a search task over the same world, which a second agent
+      plays with ``gym.make(row["id"]).reset(options={"problem": row})``;
+    - ``solver_answers`` and ``solver_accuracy``, the p of the formulas.
+
+    ``info["verdict"]`` stays that of the task, with one exception. A solver that raises, or returns
+    no text, is a fault of the machinery: the reward is 0, ``info["scored"]`` is False and the
+    verdict a ``verifier_error`` that says what happened.
+
+    Args:
+        env: an environment of a task with proposals, such as ``rlvr/SearchProposer-v0``.
+        solver: called with the question and the row, which it must not change; returns an answer
+            as text. Its randomness is its own, so attempts may differ.
+        attempts: how often it is asked.
+        reward: one of `REWARDS`.
+        left: of ``intermediate``: what is added to p.
+        right: of ``intermediate``: what p is taken from.
+        invalid_reward: of an episode without a valid question; the paper's code has a penalty
+            there, for example -1.
+
+    Raises:
+        ConfigError: an argument is out of range, or the task has no proposals.
+    """
+
+    def __init__(  # noqa: PLR0913 - every argument is the user's, and most are keywords
+        self,
+        env: gymnasium.Env[str, str],
+        solver: Solver,
+        *,
+        attempts: int = 5,
+        reward: str = "one_minus",
+        left: float = 0.0,
+        right: float = 1.0,
+        invalid_reward: float = 0.0,
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self,
+            solver=solver,
+            attempts=attempts,
+            reward=reward,
+            left=left,
+            right=right,
+            invalid_reward=invalid_reward,
+        )
+        super().__init__(env)
+        check_wraps_text(self, env.unwrapped)
+        if not callable(solver):
+            raise ConfigError(f"a solver is called with a question and a row, got {solver!r:.80}")
+        if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
+            raise ConfigError(f"attempts is an integer from 1, got {attempts!r}")
+        if reward not in REWARDS:
+            hint = did_you_mean(str(reward), REWARDS)
+            raise ConfigError(f"reward is one of {', '.join(REWARDS)}, got {reward!r}{hint}")
+        self._solver = solver
+        self._attempts = attempts
+        self._reward = reward
+        self._bounds = (left, right)
+        self._invalid_reward = float(invalid_reward)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Pose the next problem, which has to be one of proposing."""
+        prompt, info = self.env.reset(seed=seed, options=options)
+        self._task()
+        return prompt, info
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Take the agent's text; the reward of the last step is what the solver leaves."""
+        text, earned, terminated, truncated, info = self.env.step(action)
+        if not (terminated or truncated):
+            return text, float(earned), terminated, truncated, info
+        verdict: Verdict = info["verdict"]
+        proposal = None
+        if verdict.scored and verdict.parts.get("valid") == 1.0:
+            proposal = self._task().proposal(self._text_env.instance.problem, action)
+        info = {**info, "proposal": proposal}
+        if not verdict.scored:
+            return text, 0.0, terminated, truncated, info
+        if proposal is None:
+            return text, self._invalid_reward, terminated, truncated, info
+        fault = self._solve(proposal)
+        if fault:
+            info |= {"verdict": Verdict.verifier_error(fault), "scored": False}
+            return text, 0.0, terminated, truncated, info
+        reward = proposer_reward(proposal["solver_accuracy"], self._reward, *self._bounds)
+        return text, reward, terminated, truncated, info
+
+    @property
+    def _text_env(self) -> TextEnv:
+        base: Any = self.env.unwrapped
+        return base  # type: ignore[no-any-return]  # checked when it was wrapped
+
+    def _task(self) -> Proposes:
+        """Return the task of the running episode."""
+        instance = self._text_env.instance
+        if not isinstance(instance.task, Proposes):
+            raise ConfigError(
+                f"SelfPlay needs a task with proposals, such as rlvr/SearchProposer-v0; "
+                f"{instance.spec.id} has none"
+            )
+        return instance.task
+
+    def _solve(self, proposal: dict[str, Any]) -> str:
+        """Ask the solver, and book its answers; return what broke, empty for nothing."""
+        answers: list[str] = []
+        for attempt in range(1, self._attempts + 1):
+            try:
+                answer: Any = self._solver(proposal["question"], proposal["row"])
+            except DependencyError:  # nothing can be solved here before something is installed
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever broke, the proposer is not to blame
+                return f"the solver failed in attempt {attempt}: {type(error).__name__}: {error}"
+            if not isinstance(answer, str):
+                return f"the solver returned {answer!r:.80} in attempt {attempt}, not text"
+            answers.append(answer)
+        accepted = proposal["answers"]
+        right = sum(retrieval.exact(answer, accepted).score == 1.0 for answer in answers)
+        proposal["solver_answers"] = answers
+        proposal["solver_accuracy"] = right / len(answers)
+        return ""
+
+
+def proposer_reward(
+    accuracy: float, reward: str = "one_minus", left: float = 0.0, right: float = 1.0
+) -> float:
+    """Return what a proposer earns for a valid question that a solver answers so often."""
+    if reward == "one_minus":
+        return 1.0 - accuracy
+    return 4.0 * (left + accuracy) * (right - accuracy) if 0.0 < accuracy < 1.0 else 0.0
