@@ -74,6 +74,55 @@ def test_a_changed_file_is_indexed_anew(tmp_path, engine):
     assert open_corpus(path, engine, tmp_path / "cache").search("tide", 1)[0].title == "new"
 
 
+def test_the_digest_is_that_of_the_documents(tmp_path, engine, documents):
+    path = write(tmp_path / "pages.jsonl", map(record, documents))
+    opened = open_corpus(path, engine, tmp_path / "cache")
+    assert opened.digest == corpora.digest(documents)
+    assert len(opened.digest) == 32
+    assert opened.path == path
+    assert opened.folder.parent == tmp_path / "cache"
+    spaced = [{"text": page.text, "title": page.title, "docid": page.id} for page in documents]
+    again = open_corpus(write(tmp_path / "same.ndjson", spaced), engine, tmp_path / "cache")
+    assert again.digest == opened.digest
+
+
+def test_other_documents_have_another_digest():
+    pages = [Document("a", "b", "c"), Document("d", "e", "f\ud800")]
+    others = [
+        [],
+        pages[:1],
+        pages[::-1],
+        [Document("ab", "", "c"), pages[1]],
+        [Document("a", "bc", ""), pages[1]],
+        [pages[0], Document("d", "e", "f")],
+    ]
+    assert len({corpora.digest(some) for some in (pages, *others)}) == len(others) + 1
+
+
+def test_neighbours_have_the_same_title_and_stand_next_to_each_other(tmp_path, engine):
+    titles = ["Ost", "Ost", "Vor", "Ost", "Ost", "Ost", "Ost", "", ""]
+    pages = [{"id": str(n), "title": title, "text": "x"} for n, title in enumerate(titles)]
+    opened = open_corpus(write(tmp_path / "pages.jsonl", pages), engine, tmp_path / "cache")
+
+    def near(document_id, count):
+        return [[page.id for page in side] for side in opened.neighbours(document_id, count)]
+
+    assert near("0", 2) == [[], ["1"]]
+    assert near("2", 2) == [[], []]
+    assert near("4", 9) == [["3"], ["5", "6"]]
+    assert near("5", 1) == [["4"], ["6"]]
+    assert near("6", 0) == [[], []]
+    assert near("7", 2) == near("8", 2) == near("nowhere", 2) == [[], []]
+    assert opened.neighbours("4", 1)[0] == [opened.page("3")]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".bz2", ".xz", ".zip"])
+def test_a_compressed_file_is_told_to_be_unpacked(tmp_path, suffix):
+    path = write(tmp_path / f"pages.jsonl{suffix}", ["x"])
+    with pytest.raises(ConfigError, match="is compressed: unpack it first"):
+        open_corpus(path, "bm25", tmp_path / "cache")
+
+
 def test_engines_do_not_share_an_index(tmp_path, documents):
     pytest.importorskip("tantivy", reason="the extra 'search' is not installed")
     path = write(tmp_path / "pages.jsonl", map(record, documents))
@@ -96,6 +145,9 @@ DAMAGES = {
     "no manifest": lambda folder: (folder / corpora.MANIFEST).unlink(),
     "a strange manifest": lambda folder: (folder / corpora.MANIFEST).write_text("[1]"),
     "half a manifest": lambda folder: (folder / corpora.MANIFEST).write_text('{"files": {'),
+    "a manifest without a digest": lambda folder: (folder / corpora.MANIFEST).write_text(
+        '{"files": {}}'
+    ),
     "garbage of the same size": lambda folder: [
         file.write_bytes(b"\xff" * file.stat().st_size)
         for file in folder.rglob("*")
@@ -159,6 +211,8 @@ BAD_LINES = [
     ({"id": "b", "text": ["x"]}, r":2: 'text' should be text, got \['x'\]"),
     ({"id": "b", "title": 3, "text": "x"}, r":2: 'title' should be text, got 3"),
     ({"id": True, "text": "x"}, r":2: 'id' should be text, got True"),
+    ({"id": "", "text": "x"}, r":2: 'id' should have 1 to 1,000 characters, got ''"),
+    ({"id": "y" * 1_001, "text": "x"}, r":2: 'id' should have 1 to 1,000 characters"),
     ({"id": {"x": 1}, "text": "x"}, r":2: 'id' should be text"),
     ({"id": "a", "text": "x"}, r":2: the id 'a' stands at .*:1 already"),
 ]
