@@ -78,7 +78,7 @@ def booked(
     """Return the parts of a reward, which add up to it."""
     if not scheme.adds:
         return {scheme.name: reward}
-    return {**(before or {"verdict": earned}), scheme.name: reward - earned}
+    return {**(before or {"environment": earned}), scheme.name: reward - earned}
 
 
 def check_wraps_text(wrapper: object, unwrapped: object) -> None:
