@@ -125,9 +125,9 @@ class _Game:
     def _explain(self, actions: list[str], hand: Shorthand) -> None:
         """Show how the oracle would have played."""
         way = [hand.shorten(action) for action in actions]
-        calls = len(way) - 1
-        self._screen.page(f"   the right answer: {way[-1].partition(' ')[2]}")
-        print(f"   the oracle's way, {calls} {'call' if calls == 1 else 'calls'} and the answer:")
+        calls, end = len(way) - 1, hand.commands[-1][0].split()[-1]
+        self._screen.page(f"   a right {end}: {way[-1].partition(' ')[2]}")
+        print(f"   the oracle's way, {calls} {'call' if calls == 1 else 'calls'} and the {end}:")
         if len(way) > _FIRST + _LAST + 1:
             left_out = len(way) - _FIRST - _LAST
             way = [*way[:_FIRST], f"… {left_out} more …", *way[-_LAST:]]

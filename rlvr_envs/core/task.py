@@ -119,7 +119,8 @@ class Shorthand:
     """How a person plays an interactive task by hand; models never see it.
 
     Attributes:
-        commands: each short command, with what it does.
+        commands: each short command, with what it does; the last one ends the episode, and its
+            last word says with what, such as "a your answer".
         expand: returns the action of a short command, an action as it is, and None for a text
             that is neither.
         shorten: returns an action as a short command, a word and what it is given.

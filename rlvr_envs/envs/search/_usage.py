@@ -39,14 +39,15 @@ _JSON = (
     '{"name": "find", "arguments": {"text": "text"}}',
     '{"name": "answer", "arguments": {"answer": "your answer"}}',
 )
+_CALLS = {"tags": _TAGS, "json": _JSON}
+_FRAME = "Put a call between <tool_call> and </tool_call>."
 
 
 def usage(syntax: str) -> str:
     """Return what calls there are and how they are written."""
-    calls = _TAGS if syntax == "tags" else _JSON
-    lines = [f"- {call} {does}" for call, does in zip(calls, _TOOLS, strict=True)]
-    frame = " Put a call between <tool_call> and </tool_call>." if syntax == "json" else ""
-    return "\n".join(["The calls are:", *lines]) + f"\n{frame.strip()}".rstrip()
+    lines = [f"- {call} {does}" for call, does in zip(_CALLS[syntax], _TOOLS, strict=True)]
+    frame = [_FRAME] if syntax == "json" else []
+    return "\n".join(["The calls are:", *lines, *frame])
 
 
 # What a person types: the first letter of a call, or its name.
@@ -86,8 +87,9 @@ def _plain(text: str, syntax: str) -> str:
     if text.startswith(opening):
         result, _, told = text.removeprefix(opening).rpartition(closing)
         text = f"{result}\n{told}"
-    short = [f"- {call}: {does}" for call, does in zip(_COMMANDS, _TOOLS, strict=True)]
-    text = text.replace(usage(syntax), "\n".join(["The calls are:", *short]))
+    for call, short, does in zip(_CALLS[syntax], _COMMANDS, _TOOLS, strict=True):
+        text = text.replace(f"- {call} {does}", f"- {short}: {does}")
+    text = text.replace(f"\n{_FRAME}", "")
     head, *lines = text.split("\n")
     if not _HITS.fullmatch(head):
         return text

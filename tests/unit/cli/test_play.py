@@ -94,6 +94,16 @@ def test_a_malformed_call_is_sent_and_explained_in_short_commands(monkeypatch, c
     assert "<search>words</search>" not in told
 
 
+@pytest.mark.parametrize("syntax", ["tags", "json"])
+def test_the_prompt_speaks_of_short_commands(syntax):
+    instance, hand = problem(syntax)
+    prompt = hand.plain(instance.prompt())
+    for short, does in hand.commands:
+        assert f"\n- {short}: {does}\n" in prompt
+    assert not re.search("[<{]", prompt)
+    assert instance.problem.question in prompt
+
+
 def test_frames_are_for_models_only(monkeypatch, capsys):
     told = play(monkeypatch, capsys, [*short_play()[:2], "a nothing"])
     assert "information>" not in told
@@ -104,7 +114,7 @@ def test_after_a_wrong_answer_the_right_one_is_told(monkeypatch, capsys):
     instance, _ = problem()
     told = play(monkeypatch, capsys, ["a Nobody Ever"])
     assert "wrong: 0" in told
-    assert f"the right answer: {instance.problem.answers[0][0]}\n" in told
+    assert f"a right answer: {instance.problem.answers[0][0]}\n" in told
     assert short_play()[0] in told
 
 
