@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from pathlib import Path
 from typing import Any, NoReturn
 
 from pyosys import libyosys as ys
@@ -19,6 +20,7 @@ SLANG = (
     "read_slang -j 1 --ignore-timing --ignore-assertions --disable-local-includes"
     " --max-generate-steps 20000 --diag-json diagnostics.json"
 )
+PLACE = re.compile(r":(\d+)\.(\d+)")
 COMB = re.compile(r"\balways_comb\b")
 
 # How a cell of Yosys names its clocks: (connection, parameters for polarity and for use).
@@ -60,20 +62,18 @@ class Job:
     def said(self, command: str) -> str:
         """Run a pass, and return what it wrote."""
         self.run(f"tee -q -o said.txt {command}")
-        with open("said.txt", encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return Path("said.txt").read_text(encoding="utf-8", errors="replace")
 
     def read(self) -> None:
         """Read the source; one that breaks the rules of the language ends here."""
         self.stage("compile")
         self.run(f"{SLANG} --ast-compilation-only --top {self.top} answer.sv")
-        with open("answer.sv", encoding="utf-8") as file:
-            text = file.read()
+        answer = Path("answer.sv")
+        text = answer.read_text(encoding="utf-8")
         if COMB.search(text):
             # What an incomplete case leaves alone is kept in a latch, as in simulation, and not a
             # loop of gates. The replacement has the same length: columns in messages stay right.
-            with open("answer.sv", "w", encoding="utf-8") as file:
-                file.write(COMB.sub("always @(*)", text))
+            answer.write_text(COMB.sub("always @(*)", text), encoding="utf-8")
         self.stage("synthesis")
         if self.request["lax"]:
             self.run("read_verilog -sv -noassert -noassume -norestrict answer.sv")
@@ -94,10 +94,8 @@ class Job:
         if conflict:
             raise Refused("compile", f"{conflict[1]:.100} has several drivers")
         self.run("write_json netlist.json")
-        with open("netlist.json", encoding="utf-8") as file:
-            module = json.load(file)["modules"][self.top]
-        order = [name.str().lstrip("\\") for name in self.design.top_module().ports]
-        facts = Facts(module, order)
+        module = json.loads(Path("netlist.json").read_text(encoding="utf-8"))["modules"][self.top]
+        facts = Facts(module)
         for kind, found in (("state", facts.state_bits), ("rom", facts.rom_bits)):
             most = self.request[f"{kind}_bits"]
             if found > most:
@@ -129,7 +127,7 @@ class Job:
         self.run(
             "dffunmap", "aigmap", "opt_clean", "write_aiger -ascii -zinit -map out.map out.aag"
         )
-        with open("out.aag", encoding="ascii") as file:
+        with Path("out.aag").open(encoding="ascii") as file:
             ands = int(file.readline().split()[5])
         if ands > self.request["ands"]:
             most = self.request["ands"]
@@ -146,13 +144,13 @@ class Job:
 class Facts:
     """What the netlist of a module says about its ports and its state."""
 
-    def __init__(self, module: dict[str, Any], order: list[str]) -> None:
+    def __init__(self, module: dict[str, Any]) -> None:
         self.ports: list[tuple[str, str, int]] = []
         self._input: dict[Any, str] = {}  # bit -> the input that it is
         self._clocked: set[tuple[Any, int]] = set()
         self._read: set[Any] = set()  # bits that something but a clock pin reads
         self.latches, self.state_bits, self.rom_bits = 0, 0, 0
-        for name in order:
+        for name in sorted(module["ports"], key=lambda name: place(module["netnames"][name])):
             self._port(name, module["ports"][name])
         written = set()
         for cell in module["cells"].values():
@@ -178,9 +176,9 @@ class Facts:
         pins = FF_CLOCK if FLIP_FLOP.fullmatch(kind) else CLOCKS.get(kind, ())
         for pin, polarity, use in pins:
             width = len(wires[pin])
-            edges = values[polarity].zfill(width)[::-1]
-            used = values[use].zfill(width)[::-1] if use else "1"
-            for bit, edge, on in zip(wires[pin], edges, used):
+            edges = lowest(values[polarity], width)
+            used = lowest(values[use], width) if use else "1" * width
+            for bit, edge, on in zip(wires[pin], edges, used, strict=True):
                 if on == "1":
                     self._clocked.add((bit, int(edge)))
         clock_pins = {pin for pin, _, _ in pins}
@@ -212,10 +210,20 @@ class Facts:
         return sorted(named)
 
 
+def lowest(number: str, width: int) -> str:
+    """Return so many bits of a binary number, the lowest first."""
+    return number.zfill(width)[::-1][:width]
+
+
+def place(net: dict[str, Any]) -> tuple[int, int]:
+    """Return the line and column in which a net is declared; the front end sorts ports by name."""
+    found = PLACE.search(net["attributes"].get("src", ""))
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
 def end(name: str, content: dict[str, Any]) -> NoReturn:
     """Write the outcome, and end without the time that taking everything down would cost."""
-    with open(name, "w", encoding="utf-8") as file:
-        json.dump(content, file)
+    Path(name).write_text(json.dumps(content), encoding="utf-8")
     os._exit(0)
 
 
@@ -223,8 +231,7 @@ def main() -> None:
     """Elaborate."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)  # the log of Yosys; its errors go to the standard error
-    with open("request.json", encoding="utf-8") as file:
-        job = Job(json.load(file))
+    job = Job(json.loads(Path("request.json").read_text(encoding="utf-8")))
     try:
         job.read()
         facts = job.check()

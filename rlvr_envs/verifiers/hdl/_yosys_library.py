@@ -4,7 +4,7 @@ It runs in the clean interpreter of a slot, so that it uses pyosys and nothing o
 name the definitions as ``techmap -map %gates`` and ``techmap -map %division``.
 """
 
-import os
+from pathlib import Path
 
 from pyosys import libyosys as ys
 
@@ -20,4 +20,4 @@ def save(name: str, path: str) -> None:
 
 
 save("gates", f"{ys.proc_share_dirname()}techmap.v")
-save("division", os.path.join(os.path.dirname(os.path.abspath(__file__)), "narrow_division.v"))
+save("division", str(Path(__file__).with_name("narrow_division.v")))

@@ -6,6 +6,7 @@ of a reference. What comes back is plain data. Which text may be elaborated at a
 """
 
 import json
+import signal
 import threading
 from collections import OrderedDict
 from dataclasses import asdict, dataclass
@@ -152,7 +153,7 @@ def _job_text() -> bytes:
 def _run(source: Source, request: dict[str, Any], limits: ElaborationLimits) -> Result:
     files = {
         _JOB: _job_text(),
-        "answer.sv": source.text.encode(),
+        "answer.sv": source.text.encode(errors="replace"),
         "request.json": json.dumps(request).encode(),
     }
     job = Job(script=_JOB, files=files, limits=limits.job(), collect=_COLLECTED)
@@ -171,23 +172,22 @@ def _outcome(source: Source, result: Result) -> Netlist | Refusal:
         return Refusal(**json.loads(result.files["refusal.json"]))
     if result.status is RunStatus.NONZERO_EXIT:
         return _error(source, result)
-    if result.status is RunStatus.SIGNAL:
-        return _crash(result)
-    if result.status in (RunStatus.OK, RunStatus.SANDBOX_ERROR, RunStatus.COMPILE_ERROR):
+    return _end(result)
+
+
+def _end(result: Result) -> Refusal:
+    """Return the refusal for a run that neither came to its end nor said why."""
+    # Whoever takes little and is ended all the same was not ended for what the design takes.
+    idle = result.cpu_s < 1 and result.peak_memory_mib < 256
+    killed = result.status is RunStatus.SIGNAL and result.signal == signal.SIGKILL
+    if result.status in (RunStatus.OK, RunStatus.SANDBOX_ERROR):
         return Refusal("fault", f"the elaboration gave no result: {result.detail}"[:MOST_DETAIL])
-    if result.status is RunStatus.WALL_TIMEOUT and result.cpu_s < 1:
-        return Refusal("fault", f"the elaboration stood still: {result.detail}")
-    return Refusal("resource", f"elaborating the design takes too much: {result.detail}")
-
-
-def _crash(result: Result) -> Refusal:
-    killed = result.signal == 9
-    if killed and result.cpu_s < 1:
-        return Refusal("fault", "the machine ended the elaboration")
-    if killed:  # where the machine has a tighter limit on CPU time than ours
-        text = f"elaborating the design takes too much: {result.cpu_s:.0f} s of CPU time"
-        return Refusal("resource", text)
-    return Refusal("unsupported", "the synthesis tool breaks down on this design")
+    if idle and (killed or result.status is RunStatus.WALL_TIMEOUT):
+        return Refusal("fault", f"the machine ended the elaboration: {result.detail}")
+    if result.status is RunStatus.SIGNAL and not killed:
+        return Refusal("unsupported", "the synthesis tool breaks down on this design")
+    taken = f"{result.cpu_s:.0f} s of CPU time, {result.peak_memory_mib:.0f} MiB of memory"
+    return Refusal("resource", f"elaborating the design takes too much ({taken})")
 
 
 def _netlist(result: Result) -> Netlist | Refusal:

@@ -1,11 +1,21 @@
-"""An answer as text: what may be given to the tools, and why anything else may not."""
+"""An answer as text: what may be given to the tools, and why anything else may not.
+
+The text is cut into tokens, and what could print, read or write files, reach another design, touch
+a proof or grow beyond all bounds is refused by name, each with a sentence that says what to write
+instead. It is a first wall, for clear messages; the tools behind it run in a sandbox, alone with
+the text. Everything here takes time in proportion to the length of the text.
+"""
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from rlvr_envs.verifiers.hdl.macros import Macro, expanded
 
 MOST_CHARACTERS = 65536
-
-_MODULE = re.compile(r"\bmodule\s++(?:automatic\s++|static\s++)?([A-Za-z_]\w*+)")
+MOST_MACROS = 128
+MOST_TOKENS = 200_000  # after all macros are replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +57,287 @@ class Source:
         return f"there is no module {self.top}" + (f", only {found:.200}" if found else "")
 
 
+class Token(NamedTuple):
+    """A piece of the text: what it is, as it stands there, and in which line."""
+
+    kind: str
+    text: str
+    line: int
+
+
+class _Forbidden(Exception):
+    """The text may not be given to the tools; the argument says why."""
+
+
+# All repetitions are possessive: nothing is ever tried twice. What a lone quote, backslash or
+# comment mark begins has no end, and is refused below.
+_TOKEN = re.compile(
+    r"""
+      (?P<comment>   //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/ )
+    | (?P<newline>   \n )
+    | (?P<space>     [ \t\f\v]++ )
+    | (?P<continued> \\\n )
+    | (?P<triple>    \"\"\" )
+    | (?P<string>    "(?:[^"\\\n]|\\[^\n])*+" )
+    | (?P<escaped>   \\[^\s]++ )
+    | (?P<system>    \$[\w$]++ )
+    | (?P<directive> `[A-Za-z_]\w*+ )
+    | (?P<open>      \(\*(?!\s*+\)) )
+    | (?P<close>     \*\) )
+    | (?P<word>      [A-Za-z_][\w$]*+ )
+    | (?P<number>    [0-9][0-9_]*+ )
+    | (?P<unclosed>  /\* )
+    | (?P<other>     . )
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_LAYOUT = frozenset({"comment", "newline", "space", "continued"})
+
+_OF_A_KIND = {
+    "triple": "a string with three quotes is not allowed here",
+    "escaped": "an escaped identifier (a backslash and a name) is not allowed here: use letters, "
+    "digits and underscores",
+    "unclosed": "a comment begins with /* and does not end",
+}
+_OF_A_CHARACTER = {
+    '"': "a string does not end in its line",
+    "`": "a backquote stands before the name of a directive or macro; joining names (``) and "
+    "strings in macros are not allowed here",
+    "\\": "a backslash may only end a line of a macro",
+}
+
+# --- words ----------------------------------------------------------------------------------
+
+_REASONS: Mapping[str, str] = {
+    "assert assume cover restrict expect property endproperty sequence endsequence checker "
+    "endchecker covergroup": "{} belongs to verification: describe the hardware alone, its "
+    "behaviour is checked from outside",
+    "force release deassign": "{} overrides signals in a simulation: every signal has one driver "
+    "that stands in the design",
+    "bind": "bind puts modules into other designs: instantiate a module where it is used",
+    "fork join join_any join_none wait wait_order": "{} is for testbenches: hardware reacts to "
+    "edges and levels, in always blocks",
+    "class program": "{} is for testbenches, not for hardware",
+    "final": "a final block runs at the end of a simulation, and hardware has none",
+    "primitive table": "user-defined primitives are not allowed here: write the function as "
+    "expressions or as a case",
+    "specify specparam": "{} describes delays, which play no part here",
+    "config": "config chooses among libraries, and there is a single source here",
+}
+_FORBIDDEN_WORDS = {
+    word: reason.format(word) for words, reason in _REASONS.items() for word in words.split()
+}
+_FOREIGN = frozenset({"import", "export"})
+
+# Pure functions of their arguments, most of them of constants.
+SYSTEM_FUNCTIONS = (
+    *("$signed", "$unsigned", "$clog2", "$bits", "$countones", "$countbits", "$onehot"),
+    *("$onehot0", "$size", "$left", "$right", "$low", "$high", "$increment", "$dimensions"),
+    *("$unpacked_dimensions", "$pow", "$sqrt", "$ceil", "$floor", "$ln", "$log10", "$exp"),
+    *("$rtoi", "$itor"),
+)
+_SYSTEM_REASONS = (
+    (
+        re.compile(r"\$(f|s)?(display|write|strobe|monitor|info|warning|error|fatal)"),
+        "{} prints, and nothing that is printed is read: leave it out",
+    ),
+    (re.compile(r"\$(finish|stop|exit)"), "{} ends a simulation, and hardware does not end"),
+    (
+        re.compile(r"\$(readmem|writemem|sreadmem|f|dump|sdf|rewind|ungetc)"),
+        "{} reaches files: write tables as a case or as constants",
+    ),
+    (re.compile(r"\$(system|\w+\$plusargs)"), "{} reaches outside the design"),
+    (re.compile(r"\$(u?random|dist_)"), "{} is random, and hardware is not"),
+    (re.compile(r"\$(time|realtime|stime)"), "{} reads a simulation's time: count clock edges"),
+    (re.compile(r"\$(root|unit)"), "{} names what lies outside the module: use ports"),
+    (
+        re.compile(r"\$(past|rose|fell|stable|changed|sampled)"),
+        "{} belongs to assertions: keep the earlier value in a register",
+    ),
+)
+
+_DIRECTIVES = frozenset(
+    {"`define", "`undef", "`undefineall", "`ifdef", "`ifndef", "`elsif", "`else", "`endif"}
+    | {"`timescale", "`default_nettype", "`resetall", "`celldefine", "`endcelldefine"}
+)
+_NAMING = frozenset({"`define", "`undef", "`ifdef", "`ifndef", "`elsif"})
+
+# Hints for tools that no step here takes; everything else could steer one.
+_ATTRIBUTES = re.compile(
+    r"full_case|parallel_case|fsm_encoding|fsm_state|enum_state|ram_?style|rom_?style|ram_block"
+    r"|rom_block|use_dsp|use_dsp48|mult_?style|async_reg|dont_touch|mark_debug|max_fanout"
+    r"|shreg_extract|srl_style|iob|syn_\w+|altera_attribute",
+    re.ASCII | re.IGNORECASE,
+)
+
+
 def read_source(text: str, top: str) -> Source | Refusal:
     """Return a source that the tools may be given, or why not."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        _check_characters(plain)
+        tokens = list(_tokens(plain))
+        _check_tokens(tokens)
+        _check_attributes(tokens)
+        _check_macros(tokens)
+    except _Forbidden as forbidden:
+        return Refusal("forbidden", str(forbidden))
+    source = Source(plain, top, tuple(_modules(tokens)))
+    if not any(token.kind == "word" for token in tokens):
+        return Refusal("compile", f"there is nothing in the source, and no module {top}")
+    return source
+
+
+def _check_characters(text: str) -> None:
     if len(text) > MOST_CHARACTERS:
         most = MOST_CHARACTERS
-        return Refusal("forbidden", f"the source has {len(text)} characters, above {most}")
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    return Source(plain, top, tuple(_MODULE.findall(plain)))
+        raise _Forbidden(f"the source has {len(text)} characters, and at most {most} are read")
+    odd = _CONTROL.search(text)
+    if odd:
+        line = text.count("\n", 0, odd.start()) + 1
+        raise _Forbidden(f"line {line}: the source has a control character {odd[0]!r}")
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    """Cut the text into tokens; spaces are left out, comments and ends of lines are not."""
+    line = 1
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or "other"
+        if kind == "unclosed" or match[0] == '"':  # what follows cannot be read
+            reason = _OF_A_KIND.get(kind) or _OF_A_CHARACTER[match[0]]
+            raise _Forbidden(f"line {line}: {reason}")
+        if kind != "space":
+            yield Token(kind, match[0], line)
+        if kind in ("newline", "comment", "continued"):
+            line += match[0].count("\n")
+
+
+def _check_tokens(tokens: Sequence[Token]) -> None:
+    defined = {after.text for token, after in _pairs(tokens) if token.text == "`define"}
+    for token, after in _pairs(tokens):
+        reason = _why_not(token, after, defined)
+        if reason:
+            raise _Forbidden(f"line {token.line}: {reason}")
+
+
+def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
+    """Go through the tokens that are no layout, each with the one behind it."""
+    last: Token | None = None
+    for token in tokens:
+        if token.kind in _LAYOUT:
+            continue
+        if last is not None:
+            yield last, token
+        last = token
+    if last is not None:
+        yield last, Token("other", "", last.line)
+
+
+def _why_not(token: Token, after: Token, defined: set[str]) -> str:
+    """Return why a token may not stand there, or nothing."""
+    kind, text = token.kind, token.text
+    if kind == "word":
+        reason = _why_no_word(text, after)
+    elif kind == "system":
+        reason = "" if text in SYSTEM_FUNCTIONS else _why_no_function(text)
+    elif kind == "directive":
+        reason = _why_no_directive(text, defined)
+    elif not text.isascii():
+        reason = f"{text:.20} is not in ASCII, and only comments may be in anything else"
+    else:
+        reason = _OF_A_KIND.get(kind) or _OF_A_CHARACTER.get(text, "")
+    return reason
+
+
+def _why_no_word(word: str, after: Token) -> str:
+    if word in _FOREIGN and after.kind != "word":
+        return f"{word} of a function calls a program outside: everything stands in the design"
+    return _FORBIDDEN_WORDS.get(word, "")
+
+
+def _why_no_function(name: str) -> str:
+    for pattern, reason in _SYSTEM_REASONS:
+        if pattern.match(name):
+            return reason.format(f"{name:.40}")
+    return f"{name:.40} is none of the system functions that hardware can have: " + ", ".join(
+        SYSTEM_FUNCTIONS[:7]
+    )
+
+
+def _why_no_directive(name: str, defined: set[str]) -> str:
+    if name in _DIRECTIVES or name[1:] in defined:
+        return ""
+    if name in ("`include", "`line", "`__FILE__"):
+        return f"{name} is about files, and there is a single source here: write everything out"
+    return f"{name:.40} is neither a macro that the source defines nor a directive allowed here"
+
+
+def _check_attributes(tokens: Sequence[Token]) -> None:
+    """Raise for an attribute that could steer a tool."""
+    place = None  # the token before, within an attribute
+    for token, _ in _pairs(tokens):
+        if token.kind == "open":
+            place = token
+        elif token.kind == "close":
+            place = None
+        elif place is not None:
+            named = place.kind == "open" or place.text == ","
+            harmless = token.kind == "word" and _ATTRIBUTES.fullmatch(token.text)
+            if token.kind == "directive" or (named and not harmless):
+                raise _Forbidden(
+                    f"line {token.line}: the attribute {token.text:.40} is not allowed here: "
+                    "leave attributes out"
+                )
+            place = token
+
+
+def _check_macros(tokens: Sequence[Token]) -> None:
+    """Raise where macros would grow beyond what any design needs."""
+    macros, rest = _macros(tokens)
+    if sum(map(len, macros.values())) > MOST_MACROS:
+        raise _Forbidden(f"the source defines more than {MOST_MACROS} macros")
+    if macros and expanded(macros, rest) > MOST_TOKENS:
+        raise _Forbidden("the macros of the source grow beyond all bounds when they are replaced")
+
+
+def _macros(tokens: Sequence[Token]) -> tuple[dict[str, list[Macro]], list[str]]:
+    """Return the definitions of each macro, and the other tokens."""
+    macros: dict[str, list[Macro]] = {}
+    rest: list[str] = []
+    body: list[str] | None = None
+    glued = False  # whether a parenthesis right behind the name opens parameters
+    for number, token in enumerate(tokens):
+        if token.kind == "newline" or (token.kind == "comment" and "\n" in token.text):
+            if body:
+                macros.setdefault(body[0], []).append(Macro.of(body[1:], glued=glued))
+            body = None
+        elif token.kind in _LAYOUT:
+            continue
+        elif body is not None:
+            body.append(token.text)
+        elif token.text == "`define":
+            body = []
+            glued = _opens_parameters(tokens[number + 1 : number + 3])
+        else:
+            rest.append(token.text)
+    if body:
+        macros.setdefault(body[0], []).append(Macro.of(body[1:], glued=glued))
+    return macros, rest
+
+
+def _opens_parameters(following: Sequence[Token]) -> bool:
+    """Whether a name and an open parenthesis follow; a macro with a space between takes none."""
+    return [token.text for token in following][1:] == ["("]
+
+
+def _modules(tokens: Sequence[Token]) -> Iterator[str]:
+    """Return the names of the modules."""
+    words = (token for token in tokens if token.kind not in _LAYOUT)
+    for token in words:
+        if token.text == "module":
+            name = next(words, None)
+            if name is not None and name.text in ("automatic", "static"):
+                name = next(words, None)
+            if name is not None and name.kind == "word":
+                yield name.text
