@@ -1,0 +1,197 @@
+"""Whether two designs are equivalent: the cheapest way to decide it first.
+
+Simulation of a few cycles finds most differences. What it does not find is settled by trying all
+inputs, where they are few, or by a proof; and where no proof comes to an end, by a long simulation,
+whose verdict is bounded and says so.
+"""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import RlvrEnvsError
+from rlvr_envs.verifiers.hdl.aig import Aig, NetlistTooLarge, read
+from rlvr_envs.verifiers.hdl.elaborate import Netlist, Refusal, elaborate, elaborate_once
+from rlvr_envs.verifiers.hdl.interface import Port, Reference
+from rlvr_envs.verifiers.hdl.prove import prove
+from rlvr_envs.verifiers.hdl.simulate import (
+    DEEP,
+    QUICK,
+    Difference,
+    compare,
+    depth,
+    exhaustible,
+    exhaustive,
+)
+
+
+class ReferenceRefused(RlvrEnvsError):
+    """The reference itself cannot be read: a fault of ours, or of a dataset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An answer beside its reference, both as graphs with the same ports.
+
+    Attributes:
+        gold: the reference.
+        gate: the answer.
+        reference: where gold came from.
+        clocked: whether a step is a cycle of the clock; otherwise the clock is an input that
+            changes like any other.
+        netlist: of the answer.
+        gold_netlist: of the reference.
+    """
+
+    gold: Aig
+    gate: Aig
+    reference: Reference
+    clocked: bool
+    netlist: Netlist
+    gold_netlist: Netlist
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known about two designs.
+
+    Attributes:
+        equal: whether they are taken for equivalent.
+        proved: whether that is certain for all inputs at all times; a difference always is.
+        engine: what decided.
+        depth: without a proof, for how many cycles no difference was found.
+        difference: a run that shows one.
+    """
+
+    equal: bool
+    proved: bool
+    engine: str
+    depth: int = 0
+    difference: Difference | None = None
+
+
+def pair(answer: str, reference: Reference) -> Pair | Refusal:
+    """Elaborate an answer and its reference, each alone, and bring their ports together.
+
+    Raises:
+        ReferenceRefused: the reference cannot be elaborated.
+        DependencyError: the tools are missing.
+    """
+    netlist = elaborate(answer, reference.top)
+    if isinstance(netlist, Refusal):
+        return netlist
+    if wrong := ports_differ(netlist.ports, reference.ports):
+        return Refusal("ports", wrong)
+    gold_netlist = gold_of(reference)
+    clocked = _one_clock(netlist, reference) and _one_clock(gold_netlist, reference)
+    if not clocked:
+        again = elaborate(answer, reference.top, clocked=False)
+        if isinstance(again, Refusal):
+            return again
+        netlist, gold_netlist = again, gold_of(reference, clocked=False)
+    try:
+        gate = read(netlist)
+    except NetlistTooLarge as error:
+        return Refusal("resource", str(error))
+    gold = read(gold_netlist, split_x=reference.free_x)
+    return Pair(gold, _in_order(gate, gold), reference, clocked, netlist, gold_netlist)
+
+
+def gold_of(reference: Reference, *, clocked: bool = True) -> Netlist:
+    """Return the netlist of a reference, which is kept for the next answer.
+
+    Raises:
+        ReferenceRefused: there is none, or its ports are others than it says.
+    """
+    found = elaborate_once(
+        reference.source, reference.top, clocked=clocked, split_x=reference.free_x
+    )
+    if isinstance(found, Refusal):
+        raise ReferenceRefused(
+            f"the reference cannot be elaborated ({found.stage}): {found.detail}"
+        )
+    if wrong := ports_differ(found.ports, reference.ports):
+        raise ReferenceRefused(f"the reference has other ports than it says: {wrong}")
+    return found
+
+
+def ports_differ(found: tuple[Port, ...], wanted: tuple[Port, ...]) -> str:
+    """Return what is wrong with the ports of an answer, the empty string if nothing is."""
+    have = {port.name: port for port in found}
+    for port in wanted:
+        other = have.pop(port.name, None)
+        if other is None:
+            return f"the port `{port.name}` is missing (it is `{port.declaration()}`)"
+        if other.direction != port.direction:
+            return f"the port `{port.name}` is an {other.direction}, it has to be {_an(port)}"
+        if other.width != port.width:
+            return f"the port `{port.name}` has {_bits(other)}, it has to have {_bits(port)}"
+    if have:
+        extra = ", ".join(f"`{name}`" for name in list(have)[:3])
+        return f"there is no port {extra} in the description"
+    return ""
+
+
+def _an(port: Port) -> str:
+    return f"an {port.direction}"
+
+
+def _bits(port: Port) -> str:
+    return "1 bit" if port.width == 1 else f"{port.width} bits"
+
+
+def _one_clock(netlist: Netlist, reference: Reference) -> bool:
+    """Return whether all state moves at the rising edge of the reference's clock."""
+    allowed = set() if reference.clocking is None else {(reference.clocking.clock, "posedge")}
+    return not netlist.latches and set(netlist.clocks) <= allowed
+
+
+def _in_order(gate: Aig, gold: Aig) -> Aig:
+    """Return a graph with its ports in the order of another's."""
+    return Aig(
+        {name: gate.inputs[name] for name in gold.inputs},
+        {name: gate.outputs[name] for name in gold.outputs},
+        gate.free,
+        gate.latches,
+        gate.gates,
+        gate.unknown,
+    )
+
+
+def refute(pair: Pair) -> Difference | None:
+    """Return a difference that simulation finds, the same on every machine, or None."""
+    found = compare(pair.gold, pair.gate, pair.reference, clocked=pair.clocked, effort=QUICK)
+    if found is None and exhaustible(pair.gold, pair.gate):
+        return exhaustive(pair.gold, pair.gate)
+    if found is None:
+        found = compare(
+            pair.gold, pair.gate, pair.reference, clocked=pair.clocked, effort=DEEP, seed=1
+        )
+    return found
+
+
+def decide(pair: Pair) -> Outcome:
+    """Return whether the two designs are equivalent.
+
+    A proof that does not come to an end within its limits, which a slow machine may cause, leaves
+    a bounded verdict instead of a proven one; it never turns right into wrong, unless the answer
+    holds so much more state than the reference that simulation could not reach a difference.
+    """
+    gold, gate, reference = pair.gold, pair.gate, pair.reference
+    found = compare(gold, gate, reference, clocked=pair.clocked, effort=QUICK)
+    if found is not None:
+        return Outcome(equal=False, proved=True, engine="simulation", difference=found)
+    if exhaustible(gold, gate):
+        found = exhaustive(gold, gate)
+        return Outcome(found is None, proved=True, engine="all inputs", difference=found)
+    proof = prove(gold, gate, reference, clocked=pair.clocked)
+    if proof.status != "open":
+        return Outcome(proof.status == "equal", True, proof.engine, difference=proof.difference)
+    found = compare(gold, gate, reference, clocked=pair.clocked, effort=DEEP, seed=1)
+    if found is not None:
+        return Outcome(equal=False, proved=True, engine="long simulation", difference=found)
+    cycles = depth(gold, gate, DEEP)
+    return Outcome(_bounded_enough(pair), proved=False, engine="long simulation", depth=cycles)
+
+
+def _bounded_enough(pair: Pair) -> bool:
+    """Return whether a bounded verdict counts: a late difference takes state to wait for it."""
+    return pair.netlist.state_bits <= 2 * pair.gold_netlist.state_bits + 16
