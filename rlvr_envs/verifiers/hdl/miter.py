@@ -42,9 +42,13 @@ class Schedule:
         clock = "" if clocked else clocking.clock
         return cls(clock, clocking.reset, clocking.reset_active, held)
 
-    def forced_clock(self, step: int) -> int | None:
-        """Return the level of the toggled clock in a step, or None where it may be any."""
-        return step if step == 0 or step < self.held else None
+    def forced(self, port: str, step: int) -> int | None:
+        """Return the level of an input in a step, or None where it may be any."""
+        if port == self.reset and step < self.held:
+            return self.active
+        if port == self.clock and (step == 0 or step < self.held):
+            return step
+        return None
 
 
 def compared(gold: Aig, gate: Aig) -> list[tuple[int, int, int]]:

@@ -89,7 +89,7 @@ class Stimuli:
         return bit
 
     def _clock(self, before: int) -> int:
-        forced = self._schedule.forced_clock(self._step)
+        forced = self._schedule.forced(self._schedule.clock, self._step)
         if forced is not None:
             return self._full * forced
         turned = before ^ self._full
