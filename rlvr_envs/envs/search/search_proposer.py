@@ -247,9 +247,10 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
     def proposal(self, problem: ProposerProblem, action: str) -> dict[str, Any] | None:
         """Return what a solver needs for the question of a message, None without a valid one.
 
-        It has `question`, `answers` (the accepted names), `hops` and `row`, a row of the search
-        task that asks the question in the same world. What the proposer did before is not looked
-        at: the verdict of the episode says whether the proposal counts.
+        It has `question`, `answers` (the accepted names), `hops`, `evidence` (the pages that tell
+        the facts behind the answer, each with `id`, `title` and `text`) and `row`, a row of the
+        search task that asks the question in the same world. What the proposer did before is not
+        looked at: the verdict of the episode says whether the proposal counts.
         """
         call = parse_proposal(action, problem.syntax)
         if isinstance(call, Malformed) or call.tool != ANSWER:
@@ -261,9 +262,15 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
         spec = registry.find(_SOLVED_BY[meant.plan[-1].op])
         task = spec.task_type(self.config.solving())
         row = Instance(spec, task, asked, None, None, spec.answer_format).to_row()
+        told = site(problem.world, problem.world_seed)
+        evidence = [
+            {"id": page, "title": told.pages[page].title, "text": told.plain[page]}
+            for page in meant.evidence
+        ]
         return {
             "question": call.text,
             "answers": list(problem.forms),
             "hops": problem.hops,
+            "evidence": evidence,
             "row": row,
         }
