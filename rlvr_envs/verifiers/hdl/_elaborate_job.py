@@ -36,6 +36,7 @@ FLIP_FLOP = re.compile(r"\$(a|s|al)?dff(e|ce|sr|sre)?")
 FF_CLOCK = (("CLK", "CLK_POLARITY", ""),)
 LATCHES = frozenset({"$dlatch", "$adlatch", "$dlatchsr", "$sr"})
 NOT_GATES = frozenset({"$anyseq", "$scopeinfo"})
+TO_GATES = ("simplemap", "opt_expr", "opt_merge t:$*ff* t:$_*FF* %u %n", "opt_clean")
 
 
 class Refused(Exception):
@@ -114,25 +115,23 @@ class Job:
         self.run("memory_map", "async2sync" if self.request["clocked"] else "clk2fflogic")
         if self.request["split_x"]:
             self.run("opt_clean", "xprop -assume-def-inputs -split-outputs", "chformal -remove")
-        self.run("setundef -undriven -anyseq", "opt -nodffe -nosdff")
+        # Values that nothing determines become free inputs before anything is simplified: most
+        # passes would settle them as it suits. `opt_dff`, and merging flip-flops, would settle
+        # what a flip-flop holds before its first clock.
+        self.run("setundef -undriven -anyseq", "dffunmap")
+        self.run("opt_expr", "opt_muxtree", "opt_reduce", "opt_expr", "opt_clean")
+        self.run("techmap -map %arithmetic", *TO_GATES)
         kinds = self.kinds()
-        if any(kind in kinds for kind in ("$div", "$mod")):
-            for _ in range(3):
-                self.run("techmap -map %division", "opt_expr", "opt_clean")
-        self.run("simplemap")
-        if any(kind[1] != "_" and kind not in NOT_GATES for kind in self.kinds()):
-            self.run("techmap -map %gates")
-        self.run("opt -fast -nodffe -nosdff")
-        cells = sum(count for kind, count in self.kinds().items() if kind not in NOT_GATES)
-        self.run(
-            "dffunmap", "aigmap", "opt_clean", "write_aiger -ascii -zinit -map out.map out.aag"
-        )
+        if any(kind[1] != "_" and kind not in NOT_GATES for kind in kinds):
+            self.run("techmap -map %gates", *TO_GATES)
+            kinds = self.kinds()
+        self.run("aigmap", "write_aiger -ascii -zinit -map out.map out.aag")
         with Path("out.aag").open(encoding="ascii") as file:
             ands = int(file.readline().split()[5])
         if ands > self.request["ands"]:
             most = self.request["ands"]
             raise Refused("resource", f"the design needs {ands} and-gates, above {most}")
-        return cells
+        return sum(count for kind, count in kinds.items() if kind not in NOT_GATES)
 
     def kinds(self) -> dict[str, int]:
         """Return how many cells of each kind the design has."""

@@ -1,7 +1,7 @@
-"""Loaded into the slots of the sandbox: the cell definitions that jobs would each parse anew.
+"""Loaded into the slots of the sandbox: cell definitions, which every job would parse anew.
 
 It runs in the clean interpreter of a slot, so that it uses pyosys and nothing of this package. Jobs
-name the definitions as ``techmap -map %gates`` and ``techmap -map %division``.
+name the definitions as ``techmap -map %arithmetic`` and ``techmap -map %gates``.
 """
 
 from pathlib import Path
@@ -15,9 +15,9 @@ READ = "read_verilog -nooverwrite -noblackbox -icells"
 def save(name: str, path: str) -> None:
     """Parse a file of definitions, and keep it under a name."""
     design = ys.Design()
-    ys.run_pass(f"{READ} {path}", design)
+    ys.run_pass(f'{READ} "{path}"', design)
     ys.run_pass(f"design -save {name}", design)
 
 
 save("gates", f"{ys.proc_share_dirname()}techmap.v")
-save("division", str(Path(__file__).with_name("narrow_division.v")))
+save("arithmetic", str(Path(__file__).with_name("arithmetic.v")))
