@@ -180,15 +180,14 @@ def _default_cache() -> Path:
 
 def _reopen(source: _Source, folder: Path) -> Corpus:
     """Return the corpus; what is missing or damaged is written first."""
+    fault = ""
     if _whole(folder):
         try:
             return Corpus(source, folder)
-        except (RetrievalError, ValueError, OSError):
-            damaged = True
-    else:
-        damaged = False
-    with _alone(folder):
-        if damaged or not _whole(folder):
+        except (RetrievalError, ValueError, OSError) as error:
+            fault = f"; what lies there cannot be used: {error}"
+    with _alone(folder, fault):
+        if fault or not _whole(folder):
             _write(source, folder)
         return Corpus(source, folder)
 
@@ -209,15 +208,19 @@ def _manifest(folder: Path) -> Any:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep other processes from writing the same index; the lock goes with the process."""
+def _alone(folder: Path, fault: str) -> Iterator[None]:
+    """Keep other processes from writing the same index; the lock goes with the process.
+
+    Raises:
+        ConfigError: nothing can be written there; the message ends with why it would have to be.
+    """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         lock = Path(f"{folder}.lock").open("wb")  # noqa: SIM115 - closed below
     except OSError as error:
         raise ConfigError(
             f"the index cannot be kept in {str(folder.parent)!r} ({error.strerror}): "
-            "name another cache folder"
+            f"name another cache folder{fault}"
         ) from error
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -21,6 +21,7 @@ from rlvr_envs.verifiers.retrieval import normal
 _ON_BAD_ROW = ("error", "skip")
 _QUERY_CHARS = 1_000  # of what the oracle searches for
 _MOST_SHOWN = 2_000  # characters of a hit
+_LONGEST_PART = 100_000  # characters of a page in one observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,8 @@ class SearchCorpusConfig:
                 raise ConfigError(f"{name} is one of {', '.join(allowed)}, got {value!r}{hint}")
         if not 0 <= self.shown_chars <= _MOST_SHOWN:
             raise ConfigError(f"shown_chars is in 0..{_MOST_SHOWN}, got {self.shown_chars}")
+        if self.part_chars > _LONGEST_PART:
+            raise ConfigError(f"part_chars is in 500..{_LONGEST_PART}, got {self.part_chars}")
         if self.engine != "auto":
             choose(self.engine)
         self.limits()

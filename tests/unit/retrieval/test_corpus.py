@@ -8,7 +8,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.retrieval import corpus as corpora
-from rlvr_envs.retrieval.base import Document, build
+from rlvr_envs.retrieval.base import Document, RetrievalError, build
 from rlvr_envs.retrieval.corpus import documents as documents_of
 from rlvr_envs.retrieval.corpus import open_corpus
 
@@ -242,6 +242,24 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path, engine, documents):
     taken = write(tmp_path / "file", ["x"])
     with pytest.raises(ConfigError, match="name another cache folder"):
         open_corpus(path, engine, taken / "cache")
+
+
+def test_an_index_that_can_be_neither_used_nor_written_anew_is_told(
+    tmp_path, engine, documents, monkeypatch
+):
+    path = write(tmp_path / "pages.jsonl", map(record, documents[:3]))
+    folder = open_corpus(path, engine, tmp_path / "cache").folder
+    lock = tmp_path / "cache" / f"{folder.name}.lock"
+    lock.unlink()
+    lock.mkdir()
+
+    def locked(*given):
+        raise RetrievalError("no lock file can be written")
+
+    monkeypatch.setattr(corpora, "_open", {})
+    monkeypatch.setattr(corpora, "Corpus", locked)
+    with pytest.raises(ConfigError, match=r"cannot be used: no lock file can be written$"):
+        open_corpus(path, engine, tmp_path / "cache")
 
 
 def test_the_layouts(tmp_path):

@@ -34,6 +34,7 @@ def posed(index=0, **knobs):
         ({"engine": "tantivi"}, "engine should be one of auto, bm25, tantivy"),
         ({"max_calls": 0}, "max_calls >= 1"),
         ({"part_chars": 10}, "part_chars >= 500"),
+        ({"part_chars": 100_001}, r"part_chars is in 500\.\.100000, got 100001"),
         ({"hits": 0}, "hits >= 1"),
         ({"shown_chars": -1}, r"shown_chars is in 0\.\.2000, got -1"),
     ],
