@@ -134,8 +134,8 @@ class SearchCorpusTask(
         and should be no reward: listing n candidates of equal length with the right one among
         them makes it 2/(n + 1), and a sentence around the answer pays as well. With
         ``score="f1"`` such answers earn 0, as they do with "em"; what still pays is an answer no
-        longer than the right one that shares words with it, such as a family name, or the words
-        of two candidates mixed. Known gaps: a wrong answer in the file is taken for right, and a
+        longer than the right one that shares words with it: a family name, the words of two
+        candidates mixed, or "of" alone where that is in the name. Known gaps: a wrong answer in the file is taken for right, and a
         right one that the file lacks for wrong; the question may be answered without a search.
 
     Difficulty:

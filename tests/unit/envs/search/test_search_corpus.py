@@ -170,6 +170,7 @@ def test_the_part_f1_is_what_stuffing_would_have_earned():
     ],
 )
 def test_what_f1_pays_in_part(answer, f1):
+    assert Judge("f1", ("University of Ost",))("of").score == 0.5
     verdict = Judge("f1", ANSWERS)(answer)
     assert verdict.score == pytest.approx(f1)
     assert verdict.parts["declined"] == float(answer == "Unanswerable")
