@@ -22,7 +22,8 @@ from rlvr_envs.verifiers.hdl.sandbox import abc_path, hdl_sandbox
 from rlvr_envs.verifiers.hdl.simulate import Difference, replay
 
 _STATUS = re.compile(rb"Status = (-?\d)\s+Frames = (-?\d+)")
-_GRAPH, _RUN = "miter.aig", "run.cex"
+_GRAPH, _SWEPT, _RUN = "miter.aig", "swept.aig", "run.cex"
+_NOTHING = re.compile(rb"aig \d+ \d+ 0 1 0\n0\n")  # no latch, no gate, and the output is 0
 _LONGEST_RUN = 20_000  # steps
 
 
@@ -41,11 +42,12 @@ class Engine:
     cpu_s: float
 
 
-# Sweeping first merges the state that both designs have alike.
+# Sweeping first merges the state that both designs have alike; often nothing is left then.
+_SWEEP = f"strash; scorr; write_aiger {_SWEPT}"
 COMBINATIONAL = (Engine("iprove", "strash; iprove", 2.0),)
 SEQUENTIAL = (
-    Engine("pdr", "strash; scorr; pdr", 2.0),
-    Engine("bmc", "strash; scorr; bmc3 -F 40 -C 1000", 1.0),
+    Engine("pdr", f"{_SWEEP}; pdr", 2.0),
+    Engine("bmc", f"{_SWEEP}; bmc3 -F 40 -C 1000", 1.0),
 )
 
 
@@ -99,6 +101,8 @@ def prove(
         told = _STATUS.findall(result.stdout)
         status, depth = (int(number) for number in told[-1]) if told else (-1, 0)
         proof = Proof("open", engine.name, max(depth, 0), cpu_s=spent)
+        if _NOTHING.match(result.files.get(_SWEPT, b"")):
+            return replace(proof, status="equal", engine="sweep")
         if status == 1:
             return replace(proof, status="equal")
         if status == 0:
@@ -119,7 +123,7 @@ def _run(engine: Engine, joined: Miter) -> Result:
         argv=(abc_path(), "-c", script),
         files={_GRAPH: joined.aiger},
         limits=limits,
-        collect=(_RUN,),
+        collect=(_SWEPT, _RUN),
     )
     result = hdl_sandbox().run(job)
     if result.status is RunStatus.SANDBOX_ERROR or result.exit_code == 127:
