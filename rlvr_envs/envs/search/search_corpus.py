@@ -135,8 +135,9 @@ class SearchCorpusTask(
         them makes it 2/(n + 1), and a sentence around the answer pays as well. With
         ``score="f1"`` such answers earn 0, as they do with "em"; what still pays is an answer no
         longer than the right one that shares words with it: a family name, the words of two
-        candidates mixed, or "of" alone where that is in the name. Known gaps: a wrong answer in the file is taken for right, and a
-        right one that the file lacks for wrong; the question may be answered without a search.
+        candidates mixed, or "of" alone where that is in the name. Known gaps: a wrong answer in
+        the file is taken for right, and a right one that the file lacks for wrong; the question
+        may be answered without a search.
 
     Difficulty:
         No ladder: the questions of a file are as hard as they are.
