@@ -83,7 +83,8 @@ class _Game:
         if observation:
             self._show(observation, hand)
         verdict, reference = info["verdict"], info["reference"]
-        print(f"\n   {verdict.status}: {verdict.score:g}  {harmless(verdict.detail)}")
+        told = f"   {verdict.status}: {verdict.score:g}  {harmless(verdict.detail)}"
+        print(f"\n{told.rstrip()}")
         if hand is not None:
             self._explain(reference, hand)
         elif verdict.score < 1.0 and isinstance(reference, str):
