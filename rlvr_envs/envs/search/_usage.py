@@ -53,6 +53,8 @@ def usage(syntax: str) -> str:
 # What a person types: the first letter of a call, or its name.
 _SHORT = {tool[0]: tool for tool in (SEARCH, OPEN, FIND, ANSWER)}
 _COMMANDS = ("s words", "o page-id", "o page-id#Section", "f text", "a your answer")
+# What ends a task goes by other names in other tasks.
+_LAST = re.compile(rf"^- .*\byour (?P<what>(?P<key>\w)\w*)\b.* {_TOOLS[-1]}$", re.MULTILINE)
 _HITS = re.compile(r"\d+ found(?: \(part .*\))?:")
 _HIT = re.compile(r"(?P<title>.+?) \((?P<id>[^()\s]+)\): ")
 
@@ -89,6 +91,7 @@ def _plain(text: str, syntax: str) -> str:
         text = f"{result}\n{told}"
     for call, short, does in zip(_CALLS[syntax], _COMMANDS, _TOOLS, strict=True):
         text = text.replace(f"- {call} {does}", f"- {short}: {does}")
+    text = _LAST.sub(rf"- \g<key> your \g<what>: {_TOOLS[-1]}", text)
     text = text.replace(f"\n{_FRAME}", "")
     head, *lines = text.split("\n")
     if not _HITS.fullmatch(head):

@@ -387,3 +387,17 @@ def test_rich_styles_what_is_wrapped(monkeypatch, capsys):
     assert plain == "Told by Ada of Oak Hill\n(ada-of-oak-hill) twice,\ntwice.\n(2 more calls.)\n"
     assert "\x1b[1;36mAda of Oak Hill" in told
     assert "\x1b[2m(2 more calls.)" in told
+
+
+@pytest.mark.parametrize("syntax", ["tags", "json"])
+def test_the_proposer_asks_by_a_short_command_too(syntax):
+    env = TextEnv("SearchProposer-v0", difficulty=1, syntax=syntax)
+    env.reset(seed=1)
+    instance = env.instance
+    hand = instance.task.shorthand(instance.problem)
+    prompt = hand.plain(instance.prompt())
+    for short, does in hand.commands:
+        assert f"\n- {short}: {does}\n" in prompt
+    assert not re.search("[<{]", prompt)
+    for action in instance.reference():
+        assert hand.expand(hand.shorten(action)) == action
