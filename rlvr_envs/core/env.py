@@ -85,8 +85,24 @@ class TextEnv(gymnasium.Env[str, str]):
         self._instance: Instance | None = None
         self._session: Session | None = None
         self._turn = 0
+        self._turn_limit = 0
         self._over = True
         self._transcript: list[str] = []
+
+    @property
+    def turn_limit(self) -> int:
+        """The number of turns after which the running episode is cut off.
+
+        A wrapper may lower or raise it for this episode; the next one begins with the
+        environment's own.
+        """
+        return self._turn_limit
+
+    @turn_limit.setter
+    def turn_limit(self, turns: int) -> None:
+        if isinstance(turns, bool) or not isinstance(turns, int) or turns < 1:
+            raise ConfigError(f"a turn_limit is an integer from 1, got {turns!r}")
+        self._turn_limit = turns
 
     @property
     def instance(self) -> Instance:
@@ -107,6 +123,7 @@ class TextEnv(gymnasium.Env[str, str]):
         if isinstance(instance.task, InteractiveTask):
             self._session = instance.task.begin(instance.problem)
         self._turn, self._over = 0, False
+        self._turn_limit = self._max_turns or instance.spec.max_turns
         prompt = instance.prompt()
         if len(prompt) > MAX_OBSERVATION_CHARS:
             raise ConfigError(
@@ -177,10 +194,9 @@ class TextEnv(gymnasium.Env[str, str]):
         """Book a reply that was judged elsewhere; `step` is this after judging it here."""
         self._turn += 1
         self._transcript += [action, reply.text] if reply.text else [action]
-        limit = self._max_turns or self.instance.spec.max_turns
         verdict, truncated = reply.verdict, False
-        if verdict is None and self._turn >= limit:
-            verdict = Verdict.wrong(f"the limit of {limit} turns is reached")
+        if verdict is None and self._turn >= self._turn_limit:
+            verdict = Verdict.wrong(f"the limit of {self._turn_limit} turns is reached")
             truncated = True
         self._over = verdict is not None
         info = self._info()

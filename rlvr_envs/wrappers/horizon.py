@@ -90,17 +90,16 @@ class TurnLimit:
         if not isinstance(env, TextEnv):
             raise ConfigError(f"a horizon needs an environment of this package, got {env!r:.80}")
         self._env = env
-        self._own = env._max_turns
         self.horizon = checked(horizon)
         self.current = 0
         self.binding = False
 
     def begin(self) -> int:
         """Give the episode that has just begun its limit, and return it."""
-        own = self._own or self._env.instance.spec.max_turns
+        own = self._env.turn_limit
         horizon = turns(self.horizon)
         self.current, self.binding = min(horizon, own), horizon < own
-        self._env._max_turns = self.current
+        self._env.turn_limit = self.current
         return self.current
 
 

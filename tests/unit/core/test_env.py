@@ -220,6 +220,17 @@ def test_turn_limits_truncate():
     assert "limit of 2 turns" in info["verdict"].detail
 
 
+def test_the_turn_limit_of_one_episode_can_be_set():
+    env = gym.make("rlvr/TestGuess-v0", max_turns=2).unwrapped
+    env.reset(seed=1)
+    env.turn_limit = 1
+    assert env.step("what?")[3]
+    env.reset(seed=1)
+    assert env.turn_limit == 2
+    with pytest.raises(ConfigError, match="turn_limit"):
+        env.turn_limit = 0
+
+
 def test_a_broken_session_is_not_a_wrong_answer():
     env = gym.make("rlvr/TestGuess-v0")
     env.reset(seed=1)

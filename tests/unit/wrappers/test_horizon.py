@@ -37,6 +37,12 @@ def test_the_limit_of_the_environment_holds_too(scripted, own, options):
     assert "truncated_by" not in info
 
 
+def test_a_discarded_horizon_leaves_nothing_behind(scripted):
+    base = gym.make(scripted)
+    length(Horizon(base, 2))
+    assert length(Horizon(base, 4))[0] == 4
+
+
 def test_an_answer_on_the_last_turn_counts(scripted, ending):
     env = Horizon(gym.make(scripted), 2)
     env.reset(seed=0)
