@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.verifiers.hdl.aig import NetlistError
 from rlvr_envs.verifiers.hdl.elaborate import Refusal
@@ -49,7 +49,7 @@ def judge(answer: str, reference: Reference, *, reward: str = "equivalence") -> 
         if isinstance(found, Refusal):
             return refused(found, reward)
         outcome = decide(found)
-    except (ReferenceRefused, NetlistError) as error:
+    except (ReferenceRefused, NetlistError, SandboxError) as error:
         return Verdict.verifier_error(str(error))
     return _verdict(found, outcome, reward)
 
