@@ -20,7 +20,7 @@ _LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\n]*)\)")
 _RULE = re.compile(r"[|\s:-]+")  # the line between a table's header and its rows
 # What would move the cursor, or change the terminal in other ways.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_ITEM = re.compile(r"- |\[\d+\] |\d+\. ")
+_INDENT = re.compile(r" *(?:- |\[\d+\] |\d+\. )?")
 
 _NAME, _TARGET, _HEADING, _ASIDE = "bold cyan", "dim", "bold", "dim"
 
@@ -72,8 +72,8 @@ class Screen:
             if line.startswith("## "):
                 yield [], 0  # a line of air above a section
             table = []
-            item = _ITEM.match(line)
-            yield self._pieces(line), item.end() if item else 0
+            lead = _INDENT.match(line)
+            yield self._pieces(line), lead.end() if lead else 0
         yield from self._table(table, room)
 
     def _pieces(self, line: str) -> list[_Piece]:

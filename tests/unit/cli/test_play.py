@@ -349,7 +349,7 @@ def test_uneven_rows_are_shown(shown):
 
 
 def test_lists_are_set_in_and_sections_have_air(shown):
-    text = "# Title\nWords and words.\n## Notes\n- an item of many words\n[1] a note of many words"
+    text = "# Title\nWords and words.\n## Notes\n- an item of many words\n[1] a note of many words\n  x: what is set in"
     assert shown(text, 16) == [
         "# Title",
         "Words and words.",
@@ -359,6 +359,8 @@ def test_lists_are_set_in_and_sections_have_air(shown):
         "  many words",
         "[1] a note of",
         "    many words",
+        "  x: what is set",
+        "  in",
     ]
 
 
