@@ -33,13 +33,14 @@ class SelfPlay(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
     (``intermediate``), as in Search Self-play (arXiv 2510.18821). A question that is not valid
     never reaches the solver.
 
-    ``info["proposal"]`` is None without a valid question. Otherwise it is a dict:
+    Only with a valid question there is ``info["proposal"]``, a dict:
 
     - ``question``, ``answers`` (the accepted names of the gold answer), ``hops``;
     - ``row``: the question as a row of a search task over the same world, which a second agent
       plays with ``gym.make(row["id"]).reset(options={"problem": row})``;
     - ``solver_answers`` and ``solver_accuracy``, the p of the formulas.
 
+    ``info["reward_parts"]`` is ``{"self_play": reward}``; wrappers around this one go on from it.
     ``info["verdict"]`` stays that of the task, with one exception. A solver that raises, or returns
     no text, is a fault of the machinery: the reward is 0, ``info["scored"]`` is False and the
     verdict a ``verifier_error`` that says what happened.
@@ -72,6 +73,7 @@ class SelfPlay(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
     ) -> None:
         RecordConstructorArgs.__init__(
             self,
+            _disable_deepcopy=True,  # a solver may hold a model or a connection
             solver=solver,
             attempts=attempts,
             reward=reward,
@@ -107,21 +109,30 @@ class SelfPlay(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
         text, earned, terminated, truncated, info = self.env.step(action)
         if not (terminated or truncated):
             return text, float(earned), terminated, truncated, info
-        verdict: Verdict = info["verdict"]
-        proposal = None
-        if verdict.scored and verdict.parts.get("valid") == 1.0:
-            proposal = self._task().proposal(self._text_env.instance.problem, action)
-        info = {**info, "proposal": proposal}
+        proposal = self._proposal(info["verdict"], action)
+        reward, fault = self._earned(info["verdict"], proposal)
+        if proposal is not None:
+            info = {**info, "proposal": proposal}
+        if fault:
+            info = {**info, "verdict": Verdict.verifier_error(fault), "scored": False}
+        return text, reward, terminated, truncated, {**info, "reward_parts": {"self_play": reward}}
+
+    def _proposal(self, verdict: Verdict, action: str) -> dict[str, Any] | None:
+        """Return the question of the last action with what a solver needs, None if not valid."""
+        if not verdict.scored or verdict.parts.get("valid") != 1.0:
+            return None
+        return self._task().proposal(self._text_env.instance.problem, action)
+
+    def _earned(self, verdict: Verdict, proposal: dict[str, Any] | None) -> tuple[float, str]:
+        """Return the reward, and what broke while it was worked out."""
         if not verdict.scored:
-            return text, 0.0, terminated, truncated, info
+            return 0.0, ""
         if proposal is None:
-            return text, self._invalid_reward, terminated, truncated, info
+            return self._invalid_reward, ""
         fault = self._solve(proposal)
         if fault:
-            info |= {"verdict": Verdict.verifier_error(fault), "scored": False}
-            return text, 0.0, terminated, truncated, info
-        reward = proposer_reward(proposal["solver_accuracy"], self._reward, *self._bounds)
-        return text, reward, terminated, truncated, info
+            return 0.0, fault
+        return proposer_reward(proposal["solver_accuracy"], self._reward, *self._bounds), ""
 
     @property
     def _text_env(self) -> TextEnv:

@@ -104,10 +104,12 @@ def proposer_shorthand(syntax: str) -> Shorthand:
             return f"q {call.text}"
         return others.shorten(action)
 
-    *commands, (_, ends) = others.commands
-    return replace(
-        others, commands=(*commands, ("q your question", ends)), expand=expand, shorten=shorten
-    )
+    def plain(text: str) -> str:
+        told = others.plain(text.replace(proposer_usage(syntax), usage(syntax)))
+        return told.replace("- a your answer:", "- q your question:")
+
+    commands = (*others.commands[:-1], ("q your question", others.commands[-1][1]))
+    return Shorthand(commands, expand, shorten, plain)
 
 
 def parse_proposal(message: str, syntax: str) -> Call | Malformed:

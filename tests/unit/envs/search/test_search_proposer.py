@@ -437,6 +437,11 @@ def test_short_commands():
         assert short.shorten(short.expand("s vel")) == "s vel"
         assert short.expand("a Vel") is None
         assert short.expand("what?") is None
+        task, problem = drawn(syntax=syntax)
+        shown = short.plain(task.prompt(problem))
+        assert "- q your question: ends the task" in shown
+        assert "your answer" not in shown
+        assert "- s words: searches" in shown
 
 
 def test_the_prompt_states_what_is_asked_for():
