@@ -1,23 +1,37 @@
 """Questions about a group that is given by a relation: intersection, count, superlative, set."""
 
+from collections.abc import Mapping
+
 from rlvr_envs.envs.search._paths import Source, extend, join, path_to
 from rlvr_envs.envs.search._plan import Plan, evaluate
 from rlvr_envs.envs.search._schema import INTO, MEASURES, RELATIONS, TYPES
 
-_MOST_COUNTED = 9
 _SET_SIZES = (2, 5)
-_LEAST_RANKED = 3
-_MEMBERS = tuple(kind for kind in TYPES if INTO[kind])  # the types that groups share a value of
-_CONSTRAINED = 0.3  # counts and sets that two constraints give
+_RANKED_SIZES = (3, 9)
+_CONSTRAINED = 0.3  # sets that two constraints give
 _DRAWS = 40
 
+Into = Mapping[str, tuple[str, ...]]  # by type of the value: relations that groups share one of
 
-def _group(source: Source, sizes: tuple[int, int], hops: int) -> Plan | None:
+
+def _among(*, functional: bool) -> Into:
+    found = {
+        kind: tuple(name for name in names if RELATIONS[name].functional == functional)
+        for kind, names in INTO.items()
+    }
+    return {kind: names for kind, names in found.items() if names}
+
+
+_ANY: Into = {kind: names for kind, names in INTO.items() if names}
+_SHARED, _LISTED = _among(functional=True), _among(functional=False)
+
+
+def _group(source: Source, sizes: tuple[int, int], hops: int, into: Into = _ANY) -> Plan | None:
     """Draw a group with a size in the bounds, at the end of a path of so many hops."""
     world, dice = source.world, source.dice
     for _ in range(_DRAWS):
-        kind = dice.pick(_MEMBERS)
-        relation = dice.pick(INTO[kind])
+        kind = dice.pick(tuple(into))
+        relation = dice.pick(into[kind])
         numbers = world.ranges[kind]
         value = numbers.start + dice.below(len(numbers))
         if sizes[0] <= len(world.to.get((relation, value), ())) <= sizes[1]:
@@ -59,14 +73,19 @@ def intersection(source: Source, hops: int) -> Plan | None:
 
 
 def count(source: Source, hops: int) -> Plan | None:
-    """Ask how many there are; the number is fixed first, each of them equally often."""
-    size = 1 + int(source.luck * _MOST_COUNTED)
-    if source.dice.chance(_CONSTRAINED):
+    """Ask how many there are; luck fixes the wording and the number, each of them equally often.
+
+    The wording must not tell the number: a fifth has two constraints and counts up to four, a fifth
+    shares what everybody has one of, up to six, and the others are listed, up to nine.
+    """
+    place = source.luck * 5
+    if place < 1:
         plan = _crossing(source, hops)
-        if plan and len(evaluate(source.world, plan)[-1].values) != size:
+        if plan and len(evaluate(source.world, plan)[-1].values) != 1 + int(place * 4):
             return None
     else:
-        plan = _group(source, (size, size), hops)
+        size = 2 + int((place - 1) * 5 if place < 2 else (place - 2) / 3 * 8)
+        plan = _group(source, (size, size), hops, _SHARED if place < 2 else _LISTED)
     return plan and extend(plan, "count")
 
 
@@ -81,7 +100,7 @@ def all_of(source: Source, hops: int) -> Plan | None:
 
 def superlative(source: Source, hops: int) -> Plan | None:
     """Ask who of a group comes first or last by a number."""
-    plan = _group(source, (_LEAST_RANKED, _MOST_COUNTED), hops)
+    plan = _group(source, _RANKED_SIZES, hops)
     if plan is None:
         return None
     kind = RELATIONS[plan[-1].relation].subject
