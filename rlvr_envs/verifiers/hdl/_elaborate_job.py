@@ -18,7 +18,7 @@ from pyosys import libyosys as ys
 
 SLANG = (
     "read_slang -j 1 --ignore-timing --ignore-assertions --disable-local-includes"
-    " --max-generate-steps 20000 --diag-json diagnostics.json"
+    " --max-generate-steps 20000 --unroll-limit 16384 --diag-json diagnostics.json"
 )
 PLACE = re.compile(r":(\d+)\.(\d+)")
 COMB = re.compile(r"\balways_comb\b")
@@ -35,6 +35,7 @@ CLOCKS = {
 FLIP_FLOP = re.compile(r"\$(a|s|al)?dff(e|ce|sr|sre)?")
 FF_CLOCK = (("CLK", "CLK_POLARITY", ""),)
 LATCHES = frozenset({"$dlatch", "$adlatch", "$dlatchsr", "$sr"})
+PRODUCTS = frozenset({"$mul", "$div", "$mod", "$divfloor", "$modfloor", "$pow"})
 NOT_GATES = frozenset({"$anyseq", "$scopeinfo"})
 TO_GATES = ("simplemap", "opt_expr", "opt_merge t:$*ff* t:$_*FF* %u %n", "opt_clean")
 
@@ -83,31 +84,39 @@ class Job:
         self.run(f"hierarchy -check -top {self.top}", "chformal -remove", "proc", "flatten")
         self.run("opt_expr -keepdc", "opt_clean")
 
-    def check(self) -> dict[str, Any]:
-        """Return the facts of the design; raise `Refused` where it is none that can be judged."""
+    def facts(self) -> dict[str, Any]:
+        """Return what the design is; raise `Refused` where it is too large, or no plain logic."""
         self.stage("check")
-        said = self.said("check")
-        if "found logic loop" in said:
-            names = re.findall(r"^ +wire \\(\S+)", said, re.MULTILINE)
-            way = f" through {', '.join(dict.fromkeys(names))}" if names else ""
-            raise Refused("compile", f"the design has a combinational loop{way:.200}")
-        conflict = re.search(r"multiple conflicting drivers for \S+?\.\\?(\S+)", said)
-        if conflict:
-            raise Refused("compile", f"{conflict[1]:.100} has several drivers")
         self.run("write_json netlist.json")
         module = json.loads(Path("netlist.json").read_text(encoding="utf-8"))["modules"][self.top]
         facts = Facts(module)
-        for kind, found in (("state", facts.state_bits), ("rom", facts.rom_bits)):
-            most = self.request[f"{kind}_bits"]
+        for kind, found, what in (
+            ("state_bits", facts.state_bits, "bits of state"),
+            ("rom_bits", facts.rom_bits, "bits of tables"),
+            ("ands", facts.products, "gates in products and quotients"),
+        ):
+            most = self.request[kind]
             if found > most:
-                what = "state" if kind == "state" else "tables"
-                raise Refused("resource", f"the design has {found} bits of {what}, above {most}")
+                raise Refused("resource", f"the design has {found} {what}, above {most}")
+        self.check()  # not before: its time grows with the size of products, too
         return {
             "ports": facts.ports,
             "clocks": facts.clocks(),
             "latches": facts.latches,
             "state_bits": facts.state_bits,
         }
+
+    def check(self) -> None:
+        """Raise `Refused` where a signal has several drivers, or depends on itself."""
+        said = self.said("check")
+        conflict = re.search(r"multiple conflicting drivers for [^.]+\.\\?([\w.$]+)", said)
+        if conflict:
+            name = f"{conflict[1]:.100}"
+            raise Refused("compile", f"{name}, or a net connected to it, has several drivers")
+        if "found logic loop" in said:
+            names = dict.fromkeys(re.findall(r"^ +wire \\(\S+)", said, re.MULTILINE))
+            way = f" through {', '.join(names):.200}" if names else ""
+            raise Refused("compile", f"the design has a combinational loop{way}")
 
     def map(self) -> int:
         """Turn the design into and-gates and flip-flops; return how many simple gates it had."""
@@ -148,7 +157,7 @@ class Facts:
         self._input: dict[Any, str] = {}  # bit -> the input that it is
         self._clocked: set[tuple[Any, int]] = set()
         self._read: set[Any] = set()  # bits that something but a clock pin reads
-        self.latches, self.state_bits, self.rom_bits = 0, 0, 0
+        self.latches, self.state_bits, self.rom_bits, self.products = 0, 0, 0, 0
         for name in sorted(module["ports"], key=lambda name: place(module["netnames"][name])):
             self._port(name, module["ports"][name])
         written = set()
@@ -184,14 +193,21 @@ class Facts:
         for pin, bits in wires.items():
             if pin not in clock_pins:
                 self._read.update(bits)
-        if FLIP_FLOP.fullmatch(kind):
+        self._size(kind, wires, values)
+
+    def _size(self, kind: str, wires: dict[str, Any], values: dict[str, str]) -> None:
+        """Count what a cell adds to the size of the design."""
+        if FLIP_FLOP.fullmatch(kind) or kind in LATCHES:
             self.state_bits += len(wires["Q"])
-        elif kind in LATCHES:
-            self.latches += len(wires["Q"])
-            self.state_bits += len(wires["Q"])
+            self.latches += len(wires["Q"]) if kind in LATCHES else 0
+        elif kind in PRODUCTS:  # as long as nothing is known of the operands
+            self.products += len(wires["A"]) * len(wires["B"])
         elif kind == "$mem_v2":
             bits = int(values["SIZE"], 2) * int(values["WIDTH"], 2)
             self._memory(bits, written=int(values["WR_PORTS"], 2) > 0)
+        elif kind == "$tribuf":
+            text = "the design drives z: every signal is 0 or 1, chosen by a multiplexer"
+            raise Refused("unsupported", text)
 
     def _memory(self, bits: int, *, written: bool) -> None:
         if written:
@@ -233,7 +249,7 @@ def main() -> None:
     job = Job(json.loads(Path("request.json").read_text(encoding="utf-8")))
     try:
         job.read()
-        facts = job.check()
+        facts = job.facts()
         facts["cells"] = job.map()
     except Refused as refusal:
         stage, detail = refusal.args

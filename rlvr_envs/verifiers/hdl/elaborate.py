@@ -9,7 +9,7 @@ import json
 import signal
 import threading
 from collections import OrderedDict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,10 @@ from rlvr_envs.verifiers.hdl.source import Refusal, Source, read_source
 # Netlists of references that stay; one of a typical problem has some tens of KiB.
 KEPT = 256
 
+LAX_CPU_S = 2.0  # for the second front end, in CPU seconds
+
 MOST_DETAIL = 600  # characters of a compiler's messages
+MOST_ERRORS = 4
 MOST_LINE = 100  # characters of a source line in them
 
 _JOB = "_elaborate_job.py"
@@ -42,7 +45,7 @@ class ElaborationLimits:
         ands: and-gates of the result.
     """
 
-    cpu_s: float = 6.0
+    cpu_s: float = 5.0
     memory_mib: int = 1024
     state_bits: int = 16384
     rom_bits: int = 1 << 18
@@ -117,7 +120,8 @@ def elaborate(
     if _stage(result) == "synthesis" and result.status is RunStatus.NONZERO_EXIT:
         # The text is legal, and the front end cannot do it: another one, which would pass a lot
         # that is not legal, perhaps can.
-        second = _run(read, {**request, "lax": True}, limits)
+        lax_limits = replace(limits, cpu_s=min(limits.cpu_s, LAX_CPU_S))
+        second = _run(read, {**request, "lax": True}, lax_limits)
         if second.ok or second.status is RunStatus.SANDBOX_ERROR:
             result = second
     return _outcome(read, result)
@@ -225,29 +229,31 @@ def _error(source: Source, result: Result) -> Refusal:
 
 
 def _errors(result: Result) -> list[dict[str, Any]]:
+    """Return the compiler's errors; that there is no module to begin with only if it is all."""
     try:
         found = json.loads(result.files.get("diagnostics.json", b"[]"))
     except ValueError:  # the process ended while it was written
         return []
-    return [entry for entry in found if entry["severity"] in ("error", "fatal")]
+    errors = [entry for entry in found if entry["severity"] in ("error", "fatal error")]
+    return [entry for entry in errors if entry["code"] != "InvalidTopModule"] or errors
 
 
 def _message(source: Source, errors: list[dict[str, Any]]) -> str:
-    """Return the compiler's errors as text: each with its place, the first with its line."""
-    lines: list[str] = []
-    for entry in errors:
-        if entry["code"] == "InvalidTopModule":
-            return source.without_top()
-        place = f"{entry['location']}: " if "location" in entry else ""
-        text = f"{place}{entry['message']}"
-        if place:
-            number = int(place.split(":")[1])
-            text += f"\n    {source.line(number).strip():.{MOST_LINE}}"
-        if sum(map(len, lines)) + len(lines) + len(text) > MOST_DETAIL:
-            lines = lines or [text[:MOST_DETAIL]]
+    """Return errors as text: each with its place, and each line of the source with its first."""
+    if errors and errors[0]["code"] == "InvalidTopModule":
+        return source.without_top()
+    text, shown = "", 0
+    for entry in errors[:MOST_ERRORS]:
+        place = entry.get("location", "")
+        more = f"{place}: {entry['message']}\n" if place else f"{entry['message']}\n"
+        line = int(place.split(":")[1]) if place else 0
+        if line != shown:
+            more += f"    {source.line(line).strip():.{MOST_LINE}}\n"
+            shown = line
+        if text and len(text) + len(more) > MOST_DETAIL:
             break
-        lines.append(text)
-    return "\n".join(lines)
+        text += more
+    return text.rstrip()[:MOST_DETAIL]
 
 
 def _last_error(stderr: str) -> str:

@@ -53,6 +53,8 @@ class Source:
 
     def without_top(self) -> str:
         """Return a sentence for a text that lacks the module asked for."""
+        if self.top in self.modules:
+            return f"the module {self.top} cannot stand alone"
         found = ", ".join(self.modules[:8])
         return f"there is no module {self.top}" + (f", only {found:.200}" if found else "")
 
