@@ -318,10 +318,15 @@ def shown(monkeypatch, capsys):
     return show
 
 
-def test_a_page_cannot_steer_the_terminal():
+def test_a_page_cannot_steer_the_terminal(shown):
     hostile = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x08text\x7f"
     assert harmless(hostile).replace("\ufffd", "") == "]0;title[2J31mtext"
     assert harmless("lines\n\tand tabs, é, 日本") == "lines\n\tand tabs, é, 日本"
+    assert shown(f"# Title\n{hostile}", 80) == ["# Title", harmless(hostile)]
+
+
+def test_lines_stay_readable_in_a_wide_terminal(shown):
+    assert max(map(len, shown("some words " * 50, 300))) in range(100, 121)
 
 
 def test_tables_keep_their_columns(shown):
