@@ -37,7 +37,7 @@ class DecoderConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "DecoderConfig":
-        """The address gets a bit a step, a region every 2 and, up to 8, a feature every 3 of 2.
+        """A bit of address a step, a region every 2 steps and, up to 8, 2 features every 3.
 
         The numbers stop at 32 bits and 16 regions.
         """
