@@ -8,12 +8,13 @@ Pages are data: whatever stands on one is shown, and nothing of it is read as a 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.search._pages import Page
 from rlvr_envs.envs.search._protocol import FIND, OPEN, SEARCH, Call, quoted
-from rlvr_envs.envs.search._site import Site
+from rlvr_envs.retrieval.base import Hit
 from rlvr_envs.retrieval.query import clean, read
 
 _HITS = 50  # of a search, all parts together
@@ -44,6 +45,27 @@ class Limits:
             raise ConfigError(f"failure_rate is in [0, 0.5], got {self.failure_rate}")
 
 
+class Searcher(Protocol):
+    """What finds pages."""
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """Return up to ``k`` hits, the best first."""
+
+
+class Pages(Protocol):
+    """What a browser shows: pages by address, and an engine over them."""
+
+    @property
+    def engine(self) -> Searcher:
+        """What finds pages."""
+
+    def page(self, page_id: str) -> Page | None:
+        """Return the page at an address, None where there is none."""
+
+    def text(self, page_id: str) -> str:
+        """Return the text of a page that was found, without links and headings."""
+
+
 class Browser:
     """The state of one episode over a site.
 
@@ -52,7 +74,7 @@ class Browser:
         opened: the ids of the pages that were opened, in order.
     """
 
-    def __init__(self, site: Site, limits: Limits, seed: int = 0) -> None:
+    def __init__(self, site: Pages, limits: Limits, seed: int = 0) -> None:
         self._site = site
         self._limits = limits
         self._seed = seed
@@ -104,7 +126,7 @@ class Browser:
 
     def _around(self, page_id: str, needle: str) -> str:
         """Return the text around the first place where a page has some words, or its opening."""
-        text = self._site.plain[page_id]
+        text = self._site.text(page_id)
         at = max(0, text.lower().find(needle))
         begin, end = max(0, at - _AROUND), at + len(needle) + _AROUND
         middle = " ".join(text[begin:end].split())

@@ -1,18 +1,12 @@
 """Episodes over a corpus: the browser that shows more of a hit, the calls, and the judgement."""
 
-from typing import cast
-
-from rlvr_envs.core.task import Reply
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.search._browser import Browser, Limits
 from rlvr_envs.envs.search._corpus_pages import CorpusSite, shown_title
-from rlvr_envs.envs.search._protocol import ANSWER, Call, Malformed, parse_action
-from rlvr_envs.envs.search._site import Site
-from rlvr_envs.envs.search._usage import RESULT, usage
+from rlvr_envs.envs.search._session import NOTHING, ToolSession
 from rlvr_envs.verifiers import retrieval
 
 SCORES = ("em", "f1")
-_NOTHING = {"em": 0.0, "f1": 0.0, "declined": 0.0}  # parts of an episode without an answer
 
 
 class CorpusBrowser(Browser):
@@ -23,8 +17,7 @@ class CorpusBrowser(Browser):
     """
 
     def __init__(self, site: CorpusSite, limits: Limits, shown_chars: int) -> None:
-        # It has what a browser asks of a site: an engine, and pages by address.
-        super().__init__(cast("Site", site), limits)
+        super().__init__(site, limits)
         self._pages = site
         self._shown = shown_chars
         self.titles: set[str] = set()
@@ -48,7 +41,7 @@ class CorpusBrowser(Browser):
         return result
 
 
-class CorpusSession:
+class CorpusSession(ToolSession):
     """One episode: calls and their results, then an answer.
 
     The parts of its verdict are those of the other search tasks. ``evidence_opened``, the share
@@ -58,58 +51,20 @@ class CorpusSession:
     def __init__(
         self, browser: CorpusBrowser, syntax: str, judge: "Judge", titles: tuple[str, ...]
     ) -> None:
-        self._browser = browser
-        self._syntax = syntax
+        super().__init__(browser, syntax)
         self._judge = judge
+        self._opened = browser.titles
         self._evidence = {retrieval.normal(shown_title(title)) for title in titles}
-        self._malformed = 0
-        self._trailing = 0
-        self._result_chars = 0
 
-    def reply(self, action: str) -> Reply:
-        """Run the first call of a message, or judge the answer that it is."""
-        call = parse_action(action, self._syntax)
-        if isinstance(call, Call):
-            self._trailing += call.more
-            if call.tool == ANSWER:
-                return self._end(self._judge(call.text), answered=True)
-        if self._browser.left < 1:
-            calls = self._browser.calls
-            return self._end(Verdict.wrong(f"there was no answer after {calls} calls"))
-        result = self._result(call)
-        self._result_chars += len(result)
-        left = self._browser.left
-        told = f"({left} more {'call' if left == 1 else 'calls'}.)"
-        if not left:
-            told = "(No calls are left. Your next message must be the answer.)"
-        name = RESULT[self._syntax]
-        return Reply(f"<{name}>\n{result}\n</{name}>\n{told}")
+    def judged(self, text: str) -> Verdict:
+        return self._judge(text)
 
-    def _result(self, call: Call | Malformed) -> str:
-        if isinstance(call, Malformed):
-            self._malformed += 1
-            self._browser.spend()
-            return f"Nothing was run: {call.reason}.\n{usage(self._syntax)}"
-        result = self._browser.run(call)
-        if call.more:
-            result += "\nOnly the first call of a message is run; what followed was ignored."
-        return result
-
-    def _end(self, verdict: Verdict, *, answered: bool = False) -> Reply:
-        parts = {
-            **_NOTHING,
-            **verdict.parts,
-            "answered": float(answered),
-            "calls": float(self._browser.calls),
-            "malformed": float(self._malformed),
-            "trailing": float(self._trailing),
-            "result_chars": float(self._result_chars),
-            "pages_opened": float(len(self._browser.opened)),
-        }
+    def own_parts(self, *, answered: bool) -> dict[str, float]:
+        parts = {**NOTHING, "answered": float(answered)}
         if self._evidence:
-            seen = len(self._evidence & self._browser.titles)
+            seen = len(self._evidence & self._opened)
             parts["evidence_opened"] = seen / len(self._evidence)
-        return Reply("", Verdict(verdict.score, verdict.status, verdict.detail, parts))
+        return parts
 
 
 class Judge:

@@ -34,6 +34,10 @@ class Site:
         """Return the page of an address, None where a link is dead."""
         return self.pages.get(page_id)
 
+    def text(self, page_id: str) -> str:
+        """Return the text of a page, without links and headings."""
+        return self.plain[page_id]
+
 
 @lru_cache(maxsize=_KEPT)
 def site(spec: WorldSpec, seed: int) -> Site:

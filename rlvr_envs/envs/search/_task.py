@@ -7,23 +7,20 @@ from typing import ClassVar
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.core.task import InteractiveTask, Reply, Shorthand
+from rlvr_envs.core.task import InteractiveTask, Shorthand
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.search._browser import Browser, Limits
 from rlvr_envs.envs.search._oracle import Oracle
 from rlvr_envs.envs.search._plan import Hop
 from rlvr_envs.envs.search._protocol import (
-    ANSWER,
     SYNTAXES,
-    Call,
-    Malformed,
     call_text,
-    parse_action,
 )
 from rlvr_envs.envs.search._questions import UNANSWERABLE, Question, QuestionSpec, draw_question
+from rlvr_envs.envs.search._session import NOTHING, ToolSession
 from rlvr_envs.envs.search._site import site
 from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._usage import RESULT, shorthand, usage
+from rlvr_envs.envs.search._usage import shorthand, usage
 from rlvr_envs.envs.search._world import build_world
 from rlvr_envs.verifiers import retrieval
 
@@ -32,7 +29,6 @@ TURNS_AT_MOST = 10_000
 _SEEDS = 2**31 - 1
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
 _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
-_NOTHING = {"em": 0.0, "f1": 0.0, "declined": 0.0}  # parts of an episode without an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,57 +95,21 @@ class SearchProblem:
         return Browser(site(self.world, self.world_seed), self.limits, self.world_seed)
 
 
-class SearchSession:
+class SearchSession(ToolSession):
     """One episode: calls and their results, then an answer."""
 
     def __init__(self, problem: SearchProblem) -> None:
+        super().__init__(problem.browser(), problem.syntax)
         self._problem = problem
-        self._browser = problem.browser()
-        self._malformed = 0
-        self._trailing = 0
-        self._result_chars = 0
 
-    def reply(self, action: str) -> Reply:
-        """Run the first call of a message, or judge the answer that it is."""
-        call = parse_action(action, self._problem.syntax)
-        if isinstance(call, Call):
-            self._trailing += call.more
-            if call.tool == ANSWER:
-                return self._end(judge(self._problem, call.text), answered=True)
-        if self._browser.left < 1:
-            limit = self._problem.limits.max_calls
-            return self._end(Verdict.wrong(f"there was no answer after {limit} calls"))
-        if isinstance(call, Malformed):
-            self._malformed += 1
-            self._browser.spend()
-            result = f"Nothing was run: {call.reason}.\n{usage(self._problem.syntax)}"
-        else:
-            result = self._browser.run(call)
-            if call.more:
-                result += "\nOnly the first call of a message is run; what followed was ignored."
-        self._result_chars += len(result)
-        left = self._browser.left
-        told = f"({left} more {'call' if left == 1 else 'calls'}.)"
-        if not left:
-            told = "(No calls are left. Your next message must be the answer.)"
-        name = RESULT[self._problem.syntax]
-        return Reply(f"<{name}>\n{result}\n</{name}>\n{told}")
+    def judged(self, text: str) -> Verdict:
+        return judge(self._problem, text)
 
-    def _end(self, verdict: Verdict, *, answered: bool = False) -> Reply:
-        opened, evidence = self._browser.opened, self._problem.evidence
+    def own_parts(self, *, answered: bool) -> dict[str, float]:
+        opened, evidence = self.browser.opened, self._problem.evidence
         seen = sum(page in opened for page in evidence)
-        parts = {
-            **_NOTHING,
-            **verdict.parts,
-            "answered": float(answered),
-            "calls": float(self._browser.calls),
-            "malformed": float(self._malformed),
-            "trailing": float(self._trailing),
-            "result_chars": float(self._result_chars),
-            "pages_opened": float(len(opened)),
-            "evidence_opened": seen / len(evidence) if evidence else 1.0,
-        }
-        return Reply("", Verdict(verdict.score, verdict.status, verdict.detail, parts))
+        found = seen / len(evidence) if evidence else 1.0
+        return {**NOTHING, "answered": float(answered), "evidence_opened": found}
 
 
 def judge(problem: SearchProblem, answer: str) -> Verdict:
