@@ -141,14 +141,17 @@ SYSTEM_FUNCTIONS = (
 )
 _SYSTEM_REASONS = (
     (
+        re.compile(
+            r"\$(s?readmem|writemem|dump|sdf|rewind|ungetc"
+            r"|f(open|close|scanf|gets|getc|read|eof|seek|tell|error|flush))"
+        ),
+        "{} reaches files: write tables as a case or as constants",
+    ),
+    (
         re.compile(r"\$(f|s)?(display|write|strobe|monitor|info|warning|error|fatal)"),
         "{} prints, and nothing that is printed is read: leave it out",
     ),
     (re.compile(r"\$(finish|stop|exit)"), "{} ends a simulation, and hardware does not end"),
-    (
-        re.compile(r"\$(readmem|writemem|sreadmem|f|dump|sdf|rewind|ungetc)"),
-        "{} reaches files: write tables as a case or as constants",
-    ),
     (re.compile(r"\$(system|\w+\$plusargs)"), "{} reaches outside the design"),
     (re.compile(r"\$(u?random|dist_)"), "{} is random, and hardware is not"),
     (re.compile(r"\$(time|realtime|stime)"), "{} reads a simulation's time: count clock edges"),
