@@ -71,7 +71,7 @@ def _columns(
     clocking = reference.clocking
     columns = []
     for port in reference.ports:
-        name, width = port.name[:_NAME], port.width
+        name, width = _cut(port.name, _NAME), port.width
         if port.direction == "input":
             if clocking is not None and clocked and port.name == clocking.clock:
                 continue  # each row is a cycle of it
@@ -79,7 +79,7 @@ def _columns(
             words = [_word(row.inputs[port.name], width) for row in rows]
             columns.append(_Column(name, words, rank=1 if reset else 2))
     for port in reference.ports:
-        name, width = port.name[:_NAME], port.width
+        name, width = _cut(port.name, _NAME), port.width
         if port.direction == "output":
             expected = [_expected(row, port.name, width) for row in rows]
             if port.name not in wrong:
@@ -110,7 +110,13 @@ def _word(value: int, width: int, unknown: int = 0) -> str:
         for place in range(0, width, size)
     ]
     text = "".join(reversed(digits))
-    return text if len(text) <= _WORD else f"{text[: _WORD // 2 - 1]}..{text[1 - _WORD // 2 :]}"
+    return _cut(text, _WORD)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text without its middle, if it is too long."""
+    half = most // 2 - 1
+    return text if len(text) <= most else f"{text[:half]}..{text[-half:]}"
 
 
 def _fitting(columns: Sequence[_Column], rows: int) -> tuple[list[_Column], list[_Column]]:
@@ -145,9 +151,9 @@ def _headline(combinational: bool, step: str, number: int, first: int) -> str:
 
 def _wrong(name: str, bits: int, width: int) -> str:
     if width == 1:
-        return name[:_NAME]
+        return _cut(name, _NAME)
     places = [str(place) for place in range(width) if bits >> place & 1]
-    return f"{name[:_NAME]} (bit{'s' if len(places) > 1 else ''} {_listed(places)})"
+    return f"{_cut(name, _NAME)} (bit{'s' if len(places) > 1 else ''} {_listed(places)})"
 
 
 def _listed(words: Iterable[str]) -> str:
