@@ -1,0 +1,300 @@
+"""Lfsr: shift registers with linear feedback, told by their taps."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.envs.verilog._design import (
+    Design,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "load", "lockup", "hit", "fast", "back")
+_WIDEST = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LfsrConfig(DesignConfig):
+    """How long the register is, and what controls it."""
+
+    width: int = 6  # bits of the register
+    features: int = 2  # added in the order enable, load, lockup, hit, fast, back
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        if not 3 <= self.width <= _WIDEST:
+            raise ConfigError(f"width is between 3 and {_WIDEST}, got {self.width}")
+        if not 0 <= self.features <= len(FEATURES):
+            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "LfsrConfig":
+        """The register gets a bit a step, up to 40, and, up to 9, 2 features every 3 steps."""
+        features = min((2 * difficulty) // 3, len(FEATURES))
+        return cls(width=min(4 + difficulty, _WIDEST), features=features)
+
+
+@register("Lfsr-v0", domain="verilog", answer_format=LANGUAGE)
+class LfsrTask(DesignTask[LfsrConfig]):
+    """Write a shift register with linear feedback, forwards, twice as fast, and backwards.
+
+    Description:
+        Fibonacci and Galois registers that shift to the left or to the right, with XOR or XNOR,
+        any taps and any start. An enable, a load, a rule against the state that never ends, a
+        comparison, two steps in one cycle and steps backwards are added.
+
+    Observation:
+        What the module does in numbered rules or prose, its ports, and the kind of its reset.
+
+    Action:
+        The module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md).
+
+    Difficulty:
+        The register gets longer, and the controls and their interactions more.
+
+    References:
+        Golomb 1967, Shift Register Sequences; Alfke 1996, Xilinx XAPP 052, for both forms in
+        hardware.
+
+    Version History:
+        v0: first version.
+    """
+
+    def design(self, rng: Rng) -> Design:
+        width = self.config.width
+        left, xnor = integer(rng, 0, 1) == 1, integer(rng, 0, 1) == 1
+        leaving = 1 << (width - 1) if left else 1
+        entering = 1 if left else 1 << (width - 1)
+        galois = integer(rng, 0, 1) == 1
+        # The bit that leaves, or the place that it enters, is always a tap: no step loses anything.
+        mask = integer(rng, 1, 2**width - 1) | (entering if galois else leaving)
+        while mask & (mask - 1) == 0:
+            mask |= 1 << integer(rng, 0, width - 1)
+        stuck = 2**width - 1 if xnor and not galois else 0
+        return _Register(
+            width=width,
+            mask=mask,
+            left=left,
+            galois=galois,
+            xnor=xnor and not galois,
+            start=(stuck + integer(rng, 1, 2**width - 1)) % 2**width,
+            hit=integer(rng, 0, 2**width - 1),
+            features=FEATURES[: self.config.features],
+            as_mask=integer(rng, 0, 1) == 1,
+        ).design(rng)
+
+
+@dataclass(frozen=True, slots=True)
+class _Register:
+    width: int
+    mask: int  # the taps
+    left: bool
+    galois: bool
+    xnor: bool
+    start: int  # after reset; never `stuck`
+    hit: int
+    features: tuple[str, ...]
+    as_mask: bool  # whether the taps are told as a constant
+
+    @property
+    def stuck(self) -> int:
+        """The state that lasts forever."""
+        return 2**self.width - 1 if self.xnor else 0
+
+    def design(self, rng: Rng) -> Design:
+        clocking = draw_clocking(rng)
+        q = pick(rng, ("q", "lfsr", "state"))
+        names = {*self.features, "seed"} if "load" in self.features else set(self.features)
+        controls = inputs(
+            ("enable", 1, "whether the register steps"),
+            ("load", 1, "whether it takes a new value"),
+            ("seed", self.width, "the value to take"),
+            ("fast", 1, "two steps instead of one"),
+            ("back", 1, "whether steps go backwards"),
+        )
+        register = outputs((q, self.width, "the register"))
+        chosen = tuple(control for control in controls if control.name in names)
+        signals = clock_signals(clocking) + chosen + register
+        if "hit" in self.features:
+            signals += outputs(("hit", 1, f"whether `{q}` has a certain value"))
+        flag = f"\nassign hit = {q} == {self._of(self.hit)};" if "hit" in names else ""
+        reset = f"{q} <= {self._of(self.start)};"
+        golden = self._functions() + clocked(clocking, reset, self._golden(q)) + flag
+        following = self._alternative(q)
+        block = clocked(clocking, reset, f"{q} <= following;", keyword="always_ff")
+        form, way = "Galois" if self.galois else "Fibonacci", "left" if self.left else "right"
+        return Design(
+            title=f"a {self.width}-bit {form} LFSR that shifts to the {way}",
+            signals=signals,
+            rules=self._rules(q),
+            golden=module(signals, golden, registers=(q,)),
+            alternative=sv_module(signals, f"{following}{block}{flag}"),
+            clocking=clocking,
+        )
+
+    def _rules(self, q: str) -> tuple[str, ...]:
+        has = self.features.__contains__
+        stuck, start, hit = map(self._of, (self.stuck, self.start, self.hit))
+        rules = [f"Reset sets `{q}` to {start}.", self._step_rule(q)]
+        moves = "The register steps at every rising edge"
+        if has("load"):
+            also = ", whatever `enable` is" if has("enable") else ""
+            rules.append(f"Where `load` is 1, `{q}` becomes `seed`{also}.")
+            moves = "Where `load` is 0, it steps"
+        rules.append(f"{moves} if `enable` is 1; else it stays." if has("enable") else f"{moves}.")
+        if has("lockup"):
+            rules.append(f"If `seed` is {stuck}, a load stores {start} instead.")
+        if has("hit"):
+            rules.append(f"`hit` is combinational: it is 1 exactly where `{q}` is {hit}.")
+        if has("fast"):
+            rules.append("Where `fast` is 1, two steps are made at one rising edge.")
+        if has("back"):
+            twice = ", and two where `fast` is 1" if has("fast") else ""
+            rules.append(
+                f"Where `back` is 1, a step is undone instead{twice}: `{q}` becomes the one value "
+                f"of {self.width} bits from which a step leads to the present one."
+            )
+        return tuple(rules)
+
+    def _step_rule(self, q: str) -> str:
+        top = self.width - 1
+        taps = [i for i in range(self.width)[::-1] if self.mask >> i & 1]
+        listed = ", ".join(f"`{q}[{i}]`" for i in taps)
+        value = f"{self.width}'b{self.mask:0{self.width}b}"
+        moved = f"`{q}[i]` takes the old `{q}[{'i-1' if self.left else 'i+1'}]`"
+        entering, leaving = (0, top) if self.left else (top, 0)
+        bits = f"the bits of `{q}` where {value} has a 1" if self.as_mask else listed
+        step = (
+            f"In a step {moved} for every i for which there is one, and `{q}[{entering}]` becomes"
+        )
+        if self.galois:
+            return f"{step} 0; then, if the old `{q}[{leaving}]` was 1, these are inverted: {bits}."
+        how = "the complement of the XOR" if self.xnor else "the XOR"
+        return f"{step} {how} of the old values of {bits}."
+
+    def _functions(self) -> str:
+        """Return the step, and the step back, as formulas."""
+        top, mask, zero = self.width - 1, self._of(self.mask), self._of(0)
+        head = f"input [{top}:0] s;\n"
+        flip = "~" if self.xnor else ""
+        rest, gone = (f"s[{top - 1}:0]", f"s[{top}]") if self.left else (f"s[{top}:1]", "s[0]")
+        bit = "1'b0" if self.galois else f"{flip}(^(s & {mask}))"
+        step = f"{{{rest}, {bit}}}" if self.left else f"{{{bit}, {rest}}}"
+        if self.galois:
+            step += f" ^ ({gone} ? {mask} : {zero})"
+        text = f"function [{top}:0] step;\n{head}step = {step};\nendfunction\n"
+        if "back" not in self.features:
+            return text
+        # The bit that left is read off where it entered.
+        came = "s[0]" if self.left else f"s[{top}]"
+        if self.galois:
+            moved = f"(s ^ ({came} ? {mask} : {zero})) {'>>' if self.left else '<<'} 1"
+            undo = f"({moved}) | ({came} ? {self._of(1 << top if self.left else 1)} : {zero})"
+        else:
+            others = self.mask & ~(1 << top if self.left else 1)
+            known = f"s[{top}:1]" if self.left else f"s[{top - 1}:0]"
+            cut = literal(top, others if self.left else others >> 1)
+            bit = f"{flip}({came} ^ (^({known} & {cut})))"
+            undo = f"{{{bit}, {known}}}" if self.left else f"{{{known}, {bit}}}"
+        return text + f"function [{top}:0] undo;\n{head}undo = {undo};\nendfunction\n"
+
+    def _golden(self, q: str) -> str:
+        has = self.features.__contains__
+        once, twice = f"step({q})", f"step(step({q}))"
+        if has("back"):
+            once, twice = f"back ? undo({q}) : {once}", f"back ? undo(undo({q})) : {twice}"
+        moved = f"fast ? ({twice}) : ({once})" if has("fast") else once
+        body = f"{q} <= {moved};"
+        if has("enable"):
+            body = f"if (enable) {body}"
+        if has("load"):
+            taken = "seed"
+            if has("lockup"):
+                taken = f"seed == {self._of(self.stuck)} ? {self._of(self.start)} : seed"
+            body = f"if (load) {q} <= {taken};\nelse {body}"
+        return body
+
+    def _next(self, state: int) -> int:
+        """Return where a step leads."""
+        full = 2**self.width - 1
+        if self.galois:
+            gone = state >> (self.width - 1) if self.left else state & 1
+            moved = state << 1 & full if self.left else state >> 1
+            return moved ^ (self.mask * gone)
+        bit = ((state & self.mask).bit_count() & 1) ^ self.xnor
+        return (state << 1 & full) | bit if self.left else state >> 1 | bit << (self.width - 1)
+
+    def _alternative(self, q: str) -> str:
+        """Return the next state bit by bit, each the parity of the bits of a row of a matrix."""
+        has = self.features.__contains__
+        constant = self._next(0)
+        rows = _transposed([self._next(1 << i) ^ constant for i in range(self.width)])
+        text = f"logic [{self.width - 1}:0] following, moved;\n"
+        text += self._product("ahead", rows, before=0, after=constant)
+        if has("back"):
+            text += self._product("behind", _inverse(rows), before=constant, after=0)
+        one = "back ? behind(moved) : ahead(moved)" if has("back") else "ahead(moved)"
+        count = "(fast ? 2 : 1)" if has("fast") else "1"
+        if has("enable"):
+            count = f"(enable ? {count} : 0)"
+        text += (
+            f"always_comb begin\n    moved = {q};\n"
+            f"    for (int i = 0; i < 2; i++)\n        if (i < {count}) moved = {one};\n"
+            "    following = moved;\n"
+        )
+        if has("load"):
+            text += "    if (load) following = seed;\n"
+        if has("lockup"):
+            text += f"    if (load && seed == {self._of(self.stuck)}) "
+            text += f"following = {self._of(self.start)};\n"
+        return text + "end\n"
+
+    def _product(self, name: str, rows: list[int], *, before: int, after: int) -> str:
+        kind = f"logic [{self.width - 1}:0]"
+        bits = ", ".join(f"^(t & {self._of(row)})" for row in reversed(rows))
+        return (
+            f"function automatic {kind} {name}(input {kind} s);\n"
+            f"    {kind} t;\n    t = s ^ {self._of(before)};\n"
+            f"    return {{{bits}}} ^ {self._of(after)};\nendfunction\n"
+        )
+
+    def _of(self, value: int) -> str:
+        return literal(self.width, value)
+
+
+def _transposed(rows: list[int]) -> list[int]:
+    return [sum((row >> i & 1) << j for j, row in enumerate(rows)) for i in range(len(rows))]
+
+
+def _inverse(rows: list[int]) -> list[int]:
+    """Return the inverse of a square matrix of bits, by elimination."""
+    width = len(rows)
+    work = [row | 1 << (width + i) for i, row in enumerate(rows)]
+    for column in range(width):
+        pivot = next(i for i in range(column, width) if work[i] >> column & 1)
+        work[column], work[pivot] = work[pivot], work[column]
+        for i in range(width):
+            if i != column and work[i] >> column & 1:
+                work[i] ^= work[column]
+    return [row >> width for row in work]
