@@ -95,6 +95,15 @@ def test_a_question_that_is_not_valid_never_reaches_the_solver():
     assert solver.asked == []
 
 
+def test_a_good_question_without_the_work_behind_it_never_reaches_the_solver():
+    solver = Scripted("Vel")
+    env = SelfPlay(gym.make(ID, difficulty=4), solver)
+    env.reset(seed=3)
+    _, reward, terminated, _, info = env.step(env.unwrapped.instance.solution()[-1])
+    assert (reward, terminated, "proposal" in info) == (0.0, True, False)
+    assert solver.asked == []
+
+
 def test_an_episode_without_a_question_is_not_valid():
     solver = Scripted("right")
     env = SelfPlay(gym.make(ID, max_turns=2), solver, invalid_reward=-1.0)

@@ -14,12 +14,15 @@ from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.search import _proposal_solvers as solvers
 from rlvr_envs.envs.search._articles import library
 from rlvr_envs.envs.search._browser import FAILED
-from rlvr_envs.envs.search._gates import is_spread, shown
+from rlvr_envs.envs.search._gates import is_definite, is_spread, is_tight, shown
 from rlvr_envs.envs.search._plan import evaluate
+from rlvr_envs.envs.search._proposal_check import meaning, text_fault
 from rlvr_envs.envs.search._proposal_reader import read
 from rlvr_envs.envs.search._proposer_episode import UNLIMITED, parse_proposal, proposer_shorthand
 from rlvr_envs.envs.search._schema import LINKS, RELATIONS
 from rlvr_envs.envs.search._site import site
+from rlvr_envs.envs.search._spec import WorldSpec
+from rlvr_envs.envs.search._world import build_world
 
 SPEC = registry.find("SearchProposer-v0")
 TASK = SPEC.task_type
@@ -107,6 +110,23 @@ def test_the_gold_answer_in_the_question():
         assert verdict.parts["valid"] == 0.0
 
 
+@pytest.mark.parametrize(
+    "gold",
+    [
+        "Gafum Works",
+        "GAFUM\nworks",
+        "g-a-f-u-m Works",
+        "Gáfüm Works",
+        "Gаfum Wоrks",
+        "Ｇafum Works",
+    ],
+)
+def test_the_gold_answer_in_disguise_is_named_as_what_it_is(gold):
+    text = "Which place is the seat of the thing that we call {}?"
+    assert text_fault(text.format(gold), ("Gafum Works",)).startswith("the question contains")
+    assert text_fault(text.format("Gafum and Works"), ("Gafum Works",)) == ""
+
+
 def test_a_page_has_to_be_opened():
     task, problem = unhurried()
     verdict = asked(task, problem, problem.question, ["<search>one</search>"])
@@ -191,24 +211,21 @@ def _extended(world, told, kind, hops):
 
 
 def test_another_answer_and_another_number_of_hops():
-    task, problem = unhurried(0)
+    task, problem = unhurried(3)
+    assert asked(task, problem, problem.question).score == 1.0
+    for hops in (2, 4):
+        verdict = asked(task, dataclasses.replace(problem, hops=hops), problem.question)
+        assert verdict.detail.endswith(f"the question follows 3 relations instead of {hops}")
     explored = everything_read(problem)
-    gold = problem.built.numbers[problem.gold]
-    seen = set()
-    for hops in (1, 2, 3):
-        for text, _, steps in chains(problem, hops):
-            if len(text.split()) < 10 or problem.gold in text or (hops == 3 and len(seen) > 2):
-                continue
-            right = steps[-1].values == (gold,)
-            if (hops, right) in seen:
-                continue
-            seen.add((hops, right))
-            detail = asked(task, problem, text, explored).detail
-            if not right:
-                assert "the answer to the question is not the gold one" in detail
-            elif hops != 2:
-                assert f"follows {hops} relations instead of 2" in detail
-    assert {right for _, right in seen} == {True, False}
+    others = 0
+    for text, _, steps in chains(problem, 2):
+        named = any(form in text for form in problem.forms)
+        right = steps[-1].values == (problem.built.numbers[problem.gold],)
+        if others < 5 and not named and not right and len(text.split()) >= 10:
+            verdict = asked(task, problem, text, explored)
+            assert verdict.detail.endswith("the answer to the question is not the gold one")
+            others += 1
+    assert others == 5
 
 
 def world_with(difficulty, wanted):
@@ -323,6 +340,23 @@ def test_two_hops_on_one_page_that_the_question_names_earn_nothing():
         assert detail.endswith("one page that the question leads to tells too much of the way")
         return
     pytest.fail("every question of this world is spread")
+
+
+def test_a_namesake_of_the_answer_on_the_way_earns_nothing():
+    """The bare name is accepted for both: who stops too early would be right."""
+    spec = WorldSpec(homonym_rate=1.0, alias_rate=0.0)
+    for seed in range(30):
+        world = build_world(spec, seed)
+        met = dataclasses.replace(unhurried(0)[1], world=spec, world_seed=seed)
+        for text, plan, steps in chains(met, 2):
+            end, middle = (world.entities[step.values[0]] for step in (steps[-1], steps[-2]))
+            if end is middle or end.name != middle.name:
+                continue
+            if is_definite(plan, steps) and is_tight(world, plan, steps):
+                fault = meaning(world, text, world.numbers[end.label], 2).fault
+                assert fault == "the question comes across something with the name of the answer"
+                return
+    pytest.fail("no question meets a namesake of its answer")
 
 
 # Shortcuts, and what is left of the reward.
