@@ -13,11 +13,12 @@ from rlvr_envs.verifiers.hdl.stepping import State, stepper
 from rlvr_envs.verifiers.hdl.stimuli import Stimuli
 
 LEAST_CYCLES = 16
-EXHAUSTIVE_BITS = 18
+EXHAUSTIVE_BITS = 24
+WIDE = 4  # times as long as of 64 lanes is a step of thousands
 SMALL = 20_000  # gates of designs that keep 2**14 lanes of every signal in a few MiB
 
 # Gates times steps of one comparison: about two seconds.
-BUDGET = 40_000_000
+BUDGET = 30_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,7 @@ class _Pair:
         wires = len(self._wires())
         if any(self.start) or wires > EXHAUSTIVE_BITS:
             return math.inf
-        return self.cost << (wires - self._block(wires))
+        return WIDE * self.cost << (wires - self._block(wires))
 
     def everything(self) -> Iterator[_Shot]:
         """Yield one step for each block of all possible inputs."""
