@@ -134,7 +134,8 @@ class Job:
         if any(kind[1] != "_" and kind not in NOT_GATES for kind in kinds):
             self.run("techmap -map %gates", *TO_GATES)
             kinds = self.kinds()
-        self.run("aigmap", "write_aiger -ascii -zinit -map out.map out.aag")
+        # The map says nothing of outputs that are constant, and the symbols name them.
+        self.run("aigmap", "write_aiger -ascii -zinit -symbols -map out.map out.aag")
         with Path("out.aag").open(encoding="ascii") as file:
             ands = int(file.readline().split()[5])
         if ands > self.request["ands"]:

@@ -77,8 +77,9 @@ class Netlist:
         latches: bits that a level moves.
         state_bits: bits of flip-flops, latches and memories that are written.
         cells: simple gates and flip-flops, before they are turned into and-gates.
-        aiger: the ASCII AIGER file; uninitialised state starts as an input says.
-        map: the names of inputs, outputs and latches, as ``write_aiger -map`` writes them.
+        aiger: the ASCII AIGER file, with symbols; uninitialised state starts as an input says.
+        map: the names of inputs, outputs and latches, as ``write_aiger -map`` writes them: all but
+            those of constant outputs, which are among the symbols.
     """
 
     ports: tuple[Port, ...]
