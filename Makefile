@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 SANDBOX_READY := $(VENV)/.sandbox-ready
 SANDBOX_TESTS := tests/unit/sandboxes tests/unit/verifiers/test_program.py \
 	tests/integration/test_languages.py tests/integration/test_sandbox_hostile.py \
-	tests/adversarial/test_program_exploits.py
+	tests/adversarial/test_program_exploits.py tests/unit/verifiers/hdl
 
 .PHONY: help demo test test-sandboxes test-all check docs bench clean
 
@@ -26,7 +26,7 @@ $(VENV)/bin/python:
 
 $(PLAYABLE): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report]"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report,solvers]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report,solvers,verilog]"
 	touch $@
 
 # The constraints name every package, so first each is installed as it stands, a few at a time: a
@@ -40,7 +40,7 @@ COMPILE = find $(VENV)/lib rlvr_envs -name '*.py' -print0 \
 $(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PINNED) | $(INSTALL)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[dev,docker,docs,report,search,solvers,train]"
+		--editable ".[dev,docker,docs,report,search,solvers,train,verilog]"
 	$(COMPILE)
 	touch $@ $(PLAYABLE) $(SANDBOX_READY)
 
