@@ -9,6 +9,7 @@ import json
 import resource
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -474,6 +475,39 @@ def test_guesses_without_a_call_earn_nothing(kind):
             env.reset(options={"problem": row})
             total += env.step(f"<answer>{answer}</answer>")[1]
     assert total == 0.0
+
+
+def questions(kind, count, difficulty):
+    for number in range(count):
+        world = build_world(WorldSpec.at(difficulty), 700 + number // 8)
+        rng = stream("test.search.wording", kind, number)
+        yield draw_question(world, kind, QuestionSpec.at(difficulty), rng)
+
+
+def test_no_relation_tells_that_there_is_no_answer():
+    """Nobody teaches the eldest: were gaps found by trying, teachers would mostly be unknown."""
+    asked, missing = Counter(), Counter()
+    for question in questions("unanswerable", 600, 0):
+        relation = question.plan[-1].relation
+        asked[relation] += 1
+        missing[relation] += question.form == UNANSWERABLE
+    common = [relation for relation in asked if asked[relation] >= 20]
+    assert len(common) > 8
+    assert "teacher" in common
+    assert max(missing[relation] / asked[relation] for relation in common) <= 0.45
+    assert 60 <= missing.total() <= 120
+
+
+def test_the_wording_of_a_count_does_not_tell_the_number():
+    """Two constraints once meant the number one."""
+    told = defaultdict(Counter)
+    for question in questions("count", 400, 2):
+        group = question.plan[question.plan[-1].inputs[0]]
+        told[group.relation or group.op][question.answers[0][0]] += 1
+    best = {wording: found.most_common(1)[0][1] for wording, found in told.items()}
+    assert told["both"].total() > 40
+    assert best["both"] <= 0.5 * told["both"].total()
+    assert sum(best.values()) <= 0.3 * 400
 
 
 def test_the_stored_baselines_keep_the_bounds():
