@@ -6,6 +6,9 @@ import importlib.util
 import os
 import platform
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import rlvr_envs
 from rlvr_envs.cli._text import table
@@ -14,6 +17,7 @@ from rlvr_envs.core.errors import RlvrEnvsError
 from rlvr_envs.core.workers import WorkerPool
 from rlvr_envs.sandboxes.sandbox import BACKENDS, Sandbox, make_backend, probe
 from rlvr_envs.sandboxes.selfcheck import ProbeResult, checks, summary
+from rlvr_envs.verifiers.hdl.sandbox import tools
 
 # The extras that this version uses; the others are reserved for domains to come.
 PURPOSES = {
@@ -21,6 +25,7 @@ PURPOSES = {
     "solvers": "problems whose best answer a solver finds, puzzles from specifications",
     "train": "models on this machine (local:...)",
     "docker": "programs of a model in containers",
+    "verilog": "judging hardware descriptions",
     "dev": "tests and checks of this project",
     "docs": "the documentation site",
 }
@@ -58,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
     broken = _core()
     print()
     print(table(("extra", "for", "state"), _extras()))
+    print(f"\nVerilog: {', '.join(_verilog_tools())}")
     domains = ", ".join(f"{name} ({len(registry.task_ids(name))})" for name in _domains())
     print()
     print(table(("sandbox", "isolates by", "state"), _sandboxes()))
@@ -113,6 +119,26 @@ def _version(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def _verilog_tools() -> list[str]:
+    """Return what is there to judge Verilog with, each tool with its version."""
+    version = _version("pyosys")
+    found = [f"pyosys {version}" if version else 'no pyosys: pip install "rlvr-envs[verilog]"']
+    if version:
+        try:
+            checker = Path(next(iter(tools().files))).name
+            found.append(f"{checker} beside it")
+        except RlvrEnvsError as error:
+            found.append(str(error))
+    icarus = shutil.which("iverilog")
+    if icarus is None:
+        return [*found, "no iverilog (only testbenches of datasets need it)"]
+    said = subprocess.run(  # noqa: S603 - a fixed command
+        [icarus, "-V"], capture_output=True, text=True, timeout=20, check=False
+    )
+    number = re.search(r"version (\S+)", said.stdout)
+    return [*found, f"iverilog {number[1] if number else 'of an unknown version'}"]
 
 
 def _sandboxes() -> list[tuple[str, str, str]]:
