@@ -81,34 +81,36 @@ class Stimuli:
                 (other & kept) | (fresh[1] & ~kept),
             )
 
-    def _rare(self, power: int) -> int:
-        """Return a bit that is 1 with a chance of one in two to that power."""
-        bit = self._full
-        for fresh in self.bits(power):
-            bit &= fresh
-        return bit
+    def _eighth(self) -> int:
+        """Return a bit that is 1 with a chance of one in eight."""
+        draw, lanes = self._random.getrandbits, self._lanes
+        return draw(lanes) & draw(lanes) & draw(lanes)
 
     def _clock(self, before: int) -> int:
         forced = self._schedule.forced(self._schedule.clock, self._step)
         if forced is not None:
             return self._full * forced
         turned = before ^ self._full
-        return (turned & ~self.uneven) | (self._rare(1) & self.uneven)
+        return (turned & ~self.uneven) | (self._random.getrandbits(self._lanes) & self.uneven)
 
     def _reset(self) -> int:
         if self._step < self._schedule.held:
             bit = self._full
         else:
-            seldom, bit = self._full, 0
-            for power, lanes in zip((4, 3, 4), self._quarters, strict=True):
-                seldom &= self._rare(power)  # 1/16, 1/128, 1/2048
-                bit |= seldom & lanes
+            often, seldom, rarely = self._quarters
+            sixteenth = self._eighth() & self._random.getrandbits(self._lanes)
+            less = sixteenth & self._eighth()  # 1/128
+            least = less & self._eighth() if less & rarely else 0
+            least = least and least & self._random.getrandbits(self._lanes)  # 1/2048
+            bit = (sixteenth & often) | (less & seldom) | (least & rarely)
         return bit if self._schedule.active else bit ^ self._full
 
     def _control(self, name: str) -> int:
         """Return a bit that is even, mostly 0, mostly 1 or mostly as before, by lane."""
         one, other = self._habits[name]
-        even, low, high = self._rare(1), self._rare(3), self._rare(3) ^ self._full
+        # A lane takes one of the four, so they may share what they are drawn from.
+        even, second, third = self.bits(3)
+        low, high = even & second & third, even | second | third
         held = self._values[name][0] ^ low
         return (
             (even & one & other)
@@ -119,24 +121,29 @@ class Stimuli:
 
     def _bus(self, name: str, width: int) -> list[int]:
         """Return bits that are even, all 0, all 1, held, small, or those of another bus."""
-        left = self._full
-        shares = []
-        for _ in range(5):  # an eighth of what is left for each
-            share = self._rare(3) & left
-            shares.append(share)
-            left ^= share
-        zeros, ones, held, small, copied = shares
         one, other = self._habits[name]
-        held |= one & other & (self._rare(3) ^ self._full)  # a quarter of lanes changes seldom
-        lowest = self._random.randrange(1, width)
+        first, second, third = self.bits(3)
+        still = one & other & ~self._eighth()  # a quarter of lanes changes seldom
+        moving = self._full ^ still
+        # An eighth each for ones, zeros (what no line below mentions), small, held and copied.
+        corner = first & second & moving
+        ones = corner & third
+        small = first & ~second & third & moving
+        held = (first & ~second & ~third & moving) | still
+        copied = ~first & second & third & moving
+        even = ~first & ~(second & third) & moving
         before = self._values[name]
         partner = self._values.get(self._partner.get(name, ""))
-        found = []
-        for place, fresh in enumerate(self.bits(width)):
-            bit = (fresh & ~zeros) | ones
-            if place >= lowest:
-                bit &= ~small
-            if partner is not None:
-                bit = (bit & ~copied) | (partner[place] & copied)
-            found.append((bit & ~held) | (before[place] & held))
-        return found
+        if partner is None:
+            partner, even = before, even | copied
+            copied = 0
+        lowest = self._random.randrange(1, width)
+        draw, lanes = self._random.getrandbits, self._lanes
+        low = even | small
+        return [
+            (draw(lanes) & (low if place < lowest else even))
+            | ones
+            | (before[place] & held)
+            | (partner[place] & copied)
+            for place in range(width)
+        ]
