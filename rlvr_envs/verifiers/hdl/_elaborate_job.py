@@ -1,6 +1,7 @@
 """The job that turns one hardware description into a netlist; runs in the sandbox, on its own.
 
-It uses the standard library and pyosys alone, and reads ``answer.sv`` and ``request.json`` of its
+The slots of the sandbox load it beforehand, and a job calls `main` in a fork of one. It uses the
+standard library and pyosys alone, and reads ``answer.sv`` and ``request.json`` of its
 working directory. What it finds goes to files there: ``stage`` (how far it came), ``refusal.json``
 or ``result.json`` with ``out.aag`` and ``out.map``, and ``diagnostics.json`` of the compiler. An
 error of Yosys ends the process at once, which is why ``stage`` is written ahead of each part.
@@ -256,7 +257,3 @@ def main() -> None:
         stage, detail = refusal.args
         end("refusal.json", {"stage": stage, "detail": detail})
     end("result.json", facts)
-
-
-if __name__ == "__main__":
-    main()

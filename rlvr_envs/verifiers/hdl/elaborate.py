@@ -10,8 +10,6 @@ import signal
 import threading
 from collections import OrderedDict
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
@@ -29,7 +27,9 @@ MOST_DETAIL = 600  # characters of a compiler's messages
 MOST_ERRORS = 4
 MOST_LINE = 100  # characters of a source line in them
 
-_JOB = "_elaborate_job.py"
+# The slots of the sandbox have loaded the module: a job does not even compile it.
+_JOB = "main.py"
+_JOB_TEXT = b"import _elaborate_job\n\n_elaborate_job.main()\n"
 _COLLECTED = ("stage", "refusal.json", "result.json", "diagnostics.json", "out.aag", "out.map")
 
 
@@ -150,14 +150,9 @@ def elaborate_once(
     return found
 
 
-@lru_cache(maxsize=1)
-def _job_text() -> bytes:
-    return Path(__file__).with_name(_JOB).read_bytes()
-
-
 def _run(source: Source, request: dict[str, Any], limits: ElaborationLimits) -> Result:
     files = {
-        _JOB: _job_text(),
+        _JOB: _JOB_TEXT,
         "answer.sv": source.text.encode(errors="replace"),
         "request.json": json.dumps(request).encode(),
     }

@@ -89,7 +89,7 @@ def tools() -> Preload:
             f"this pyosys has no yosys-abc beside it ({abc}); the wheels from PyPI have: {HINT}"
         )
     return Preload(
-        modules=("pyosys.libyosys", "_yosys_library"),
+        modules=("pyosys.libyosys", "_yosys_library", "_elaborate_job"),
         folders=(str(folder.parent), str(Path(__file__).parent)),
         files={str(abc): ABC_PLACE},
     )
