@@ -105,9 +105,7 @@ class AdderSubtractorTask(DesignTask[AdderSubtractorConfig]):
 
     def design(self, rng: Rng) -> Design:
         config = self.config
-        names = list(_OPERATIONS)
-        if config.operations == 1:
-            names = names[:3]
+        names = list(_OPERATIONS)[: 3 if config.operations == 1 else None]
         order = rng.permutation(len(names)).tolist()
         bits = (config.operations - 1).bit_length()
         codes = rng.permutation(2**bits).tolist()[: config.operations]

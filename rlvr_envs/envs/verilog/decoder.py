@@ -261,8 +261,8 @@ class _Decoder:
                 f"{literal(wide, i)}: offset = {self.address} - {literal(self.width, first)};"
                 for i, (first, _) in enumerate(self.bounds)
             ]
-            cases = "\n".join([*firsts, f"default: offset = 0;"])
-            lines.append(f"always @(*)\nif (!taken) offset = 0;")
+            cases = "\n".join([*firsts, "default: offset = 0;"])
+            lines.append("always @(*)\nif (!taken) offset = 0;")
             lines.append(f"else case (region)\n{cases}\nendcase")
         return "\n".join(lines)
 
