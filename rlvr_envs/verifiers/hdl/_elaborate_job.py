@@ -37,6 +37,7 @@ FLIP_FLOP = re.compile(r"\$(a|s|al)?dff(e|ce|sr|sre)?")
 FF_CLOCK = (("CLK", "CLK_POLARITY", ""),)
 LATCHES = frozenset({"$dlatch", "$adlatch", "$dlatchsr", "$sr"})
 PRODUCTS = frozenset({"$mul", "$div", "$mod", "$divfloor", "$modfloor", "$pow"})
+SELECTS = frozenset({"$shift", "$shiftx"})
 NOT_GATES = frozenset({"$anyseq", "$scopeinfo"})
 TO_GATES = ("simplemap", "opt_expr", "opt_merge t:$*ff* t:$_*FF* %u %n", "opt_clean")
 
@@ -100,6 +101,8 @@ class Job:
             if found > most:
                 raise Refused("resource", f"the design has {found} {what}, above {most}")
         self.check()  # not before: its time grows with the size of products, too
+        if facts.kinds & SELECTS:  # which show an x beyond the end
+            self.run("techmap -map %gates t:$shift t:$shiftx")
         return {
             "ports": facts.ports,
             "clocks": facts.clocks(),
@@ -135,8 +138,10 @@ class Job:
         if any(kind[1] != "_" and kind not in NOT_GATES for kind in kinds):
             self.run("techmap -map %gates", *TO_GATES)
             kinds = self.kinds()
-        # The map says nothing of outputs that are constant, and the symbols name them.
-        self.run("aigmap", "write_aiger -ascii -zinit -symbols -map out.map out.aag")
+        # What turned out to divide by zero is undetermined, too. The map says nothing of outputs
+        # that are constant; the symbols name them.
+        self.run("setundef -anyseq", "aigmap")
+        self.run("write_aiger -ascii -zinit -symbols -map out.map out.aag")
         with Path("out.aag").open(encoding="ascii") as file:
             ands = int(file.readline().split()[5])
         if ands > self.request["ands"]:
@@ -162,6 +167,7 @@ class Facts:
         self.latches, self.state_bits, self.rom_bits, self.products = 0, 0, 0, 0
         for name in sorted(module["ports"], key=lambda name: place(module["netnames"][name])):
             self._port(name, module["ports"][name])
+        self.kinds = {cell["type"] for cell in module["cells"].values()}
         written = set()
         for cell in module["cells"].values():
             self._cell(cell)

@@ -525,11 +525,19 @@ def test_what_nothing_determines_is_free():
     uninitialised = good(f"{CELL} always @(posedge clk) y <= a; endmodule")
     assert free(uninitialised) == 8
     assert free(good(f"{CELL} initial y = 0; always @(posedge clk) y <= a; endmodule")) == 0
+    assert free(good(f"{CELL} assign y = a / 8'd0; endmodule")) == 8
     # Two registers of the same input differ before the first edge.
     twice = "logic p, q; always @(posedge clk) begin p <= a; q <= a; end assign y = p ^ q;"
     assert free(good(f"{CELL} {twice} endmodule")) == 2
     settled = good(f"{CELL} always @(posedge clk) y <= 1; endmodule")
     assert free(settled) == 8
+
+
+def test_beyond_the_end_of_a_vector_everything_is_free():
+    netlist = good(f"{CELL} assign y = a[b +: 4]; endmodule")
+    assert free(netlist) > 0
+    machine = Machine(netlist)
+    assert [machine.step(a=0xB7, b=b)["y"] for b in range(5)] == [0x7, 0xB, 0xD, 0x6, 0xB]
 
 
 def test_an_x_of_a_reference_gets_an_output_of_its_own():
