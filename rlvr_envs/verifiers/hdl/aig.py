@@ -8,14 +8,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from rlvr_envs.core.errors import RlvrEnvsError
 from rlvr_envs.verifiers.hdl.interface import Port
 
-# More than any design that a check could simulate in seconds.
-MOST_GATES = 400_000
+# What takes a second and some hundred MiB to compile; designs of a page of text have thousands.
+MOST_GATES = 100_000
 MOST_BYTES = 40_000_000
+KEPT = 64  # graphs of references that stay
 _MOST_DIGITS = 9
 _SYMBOL = re.compile(r"([io])(\d{1,9}) ([A-Za-z_][A-Za-z0-9_$]*)(?:\[(\d{1,9})\])?")
 _MAPPED = re.compile(r"(input|output) (\d{1,9}) (\d{1,9}) ([A-Za-z_][A-Za-z0-9_$]*)")
@@ -121,6 +123,15 @@ def read(netlist: Written, *, split_x: bool = False, most_gates: int = MOST_GATE
 
 def _widths(ports: Sequence[Port], direction: str) -> dict[str, int]:
     return {name: width for name, way, width in sorted(map(astuple, ports)) if way == direction}
+
+
+@lru_cache(maxsize=KEPT)
+def read_once(netlist: Written, split_x: bool = False) -> Aig:
+    """Return what `read` returns, from memory where it was asked before; for references.
+
+    What is made of the same graph later, such as the function that runs it, is made once too.
+    """
+    return read(netlist, split_x=split_x)
 
 
 @dataclass(frozen=True, slots=True)

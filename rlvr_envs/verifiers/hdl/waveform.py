@@ -33,6 +33,8 @@ def waveform(gold: Aig, gate: Aig, reference: Reference, difference: Difference)
         columns.insert(0, _Column(step, words, rank=0))
     shown, hidden = _fitting(columns, len(rows) - first)
     lines = [_headline(combinational, step, difference.cycle, first), *_table(shown)]
+    if difference.clocked and reference.clocking is not None:
+        lines.append("A row shows the values just before the clock edge that ends its cycle.")
     if any(port.width > 4 for port in reference.ports):
         lines.append("Ports wider than 4 bits are in hexadecimal, the others in binary.")
     widths = {port.name: port.width for port in reference.ports}

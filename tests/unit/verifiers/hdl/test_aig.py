@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rlvr_envs.verifiers.hdl.aig import NetlistError, NetlistTooLarge, read
+from rlvr_envs.verifiers.hdl.aig import NetlistError, NetlistTooLarge, read, read_once
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.miter import Schedule, miter
 
@@ -220,3 +220,9 @@ def test_which_steps_are_forced():
     free = Schedule.of(reference(Clocking("clk")), clocked=False)
     assert [free.held, free.forced("clk", 0), free.forced("clk", 1)] == [0, 0, None]
     assert Schedule.of(reference(None), clocked=True) == Schedule()
+
+
+def test_a_reference_is_read_once():
+    assert read_once(CHOICE) is read_once(changed(CHOICE))
+    assert read_once(CHOICE) is not read_once(REGISTERS)
+    assert read_once(CHOICE).outputs == read(CHOICE).outputs

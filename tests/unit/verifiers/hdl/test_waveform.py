@@ -46,6 +46,7 @@ cycle  rst_n  d   q expected  q got  odd
 1      1      f3  00          00     0
 2      1      05  f3          f3     1
 3      1      00  05          01*    1
+A row shows the values just before the clock edge that ends its cycle.
 Ports wider than 4 bits are in hexadecimal, the others in binary.
 Wrong (*): q (bit 2)."""
     )
