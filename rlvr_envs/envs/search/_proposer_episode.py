@@ -3,11 +3,9 @@
 The protocol is theirs with one word changed: the last call is `question` instead of `answer`.
 """
 
-import re
 from dataclasses import dataclass, replace
 
 from rlvr_envs.core.problem import hidden
-from rlvr_envs.core.task import Reply, Shorthand
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.envs.search import _task
 from rlvr_envs.envs.search._browser import FAILED, Browser, Limits
@@ -23,20 +21,14 @@ from rlvr_envs.envs.search._proposal_check import (
     text_fault,
 )
 from rlvr_envs.envs.search._proposal_solvers import SHORTCUTS, Asked
-from rlvr_envs.envs.search._protocol import ANSWER, SEARCH, Call, Malformed, parse_action
+from rlvr_envs.envs.search._protocol import QUESTION, SEARCH, Call
+from rlvr_envs.envs.search._session import ToolSession
 from rlvr_envs.envs.search._site import site
 from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._usage import RESULT, shorthand, usage
 from rlvr_envs.envs.search._world import World, build_world
 from rlvr_envs.verifiers import retrieval
 
 UNLIMITED = 5_000  # calls with which it is shown how many a question takes
-_SWAPPED = {"answer": "question", "question": "answer"}
-_LAST_CALL = {
-    "tags": re.compile(r"(?<=<)(?:answer|question)(?=>)|(?<=</)(?:answer|question)(?=>)"),
-    # Behind the word there are backslashes where the arguments are text with JSON in it.
-    "json": re.compile(r'(?<=")(?:answer|question)(?=\\*")'),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,107 +69,32 @@ class ProposerProblem:
         return Browser(site(self.world, self.world_seed), self.limits, self.world_seed)
 
 
-def swapped(text: str, syntax: str) -> str:
-    """Return a text with the words `answer` and `question` exchanged where they name a call."""
-    return _LAST_CALL[syntax].sub(lambda found: _SWAPPED[found[0]], text)
-
-
-def proposer_usage(syntax: str) -> str:
-    """Return what calls there are and how they are written."""
-    return swapped(usage(syntax), syntax).replace("your answer", "your question")
-
-
-def proposer_shorthand(syntax: str) -> Shorthand:
-    """Return how a person plays by short commands: those of the other tasks, and `q` to ask."""
-    others = shorthand(syntax)
-
-    def expand(text: str) -> str | None:
-        asked = re.match(r"q(?:uestion)? ", text.strip())
-        if asked is None:
-            return None if re.match(r"a(?:nswer)? ", text.strip()) else others.expand(text)
-        action = others.expand(f"a {text.strip()[asked.end() :]}")
-        return action and swapped(action, syntax)
-
-    def shorten(action: str) -> str:
-        call = parse_proposal(action, syntax)
-        if isinstance(call, Call) and call.tool == ANSWER:
-            return f"q {call.text}"
-        return others.shorten(action)
-
-    def plain(text: str) -> str:
-        told = others.plain(text.replace(proposer_usage(syntax), usage(syntax)))
-        return told.replace("- a your answer:", "- q your question:")
-
-    commands = (*others.commands[:-1], ("q your question", others.commands[-1][1]))
-    return Shorthand(commands, expand, shorten, plain)
-
-
-def parse_proposal(message: str, syntax: str) -> Call | Malformed:
-    """Return the first call of a message, or why there is none; `ANSWER` stands for a question."""
-    call = parse_action(swapped(message, syntax), syntax)
-    if isinstance(call, Malformed):
-        return Malformed(re.sub(r"\banswer\b", "question", call.reason))
-    # A text that is one of the two words stood in quotes as well.
-    whole = _SWAPPED.get(call.text) if syntax == "json" else None
-    return replace(call, text=whole or swapped(call.text, syntax))
-
-
-class ProposerSession:
+class ProposerSession(ToolSession):
     """One episode: calls and their results, then a question."""
 
+    last = QUESTION
+
     def __init__(self, problem: ProposerProblem) -> None:
+        super().__init__(problem.browser(), problem.syntax)
         self._problem = problem
-        self._browser = problem.browser()
         self._queries: list[str] = []
-        self._malformed = 0
-        self._trailing = 0
-        self._result_chars = 0
 
-    def reply(self, action: str) -> Reply:
-        """Run the first call of a message, or judge the question that it is."""
-        syntax = self._problem.syntax
-        call = parse_proposal(action, syntax)
-        if isinstance(call, Call):
-            self._trailing += call.more
-            if call.tool == ANSWER:
-                explored = Explored(tuple(self._queries), tuple(self._browser.opened))
-                return self._end(judge(self._problem, explored, call.text))
-        if self._browser.left < 1:
-            limit = self._problem.limits.max_calls
-            return self._end(Verdict.unparsable(f"there was no question after {limit} calls"))
-        if isinstance(call, Malformed):
-            self._malformed += 1
-            self._browser.spend()
-            result = f"Nothing was run: {call.reason}.\n{proposer_usage(syntax)}"
-        else:
-            result = self._run(call)
-        self._result_chars += len(result)
-        left = self._browser.left
-        told = f"({left} more {'call' if left == 1 else 'calls'}.)"
-        if not left:
-            told = "(No calls are left. Your next message must be the question.)"
-        return Reply(f"<{RESULT[syntax]}>\n{result}\n</{RESULT[syntax]}>\n{told}")
+    def judged(self, text: str) -> Verdict:
+        explored = Explored(tuple(self._queries), tuple(self.browser.opened))
+        return judge(self._problem, explored, text)
 
-    def _run(self, call: Call) -> str:
-        result = self._browser.run(call)
+    def unfinished(self) -> Verdict:
+        limit = self._problem.limits.max_calls
+        return Verdict.unparsable(f"there was no question after {limit} calls")
+
+    def run(self, call: Call) -> str:
+        result = super().run(call)
         if call.tool == SEARCH and result != FAILED:
             self._queries.append(call.text)
-        if call.more:
-            result += "\nOnly the first call of a message is run; what followed was ignored."
         return result
 
-    def _end(self, verdict: Verdict) -> Reply:
-        parts = {
-            "valid": 0.0,
-            **verdict.parts,
-            "calls": float(self._browser.calls),
-            "malformed": float(self._malformed),
-            "trailing": float(self._trailing),
-            "result_chars": float(self._result_chars),
-            "queries": float(len(self._queries)),
-            "pages_opened": float(len(self._browser.opened)),
-        }
-        return Reply("", replace(verdict, parts=parts))
+    def own_parts(self, *, answered: bool) -> dict[str, float]:
+        return {"valid": 0.0, "answered": float(answered), "queries": float(len(self._queries))}
 
 
 def judge(problem: ProposerProblem, explored: Explored, question: str) -> Verdict:

@@ -17,20 +17,20 @@ MAX_CHARS = 100_000  # of a message; a longer one is not read
 MAX_ARGUMENT_CHARS = 4_000
 
 SEARCH, OPEN, FIND, ANSWER = "search", "open", "find", "answer"
-_TAGS = {"search": SEARCH, "access": OPEN, "find": FIND, "answer": ANSWER}
-_ARGUMENTS = {SEARCH: ("query",), OPEN: ("page", "section"), FIND: ("text",), ANSWER: ("answer",)}
+QUESTION = "question"  # how a proposer's last call is written; it is an `ANSWER` all the same
+_LASTS = (ANSWER, QUESTION)
+_TAGS = {SEARCH: "search", OPEN: "access", FIND: "find"}
+_ARGUMENTS = {SEARCH: ("query",), OPEN: ("page", "section"), FIND: ("text",)}
 
 # What a model writes to make believe that a tool had spoken.
 _RESULTS = ("information", "tool_response", "result", "observation")
-_OPENERS = {
-    "tags": re.compile(rf"<({'|'.join((*_TAGS, *_RESULTS))})>"),
-    "json": re.compile(rf"<(tool_call|{'|'.join(_RESULTS)})>|^```(json)[ \t]*+$", re.MULTILINE),
+_JSON_OPENER = re.compile(rf"<(tool_call|{'|'.join(_RESULTS)})>|^```(json)[ \t]*+$", re.MULTILINE)
+_TAG_OPENERS = {
+    last: re.compile(rf"<({'|'.join((*_TAGS.values(), last, *_RESULTS))})>") for last in _LASTS
 }
 # What has a meaning in a transcript: the elements above, thoughts, and the marks of chat templates.
-_MARKS = re.compile(
-    rf"<(?=\s*+/?\s*+(?:{'|'.join((*_TAGS, *_RESULTS, 'tool_call', 'think'))})\b|[|\uff5c])",
-    re.IGNORECASE,
-)
+_MARKED = "|".join((*_TAGS.values(), *_LASTS, *_RESULTS, "tool_call", "think"))
+_MARKS = re.compile(rf"<(?=\s*+/?\s*+(?:{_MARKED})\b|[|\uff5c])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,19 @@ class Malformed:
     reason: str
 
 
-def parse_action(message: str, syntax: str) -> Call | Malformed:
-    """Return the first call of a message, or why there is none."""
+def parse_action(message: str, syntax: str, last: str = ANSWER) -> Call | Malformed:
+    """Return the first call of a message, or why there is none.
+
+    The call that ends an episode is written as `ANSWER` or as `QUESTION`, whichever is ``last``.
+    """
     if len(message) > MAX_CHARS:
         return Malformed(f"the message is longer than {MAX_CHARS} characters")
     text = spoken(message)
     if syntax == "json" and text.lstrip().startswith("{"):
-        return _from_json(text.strip(), more=False)
+        return _from_json(text.strip(), last, more=False)
     at = 0
-    while opened := _OPENERS[syntax].search(text, at):
+    opener = _JSON_OPENER if syntax == "json" else _TAG_OPENERS[last]
+    while opened := opener.search(text, at):
         name = opened[1] or "json"
         close = "```" if name == "json" else f"</{name}>"
         end = text.find(close, opened.end())
@@ -67,16 +71,19 @@ def parse_action(message: str, syntax: str) -> Call | Malformed:
         if name in _RESULTS:
             continue
         body, more = text[opened.end() : end].strip(), bool(text[at:].strip())
-        return _from_json(body, more) if syntax == "json" else _checked(_TAGS[name], body, more)
+        if syntax == "json":
+            return _from_json(body, last, more)
+        tool = next((tool for tool, tag in _TAGS.items() if tag == name), last)
+        return _checked(tool, last, body, more)
     return Malformed("there is no complete call in the message")
 
 
-def _checked(tool: str, text: str, more: bool) -> Call | Malformed:
+def _checked(tool: str, last: str, text: str, more: bool) -> Call | Malformed:
     if not text:
         return Malformed(f"the call of {tool} is empty")
     if len(text) > MAX_ARGUMENT_CHARS:
         return Malformed(f"the call of {tool} is longer than {MAX_ARGUMENT_CHARS} characters")
-    return Call(tool, text, more)
+    return Call(ANSWER if tool == last else tool, text, more)
 
 
 def quoted(result: str) -> str:
@@ -100,7 +107,8 @@ def _read(body: str) -> Any:
     return json.loads(body, object_pairs_hook=_unique, parse_constant=_no_number)
 
 
-def _from_json(body: str, more: bool) -> Call | Malformed:
+def _from_json(body: str, last: str, more: bool) -> Call | Malformed:
+    arguments_of = {**_ARGUMENTS, last: (last,)}
     try:
         data = _read(body)
         if isinstance(data, dict) and isinstance(data.get("function"), dict):
@@ -111,16 +119,16 @@ def _from_json(body: str, more: bool) -> Call | Malformed:
     except (ValueError, RecursionError):
         return Malformed("the call is not valid JSON, or it has a name twice")
     tool = data.get("name") if isinstance(data, dict) else None
-    if not isinstance(tool, str) or tool not in _ARGUMENTS or not isinstance(arguments, dict):
-        known = ", ".join(_ARGUMENTS)
+    if not isinstance(tool, str) or tool not in arguments_of or not isinstance(arguments, dict):
+        known = ", ".join(arguments_of)
         return Malformed(f'a call has a "name" of {known}, and an object of "arguments"')
-    names = _ARGUMENTS[tool]
+    names = arguments_of[tool]
     if names[0] not in arguments or not set(arguments) <= set(names):
         return Malformed(f"the arguments of {tool} are: {', '.join(names)}")
     values = [_text(arguments[name]) for name in names if arguments.get(name) is not None]
     if None in values:
         return Malformed(f"an argument of {tool} is neither text nor a number")
-    return _checked(tool, "#".join(value.strip() for value in values if value), more)
+    return _checked(tool, last, "#".join(value.strip() for value in values if value), more)
 
 
 def _text(value: Any) -> str | None:
@@ -138,10 +146,11 @@ def _text(value: Any) -> str | None:
     return None
 
 
-def call_text(call: Call, syntax: str) -> str:
+def call_text(call: Call, syntax: str, last: str = ANSWER) -> str:
     """Return the message that makes a call."""
+    tool = last if call.tool == ANSWER else call.tool
     if syntax == "tags":
-        tag = next(name for name, tool in _TAGS.items() if tool == call.tool)
+        tag = _TAGS.get(tool, last)
         return f"<{tag}>{call.text}</{tag}>"
-    data = {"name": call.tool, "arguments": {_ARGUMENTS[call.tool][0]: call.text}}
+    data = {"name": tool, "arguments": {_ARGUMENTS.get(tool, (last,))[0]: call.text}}
     return f"<tool_call>{json.dumps(data, ensure_ascii=False)}</tool_call>"

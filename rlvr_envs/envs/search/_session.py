@@ -21,12 +21,12 @@ class ToolSession(ABC):
     calls that were not run, ``result_chars``, and ``pages_opened``; a session adds its own.
 
     Attributes:
-        last: what the last call gives, in words.
+        last: how the last call is written.
         browser: the tools.
         syntax: of the calls.
     """
 
-    last: ClassVar[str] = "answer"
+    last: ClassVar[str] = ANSWER
 
     def __init__(self, browser: Browser, syntax: str) -> None:
         self.browser = browser
@@ -49,11 +49,11 @@ class ToolSession(ABC):
 
     def read(self, action: str) -> Call | Malformed:
         """Return the first call of a message."""
-        return parse_action(action, self.syntax)
+        return parse_action(action, self.syntax, self.last)
 
     def usage(self) -> str:
         """Return what calls there are."""
-        return usage(self.syntax)
+        return usage(self.syntax, self.last)
 
     def run(self, call: Call) -> str:
         """Run a call of a tool."""

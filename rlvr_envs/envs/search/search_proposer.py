@@ -19,17 +19,23 @@ from rlvr_envs.envs.search._proposer_episode import (
     UNLIMITED,
     ProposerProblem,
     ProposerSession,
-    parse_proposal,
     posed,
-    proposer_shorthand,
-    proposer_usage,
-    swapped,
     understood,
 )
-from rlvr_envs.envs.search._protocol import ANSWER, OPEN, SEARCH, Call, Malformed, call_text
+from rlvr_envs.envs.search._protocol import (
+    ANSWER,
+    OPEN,
+    QUESTION,
+    SEARCH,
+    Call,
+    Malformed,
+    call_text,
+    parse_action,
+)
 from rlvr_envs.envs.search._site import site
 from rlvr_envs.envs.search._spec import WorldSpec
 from rlvr_envs.envs.search._task import TURNS_AT_MOST, SearchConfig
+from rlvr_envs.envs.search._usage import shorthand, usage
 from rlvr_envs.envs.search._world import build_world
 
 _SEEDS = 2**31 - 1
@@ -216,7 +222,7 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
             "person who was taught by X? Which person was taught by X and was a member of X? Of "
             "all the people who were born in X, which one was born last? In Y, who was the mayor "
             "of X?\n"
-            f"{guide()}\n\n{proposer_usage(problem.syntax)}\n\n"
+            f"{guide()}\n\n{usage(problem.syntax, QUESTION)}\n\n"
             "Each message makes one call, and its result comes back. A long result comes in parts: "
             "end what you ask for with #2 for the second part. "
             f"{may_fail}You have {problem.limits.max_calls} calls before the question, and a "
@@ -238,14 +244,10 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
                 while browser.run(call) == FAILED:
                     calls.append(call)
         calls.append(Call(ANSWER, problem.question))
-        return [self._written(call, problem.syntax) for call in calls]
+        return [call_text(call, problem.syntax, QUESTION) for call in calls]
 
     def shorthand(self, problem: ProposerProblem) -> Shorthand:
-        return proposer_shorthand(problem.syntax)
-
-    def _written(self, call: Call, syntax: str) -> str:
-        text = call_text(call, syntax)
-        return swapped(text, syntax) if call.tool == ANSWER else text
+        return shorthand(problem.syntax, QUESTION)
 
     def proposal(self, problem: ProposerProblem, action: str) -> dict[str, Any] | None:
         """Return what a solver needs for the question of a message, None without a valid one.
@@ -255,7 +257,7 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
         search task that asks the question in the same world. What the proposer did before is not
         looked at: the verdict of the episode says whether the proposal counts.
         """
-        call = parse_proposal(action, problem.syntax)
+        call = parse_action(action, problem.syntax, QUESTION)
         if isinstance(call, Malformed) or call.tool != ANSWER:
             return None
         meant = understood(problem, call.text)

@@ -18,10 +18,12 @@ from rlvr_envs.envs.search._gates import is_definite, is_spread, is_tight, shown
 from rlvr_envs.envs.search._plan import evaluate
 from rlvr_envs.envs.search._proposal_check import meaning, text_fault
 from rlvr_envs.envs.search._proposal_reader import read
-from rlvr_envs.envs.search._proposer_episode import UNLIMITED, parse_proposal, proposer_shorthand
+from rlvr_envs.envs.search._proposer_episode import UNLIMITED
+from rlvr_envs.envs.search._protocol import QUESTION, parse_action
 from rlvr_envs.envs.search._schema import LINKS, RELATIONS
 from rlvr_envs.envs.search._site import site
 from rlvr_envs.envs.search._spec import WorldSpec
+from rlvr_envs.envs.search._usage import shorthand
 from rlvr_envs.envs.search._world import build_world
 
 SPEC = registry.find("SearchProposer-v0")
@@ -449,24 +451,24 @@ def test_texts_that_name_the_calls_reach_the_tools_as_they_are(text):
     query = {"name": "search", "arguments": {"query": text}}
     told = {"name": "search", "arguments": json.dumps({"query": text})}
     for message in (json.dumps(query), json.dumps(told)):
-        assert parse_proposal(message, "json").text == text
-    assert parse_proposal(f"<search>{text}</search>", "tags").text == text
+        assert parse_action(message, "json", QUESTION).text == text
+    assert parse_action(f"<search>{text}</search>", "tags", QUESTION).text == text
 
 
 @pytest.mark.parametrize("arguments", [{"question": "Who?"}, '{"question": "Who?"}'])
 def test_a_question_as_json(arguments):
     call = {"name": "question", "arguments": arguments}
     for message in (call, {"type": "function", "function": call}):
-        assert parse_proposal(json.dumps(message), "json").text == "Who?"
-    refused = parse_proposal('{"name": "answer", "arguments": {"answer": "Who?"}}', "json")
+        assert parse_action(json.dumps(message), "json", QUESTION).text == "Who?"
+    refused = parse_action('{"name": "answer", "arguments": {"answer": "Who?"}}', "json", QUESTION)
     assert "search, open, find, question" in refused.reason
 
 
 def test_short_commands():
     for syntax in ("tags", "json"):
-        short = proposer_shorthand(syntax)
+        short = shorthand(syntax, QUESTION)
         action = short.expand("q Who is it?")
-        assert parse_proposal(action, syntax).text == "Who is it?"
+        assert parse_action(action, syntax, QUESTION).text == "Who is it?"
         assert short.shorten(action) == "q Who is it?"
         assert short.shorten(short.expand("s vel")) == "s vel"
         assert short.expand("a Vel") is None
