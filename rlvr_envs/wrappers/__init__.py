@@ -1,12 +1,14 @@
 """Gymnasium wrappers: rewards and limits around any environment whose verdicts fit them.
 
 A wrapper shapes what an agent earns and sees. It never changes a verdict, so an evaluation is the
-same with and without it. `rlvr_envs.wrappers.vector` has the same wrappers for many environments.
+same with and without it; only `SelfPlay` leaves an episode unscored whose solver broke down.
+`rlvr_envs.wrappers.vector` has the reward wrappers and `Horizon` for many environments at once.
 """
 
 from rlvr_envs.wrappers.horizon import Horizon
 from rlvr_envs.wrappers.schemes import ASearcher, Scheme, SearchR1, ToolCosts
 from rlvr_envs.wrappers.search_rewards import ASearcherReward, SearchR1Reward
+from rlvr_envs.wrappers.self_play import SelfPlay
 from rlvr_envs.wrappers.shaping import ShapedReward
 from rlvr_envs.wrappers.tool_cost import ToolCost
 
@@ -17,6 +19,7 @@ __all__ = [
     "Scheme",
     "SearchR1",
     "SearchR1Reward",
+    "SelfPlay",
     "ShapedReward",
     "ToolCost",
     "ToolCosts",
