@@ -141,7 +141,7 @@ class Job:
         # What turned out to divide by zero is undetermined, too. The map says nothing of outputs
         # that are constant; the symbols name them.
         self.run("setundef -anyseq", "aigmap")
-        self.run("write_aiger -ascii -zinit -symbols -map out.map out.aag")
+        self.run("write_aiger -ascii -zinit -symbols -no-startoffset -map out.map out.aag")
         with Path("out.aag").open(encoding="ascii") as file:
             ands = int(file.readline().split()[5])
         if ands > self.request["ands"]:
@@ -184,8 +184,12 @@ class Facts:
         self.ports.append((name, direction, len(bits)))
         if direction == "output":
             self._read.update(bits)
-        elif len(bits) == 1:
-            self._input[bits[0]] = name
+            return
+        for bit in bits:
+            if isinstance(bit, str) or bit in self._input:  # a constant, or another input
+                text = f"the input {name} is driven inside, perhaps by a net with several drivers"
+                raise Refused("compile", text)
+            self._input[bit] = name if len(bits) == 1 else ""
 
     def _cell(self, cell: dict[str, Any]) -> None:
         kind, wires, values = cell["type"], cell["connections"], cell["parameters"]

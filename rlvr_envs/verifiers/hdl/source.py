@@ -132,6 +132,9 @@ _FORBIDDEN_WORDS = {
 }
 _FOREIGN = frozenset({"import", "export"})
 
+# Synthesis would ignore an event elsewhere, and take for logic what a simulation sees wait.
+_AWAIT = frozenset({"always", "always_ff", "always_latch"})
+
 # Pure functions of their arguments, most of them of constants.
 SYSTEM_FUNCTIONS = (
     *("$signed", "$unsigned", "$clog2", "$bits", "$countones", "$countbits", "$onehot"),
@@ -220,10 +223,14 @@ def _tokens(text: str) -> Iterator[Token]:
 
 def _check_tokens(tokens: Sequence[Token]) -> None:
     defined = {after.text for token, after in _pairs(tokens) if token.text == "`define"}
+    last = ""
     for token, after in _pairs(tokens):
         reason = _why_not(token, after, defined)
+        if token.text == "@" and last not in _AWAIT:
+            reason = "an event (@) stands right behind always alone: hardware waits nowhere else"
         if reason:
             raise _Forbidden(f"line {token.line}: {reason}")
+        last = token.text
 
 
 def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
