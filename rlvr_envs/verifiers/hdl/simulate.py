@@ -213,8 +213,9 @@ class _Pair:
         widths = {name: len(bits) for name, bits in self._gold.inputs.items()}
         stimuli = Stimuli(widths, schedule, lanes, seed)
         states, full = self.start, (1 << lanes) - 1
+        ours, theirs = (stimuli.bits(len(design.free)) for design in (self._gold, self._gate))
         while True:
-            ours, theirs = (stimuli.bits(len(d.free)) for d in (self._gold, self._gate))
+            ours, theirs = stimuli.renewed(ours), stimuli.renewed(theirs)
             uneven = stimuli.uneven if schedule.clock else 0
             shot = _Shot(stimuli.next(), ours, theirs, uneven)
             _, _, states = self.step(shot, states, full)

@@ -28,7 +28,7 @@ class Stepper:
             inputs, the state and the number all of whose lanes are 1; returns the outputs (of the
             ports in their order), whether each is x, and the next state.
         start: the state before the first step.
-        cost: of a step, in gates.
+        cost: of a step, in gates; a latch or free input counts as one.
     """
 
     def __init__(self, design: Aig) -> None:
@@ -52,7 +52,7 @@ class Stepper:
         code = next(part for part in module.co_consts if isinstance(part, CodeType))
         self.step: Step = FunctionType(code, {"__builtins__": {}})
         self.start: State = (0,) * len(latches)
-        self.cost = len(gates)
+        self.cost = len(gates) + len(latches) + len(design.free)
 
 
 _made: WeakKeyDictionary[Aig, Stepper] = WeakKeyDictionary()

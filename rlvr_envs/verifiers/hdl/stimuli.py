@@ -13,6 +13,9 @@ from rlvr_envs.verifiers.hdl.miter import Schedule
 # After so many steps, every other lane gets new habits; the rest keep theirs for the whole run.
 _HABIT = 64
 
+# So many free inputs are drawn anew in a step, in turn: memories that nobody set have thousands.
+_RENEWED = 64
+
 
 class Stimuli:
     """The inputs of one step after the other; the same for the same arguments.
@@ -54,6 +57,14 @@ class Stimuli:
     def bits(self, count: int) -> list[int]:
         """Return some evenly random bits."""
         return [self._random.getrandbits(self._lanes) for _ in range(count)]
+
+    def renewed(self, free: list[int]) -> list[int]:
+        """Return the values of free inputs that follow on those of the step before."""
+        if len(free) <= _RENEWED:
+            return self.bits(len(free))
+        start = self._step * _RENEWED % len(free)
+        fresh = free[start : start + _RENEWED]
+        return free[:start] + self.bits(len(fresh)) + free[start + len(fresh) :]
 
     def next(self) -> list[int]:
         """Return the bits of the ports in their order, for the next step."""

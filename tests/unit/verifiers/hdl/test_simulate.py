@@ -273,6 +273,22 @@ def tried():
     return values
 
 
+def test_many_free_inputs_are_renewed_in_turn():
+    stimuli = Stimuli({"en": 1}, Schedule(), 64, 0)
+    first = values = stimuli.bits(150)
+    changed = []
+    for _ in range(3):
+        after = stimuli.renewed(values)
+        changed.append({n for n in range(150) if after[n] != values[n]})
+        values = after
+        stimuli.next()
+    assert [len(places) for places in changed] == [64, 64, 22]
+    assert set().union(*changed) == set(range(150))
+    assert len(first) == len(values) == 150
+    few = stimuli.bits(5)
+    assert all(x != y for x, y in zip(few, stimuli.renewed(few), strict=True))
+
+
 def test_resets_are_rare_and_in_some_lanes_never_come_again(tried):
     counts = {lane: sum(tried("rst", lane)) for lane in (0, 15, 16, 31, 32, 47, 48, 63)}
     assert counts[0] == counts[15] == 1  # the one that is forced
