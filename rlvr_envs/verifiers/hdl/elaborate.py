@@ -58,8 +58,14 @@ class ElaborationLimits:
 
     def job(self) -> Limits:
         """Return the limits of the process."""
-        memory = self.memory_mib
-        return Limits(cpu_s=self.cpu_s, memory_mib=memory, processes=16, file_mib=32)
+        # Nothing in an elaboration waits: what stands still does so for the machine's sake.
+        return Limits(
+            cpu_s=self.cpu_s,
+            wall_s=10 + 12 * self.cpu_s,
+            memory_mib=self.memory_mib,
+            processes=16,
+            file_mib=32,
+        )
 
 
 DEFAULT = ElaborationLimits()
@@ -125,7 +131,7 @@ def elaborate(
         second = _run(read, {**request, "lax": True}, lax_limits)
         if second.ok or second.status is RunStatus.SANDBOX_ERROR:
             result = second
-    return _outcome(read, result)
+    return _outcome(read, result, limits)
 
 
 _references: OrderedDict[tuple[Any, ...], Netlist | Refusal] = OrderedDict()
@@ -164,7 +170,7 @@ def _stage(result: Result) -> str:
     return result.files.get("stage", b"").decode(errors="replace").strip()
 
 
-def _outcome(source: Source, result: Result) -> Netlist | Refusal:
+def _outcome(source: Source, result: Result, limits: ElaborationLimits) -> Netlist | Refusal:
     """Return what a run of the job means."""
     if result.ok and "result.json" in result.files:
         return _netlist(result)
@@ -172,20 +178,14 @@ def _outcome(source: Source, result: Result) -> Netlist | Refusal:
         return Refusal(**json.loads(result.files["refusal.json"]))
     if result.status is RunStatus.NONZERO_EXIT:
         return _error(source, result)
-    return _end(result)
-
-
-def _end(result: Result) -> Refusal:
-    """Return the refusal for a run that neither came to its end nor said why."""
-    # Whoever takes little and is ended all the same was not ended for what the design takes.
-    idle = result.cpu_s < 1 and result.peak_memory_mib < 256
     killed = result.status is RunStatus.SIGNAL and result.signal == signal.SIGKILL
-    if result.status in (RunStatus.OK, RunStatus.SANDBOX_ERROR):
-        return Refusal("fault", f"the elaboration gave no result: {result.detail}"[:MOST_DETAIL])
-    if idle and (killed or result.status is RunStatus.WALL_TIMEOUT):
-        return Refusal("fault", f"the machine ended the elaboration: {result.detail}")
     if result.status is RunStatus.SIGNAL and not killed:
         return Refusal("unsupported", "the synthesis tool breaks down on this design")
+    # The machine may have limits of its own, on time or memory, or too much else to do.
+    used = max(result.cpu_s / limits.cpu_s, result.peak_memory_mib / limits.memory_mib)
+    ours = (RunStatus.OK, RunStatus.SANDBOX_ERROR, RunStatus.WALL_TIMEOUT)
+    if result.status in ours or (killed and used < 0.5):
+        return Refusal("fault", f"the elaboration gave no result: {result.detail}"[:MOST_DETAIL])
     taken = f"{result.cpu_s:.0f} s of CPU time, {result.peak_memory_mib:.0f} MiB of memory"
     return Refusal("resource", f"elaborating the design takes too much ({taken})")
 

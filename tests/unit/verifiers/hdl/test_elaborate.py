@@ -416,6 +416,7 @@ FEATURES = {
     ),
     "casts": ("assign y = 8'(signed'(a[3:0])) + b;", lambda a, b: ((a & 15) ^ 8) - 8 + b),
     "let": ("let m(x, z) = x > z ? x : z; assign y = m(a, b);", max),
+    "constant block": ("always_comb y = 8'h5a;", lambda a, b: 0x5A),
     "foreach": (
         "int i; always_comb begin i = 0; foreach (a[k]) i += a[k]; y = i; end",
         lambda a, b: a.bit_count(),
@@ -635,11 +636,11 @@ def test_faults_are_ours_and_not_remembered(monkeypatch):
     ("result", "stage"),
     [
         (Result(status=RunStatus.WALL_TIMEOUT, cpu_s=0.1), "fault"),
-        (Result(status=RunStatus.WALL_TIMEOUT, cpu_s=4.0), "resource"),
+        (Result(status=RunStatus.WALL_TIMEOUT, cpu_s=4.0), "fault"),
         (Result(status=RunStatus.CPU_TIMEOUT, cpu_s=5.0), "resource"),
         (Result(status=RunStatus.MEMORY, cpu_s=0.5, peak_memory_mib=1024), "resource"),
-        (Result(status=RunStatus.SIGNAL, signal=signal.SIGKILL, cpu_s=0.1), "fault"),
-        (Result(status=RunStatus.SIGNAL, signal=signal.SIGKILL, cpu_s=8.9), "resource"),
+        (Result(status=RunStatus.SIGNAL, signal=signal.SIGKILL, cpu_s=2.1), "fault"),
+        (Result(status=RunStatus.SIGNAL, signal=signal.SIGKILL, cpu_s=4.9), "resource"),
         (Result(status=RunStatus.SIGNAL, signal=signal.SIGSEGV), "unsupported"),
         (Result(status=RunStatus.OK), "fault"),
         (
