@@ -1,0 +1,286 @@
+"""BarrelShifter: shifts and rotations by any number of places."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.envs.verilog._design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+
+# In the order in which they are added along the ladder.
+FEATURES = ("beyond", "carry", "reverse", "lost", "keep")
+# What the bit becomes that a step of one place frees.
+_FILLS = {
+    "zero": "is 0",
+    "one": "is 1",
+    "wrap": "becomes the bit that is pushed out",
+    "copy": "stays as it is",
+    "fill": "becomes `fill`",
+}
+_OPERATIONS = tuple((left, fill) for left in (True, False) for fill in _FILLS)
+_WIDEST = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarrelShifterConfig(DesignConfig):
+    """How wide the word is, and how it can be moved."""
+
+    width: int = 6  # bits of the word
+    operations: int = 2  # pairs of a direction and a filling, chosen by an input
+    features: int = 2  # added in the order beyond, carry, reverse, lost, keep
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        for name, value, low, high in (
+            ("width", self.width, 3, _WIDEST),
+            ("operations", self.operations, 1, len(_OPERATIONS)),
+            ("features", self.features, 0, len(FEATURES)),
+        ):
+            if not low <= value <= high:
+                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "BarrelShifterConfig":
+        """A bit more a step, an operation every 2 and, up to difficulty 9, a feature every 2.
+
+        The numbers stop at 24 bits and all 10 operations.
+        """
+        return cls(
+            width=min(3 + difficulty, _WIDEST),
+            operations=min(1 + (difficulty + 1) // 2, len(_OPERATIONS)),
+            features=min((difficulty + 1) // 2, len(FEATURES)),
+        )
+
+
+@register("BarrelShifter-v0", domain="verilog", answer_format=LANGUAGE)
+class BarrelShifterTask(DesignTask[BarrelShifterConfig]):
+    """Write a shifter and rotator for odd widths and amounts beyond the width.
+
+    Description:
+        A word moves to the left or to the right by an amount that may exceed the width. The bits
+        that are freed are zeros, ones, an input, copies, or the bits that leave at the other end.
+        A carry, a flag of lost ones, a reversal of direction and bits that keep are added.
+
+    Observation:
+        What the module does in numbered rules or prose, its ports, and a table of operations.
+
+    Action:
+        The module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
+        is not determined counts as wrong.
+
+    Difficulty:
+        Words get wider and operations more; amounts, flags and directions interact.
+
+    References:
+        Harris and Harris, Digital Design and Computer Architecture, 5.2, for shifters; Liu et al.
+        2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
+
+    Version History:
+        v0: first version.
+    """
+
+    def design(self, rng: Rng) -> Design:
+        config = self.config
+        features = FEATURES[: config.features]
+        order = rng.permutation(len(_OPERATIONS)).tolist()
+        bits = (config.operations - 1).bit_length()
+        codes = rng.permutation(2**bits).tolist()[: config.operations]
+        size = config.width.bit_length() - 1
+        if "beyond" in features:
+            size = (config.width - 1).bit_length() + 1
+        return _Shifter(
+            width=config.width,
+            size=size,
+            table={code: _OPERATIONS[i] for code, i in zip(codes, order, strict=False)},
+            bits=bits,
+            reverse_level=integer(rng, 0, 1),
+            keep_level=integer(rng, 0, 1),
+            features=features,
+            word=pick(rng, ("d", "data", "word", "x")),
+            result=pick(rng, ("y", "q", "result")),
+        ).design()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shifter:
+    width: int
+    size: int  # bits of the amount
+    table: dict[int, tuple[bool, str]]  # from values of `op` to directions and fillings
+    bits: int  # of `op`
+    reverse_level: int
+    keep_level: int
+    features: tuple[str, ...]
+    word: str
+    result: str
+
+    def design(self) -> Design:
+        has = self.features.__contains__
+        signals = inputs((self.word, self.width, "the word"), ("amount", self.size, "steps to do"))
+        if self.bits:
+            signals += inputs(("op", self.bits, "the operation"))
+        if self._uses_fill():
+            signals += inputs(("fill", 1, "a bit to fill with"))
+        if has("reverse"):
+            signals += inputs(("reverse", 1, "whether the direction is the other one"))
+        if has("keep"):
+            signals += inputs(("keep", self.width, "which bits stay"))
+        signals += outputs((self.result, self.width, "the word after all steps"))
+        if has("carry"):
+            signals += outputs(("carry", 1, "the bit pushed out last"))
+        if has("lost"):
+            signals += outputs(("lost", 1, "whether a 1 was pushed out"))
+        how = f"with {len(self.table)} operations" if self.bits else "for one operation"
+        return Design(
+            title=f"a barrel shifter for words of {self.width} bits {how}",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, self._golden(), registers=("carry", "lost")),
+            alternative=sv_module(signals, self._alternative()),
+            figure=self._figure(),
+        )
+
+    def _uses_fill(self) -> bool:
+        return any(fill == "fill" for _, fill in self.table.values())
+
+    def _figure(self) -> str:
+        if not self.bits:
+            return ""
+        rows = [
+            f"| {literal(self.bits, code)} | {_way(left)} | {_FILLS[fill]} |"
+            for code, (left, fill) in sorted(self.table.items())
+        ]
+        return "\n".join(["| `op` | direction | the freed bit |", "| --- | --- | --- |", *rows])
+
+    def _rules(self) -> tuple[str, ...]:
+        has, top, y = self.features.__contains__, self.width - 1, f"`{self.result}`"
+        left, fill = next(iter(self.table.values()))
+        which = (
+            "The table tells direction and freed bit."
+            if self.bits
+            else f"The freed bit {_FILLS[fill]}."
+        )
+        way = "" if self.bits else f" to the {_way(left)}"
+        most = 2**self.size - 1
+        rules = [f"{y} is `{self.word}` after `amount` steps (an unsigned number, 0 to {most})."]
+        rules.append(
+            f"A step moves every bit one place{way}; left is towards the top bit {top}. One bit is "
+            f"pushed out at the end where the word goes, one is freed at the other end. {which}"
+        )
+        if has("reverse"):
+            rules.append(
+                f"Where `reverse` is {self.reverse_level}, every step goes in the opposite "
+                "direction, so that the bit is freed at the other end; what it becomes is the same."
+            )
+        if len(self.table) < 2**self.bits:
+            flags = "".join(f", `{flag}` is 0" for flag in ("carry", "lost") if has(flag))
+            rules.append(f"Where `op` is not in the table, {y} is `{self.word}`{flags}.")
+        if has("carry"):
+            rules.append("`carry` is the bit that the last step pushed out, 0 without a step.")
+        if has("lost"):
+            rules.append(
+                "`lost` is 1 exactly where any of the steps pushed out a 1; it is 0 for an "
+                "operation in which the freed bit becomes the bit that is pushed out."
+            )
+        if has("keep"):
+            rules.append(
+                f"After all steps, every bit i of {y} with `keep[i]` at {self.keep_level} shows "
+                f"bit i of `{self.word}` instead; other outputs do not depend on `keep`."
+            )
+        return tuple(rules)
+
+    def _left(self, code: int) -> str:
+        left = "1" if self.table[code][0] else "0"
+        if "reverse" not in self.features:
+            return f"1'b{left}"
+        return f"reverse ^ 1'b{int(left) ^ 1 ^ self.reverse_level}"
+
+    def _golden(self) -> str:
+        """Return a step, done as often as the amount says."""
+        top, steps = self.width - 1, 2**self.size - 1
+        cases = []
+        for code, (_, fill) in sorted(self.table.items()):
+            freed = {"zero": "1'b0", "one": "1'b1", "wrap": "out", "fill": "fill"}
+            freed["copy"] = f"(left ? at[0] : at[{top}])"
+            cases.append(
+                f"{literal(self.bits or 1, code)}: begin left = {self._left(code)}; "
+                f"out = left ? at[{top}] : at[0]; into = {freed[fill]}; "
+                f"any = any | {0 if fill == 'wrap' else 'out'}; "
+                f"at = left ? {{at[{top - 1}:0], into}} : {{into, at[{top}:1]}}; end"
+            )
+        lines = [
+            f"reg [{top}:0] at;\nreg left, out, into, any;\ninteger k;",
+            f"always @(*) begin\nat = {self.word}; left = 0; out = 0; into = 0; any = 0;",
+            f"for (k = 0; k < {steps}; k = k + 1)\nif (k < amount) begin",
+            f"case ({'op' if self.bits else literal(1, 0)})",
+            *cases,
+            "default: out = 0;\nendcase\nend\nend",
+            self._kept("at"),
+        ]
+        if "carry" in self.features:
+            lines.append("always @(*) carry = out;")
+        if "lost" in self.features:
+            lines.append("always @(*) lost = any;")
+        return "\n".join(lines)
+
+    def _kept(self, moved: str) -> str:
+        if "keep" not in self.features:
+            return f"assign {self.result} = {moved};"
+        old, new = f"{self.word} & keep", f"{moved} & ~keep"
+        if not self.keep_level:
+            old, new = f"{self.word} & ~keep", f"{moved} & keep"
+        return f"assign {self.result} = ({old}) | ({new});"
+
+    def _alternative(self) -> str:
+        """Return one shift of the word among the bits that may come in from both sides."""
+        top, room, wide = self.width - 1, 2**self.size - 1, self.width + 2 * (2**self.size - 1)
+        cases = []
+        for code, (_, fill) in sorted(self.table.items()):
+            bit = {"zero": "'0", "one": "'1", "fill": f"{{{room}{{fill}}}}"}
+            bit["copy"] = f"{{{room}{{left ? {self.word}[0] : {self.word}[{top}]}}}}"
+            bit["wrap"] = "'0"
+            cases.append(
+                f"{literal(self.bits or 1, code)}: begin known = 1; left = {self._left(code)}; "
+                f"filler = {bit[fill]}; ring = {int(fill == 'wrap')}; end"
+            )
+        word, double = self.word, f"{{{self.word}, {self.word}}}"
+        lines = [
+            f"logic known, left, ring;\nlogic [{room - 1}:0] filler, gone;",
+            f"logic [{wide - 1}:0] line;\nlogic [{2 * self.width - 1}:0] twice;",
+            f"logic [{top}:0] slid, turned, moved;\nlogic last;",
+            "always_comb begin\nknown = 0; left = 0; filler = '0; ring = 0;",
+            f"case ({'op' if self.bits else literal(1, 0)})",
+            *cases,
+            "default: known = 0;\nendcase\nend",
+            f"assign line = left ? {{{room}'d0, {word}, filler}} << amount",
+            f"    : {{filler, {word}, {room}'d0}} >> amount;",
+            f"assign slid = line[{room + top}:{room}];",
+            f"assign gone = left ? line[{wide - 1}:{wide - room}] : line[{room - 1}:0];",
+            f"assign twice = left ? {double} << (amount % {self.width})",
+            f"    : {double} >> (amount % {self.width});",
+            f"assign turned = left ? twice[{2 * self.width - 1}:{self.width}] : twice[{top}:0];",
+            f"assign moved = known ? ring ? turned : slid : {word};",
+            f"assign last = left ? line[{wide - room}] : line[{room - 1}];",
+            self._kept("moved"),
+        ]
+        if "carry" in self.features:
+            around = f"|amount & (left ? turned[0] : turned[{top}])"
+            lines.append(f"assign carry = known & (ring ? {around} : last);")
+        if "lost" in self.features:
+            lines.append("assign lost = known & ~ring & |gone;")
+        return "\n".join(lines)
+
+
+def _way(left: bool) -> str:
+    return "left" if left else "right"
