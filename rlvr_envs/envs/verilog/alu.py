@@ -1,0 +1,254 @@
+"""Alu: a table of operations with flags."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.envs.verilog._alu_operations import OPERATIONS, Operation, golden_blocks
+from rlvr_envs.envs.verilog._design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+
+# In the order in which they are added along the ladder.
+FEATURES = ("zero", "negative", "carry", "overflow", "parity", "swap")
+_ABOUT = {"carry": "about unsigned operands", "overflow": "about signed operands"}
+_WIDEST, _MOST = 24, 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AluConfig(DesignConfig):
+    """How wide the operands are, and how many operations there are."""
+
+    width: int = 5  # bits of an operand
+    operations: int = 4  # rows of the table
+    features: int = 2  # added in the order zero, negative, carry, overflow, parity, swap
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        for name, value, low, high in (
+            ("width", self.width, 2, _WIDEST),
+            ("operations", self.operations, 2, _MOST),
+            ("features", self.features, 0, len(FEATURES)),
+        ):
+            if not low <= value <= high:
+                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "AluConfig":
+        """A bit and an operation more a step and, up to 8, 2 features every 3 steps.
+
+        The numbers stop at 24 bits and 16 operations.
+        """
+        return cls(
+            width=min(2 + difficulty, _WIDEST),
+            operations=min(2 + difficulty, _MOST),
+            features=min((2 * difficulty + 2) // 3, len(FEATURES)),
+        )
+
+
+@register("Alu-v0", domain="verilog", answer_format=LANGUAGE)
+class AluTask(DesignTask[AluConfig]):
+    """Write an arithmetic logic unit from a random table of operations.
+
+    Description:
+        An input chooses among operations drawn from logic, arithmetic, comparison, bit tricks and
+        counts, under codes in no order. Flags see the result or belong to some operations only;
+        an input exchanges the operands.
+
+    Observation:
+        What the module does in numbered rules or prose, its ports, and a table of operations.
+
+    Action:
+        The module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
+        is not determined counts as wrong.
+
+    Difficulty:
+        Operands get wider, the table gets longer and the flags more.
+
+    References:
+        Harris and Harris, Digital Design and Computer Architecture, 5.2, for such units; Warren,
+        Hacker's Delight, for the bit tricks; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for
+        the form of such problems.
+
+    Version History:
+        v0: first version.
+    """
+
+    def design(self, rng: Rng) -> Design:
+        config = self.config
+        order = rng.permutation(len(OPERATIONS)).tolist()[: config.operations]
+        if config.features >= FEATURES.index("carry") + 1:
+            # A flag that belongs to sums and differences needs one of them.
+            arithmetic = [i for i, op in enumerate(OPERATIONS) if op.carry]
+            if not set(arithmetic) & set(order):
+                order[0] = pick(rng, arithmetic)
+        bits = (config.operations - 1).bit_length()
+        codes = rng.permutation(2**bits).tolist()[: config.operations]
+        return _Alu(
+            width=config.width,
+            bits=bits,
+            table={code: OPERATIONS[i] for code, i in sorted(zip(codes, order, strict=True))},
+            other=integer(rng, 0, 2**config.width - 1),
+            even=bool(integer(rng, 0, 1)),
+            swap_level=integer(rng, 0, 1),
+            features=FEATURES[: config.features],
+            names=pick(rng, (("op", "y"), ("sel", "result"), ("func", "out"))),
+        ).design()
+
+
+@dataclass(frozen=True, slots=True)
+class _Alu:
+    width: int
+    bits: int  # of the code
+    table: dict[int, Operation]
+    other: int  # the result for codes that are not in the table
+    even: bool  # whether the parity is 1 for an even number of ones
+    swap_level: int
+    features: tuple[str, ...]
+    names: tuple[str, str]  # of the code and the result
+
+    def design(self) -> Design:
+        has, (code, y) = self.features.__contains__, self.names
+        signals = inputs(
+            ("a", self.width, "an operand"),
+            ("b", self.width, "another operand"),
+            (code, self.bits, "the operation"),
+        )
+        if has("swap"):
+            signals += inputs(("swap", 1, "whether the operands change places"))
+        signals += outputs((y, self.width, "the result"))
+        for flag in FEATURES[:-1]:
+            if has(flag):
+                signals += outputs((flag, 1, _ABOUT.get(flag, "about the result")))
+        rows = [
+            f"| {literal(self.bits, value)} | {op.words(self.width)} |"
+            for value, op in self.table.items()
+        ]
+        return Design(
+            title=f"an arithmetic logic unit for {self.width} bits, with {len(rows)} operations",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, self._golden(), registers=(y, "carry", "overflow")),
+            alternative=sv_module(signals, self._alternative()),
+            figure="\n".join([f"| `{code}` | result |", "| --- | --- |", *rows]),
+        )
+
+    def _rules(self) -> tuple[str, ...]:
+        has, n, (code, y) = self.features.__contains__, self.width, self.names
+        result = f"`{y}` is the result that the table gives for `{code}`, modulo 2^{n}"
+        numbers = (
+            "Operands are unsigned unless the table says that they are signed, which means two's "
+            "complement."
+        )
+        rules = [f"{result}; a condition is 1 where it holds, otherwise 0. {numbers}"]
+        if len(self.table) < 2**self.bits:
+            rules.append(f"Where `{code}` is not in the table, `{y}` is {self.other}.")
+        if has("swap"):
+            rules.append(
+                f"Where `swap` is {self.swap_level}, the inputs change places: everything here "
+                "that names `a` or `b` means the other one."
+            )
+        if has("zero"):
+            rules.append(f"`zero` is 1 exactly where `{y}` is 0.")
+        if has("negative"):
+            rules.append(f"`negative` is bit {n - 1} of `{y}`.")
+        if has("parity"):
+            kind = "even" if self.even else "odd"
+            rules.append(f"`parity` is 1 exactly where the number of ones in `{y}` is {kind}.")
+        if has("carry"):
+            rules.append(
+                f"`carry`: for `a + b` it is 1 where the exact sum of the unsigned operands is "
+                f"above {2**n - 1}; for `a - b` it is 1 where `a` is smaller than `b` as unsigned "
+                "numbers; it is 0 in all other cases, for all other operations and codes too."
+            )
+        if has("overflow"):
+            rules.append(
+                "`overflow`: for `a + b` and `a - b` it is 1 where the exact result of the "
+                f"operands in two's complement is below {-(2 ** (n - 1))} or above "
+                f"{2 ** (n - 1) - 1}; it is 0 in all other cases, for all other operations and "
+                "codes too."
+            )
+        return tuple(rules)
+
+    def _flag_codes(self, which: str) -> str:
+        """Return a condition on the code: that it adds or subtracts."""
+        codes = [value for value, op in self.table.items() if op.carry == which]
+        tests = [f"{self.names[0]} == {literal(self.bits, value)}" for value in codes]
+        return f"({' || '.join(tests) or 0})"
+
+    def _operands(self) -> tuple[str, str]:
+        if "swap" not in self.features:
+            return "a", "b"
+        order = ("a", "b") if self.swap_level else ("b", "a")
+        return f"swap ? {order[1]} : {order[0]}", f"swap ? {order[0]} : {order[1]}"
+
+    def _golden(self) -> str:
+        """Return a case over the codes; carries come from sums of one bit more."""
+        has, n, (code, y) = self.features.__contains__, self.width, self.names
+        left, right = self._operands()
+        lines = [f"wire [{n - 1}:0] p = {left};\nwire [{n - 1}:0] q = {right};"]
+        lines += golden_blocks(self.table.values(), n)
+        lines.append(f"always @(*)\ncase ({code})")
+        lines += [
+            f"{literal(self.bits, value)}: {y} = {op.golden(n)};"
+            for value, op in self.table.items()
+        ]
+        lines.append(f"default: {y} = {literal(n, self.other)};\nendcase")
+        adds, subtracts = self._flag_codes("add"), self._flag_codes("subtract")
+        if has("zero"):
+            lines.append(f"assign zero = {y} == 0;")
+        if has("negative"):
+            lines.append(f"assign negative = {y}[{n - 1}];")
+        if has("parity"):
+            lines.append(f"assign parity = {'~' if self.even else ''}^{y};")
+        if has("carry"):
+            lines.append(f"wire [{n}:0] sum = p + q;\nwire [{n}:0] difference = p - q;")
+            lines.append(f"always @(*)\nif ({adds}) carry = sum[{n}];")
+            lines.append(f"else if ({subtracts}) carry = difference[{n}];\nelse carry = 0;")
+        if has("overflow"):
+            same, kept = f"p[{n - 1}] == q[{n - 1}]", f"{y}[{n - 1}] == p[{n - 1}]"
+            lines.append(f"always @(*)\nif ({adds}) overflow = {same} && !({kept});")
+            lines.append(f"else overflow = {subtracts} && !({same}) && !({kept});")
+        return "\n".join(lines)
+
+    def _alternative(self) -> str:
+        """Return all results at once, of which one is taken, and flags from bounds."""
+        has, n, (code, y) = self.features.__contains__, self.width, self.names
+        left, right = self._operands()
+        lines = [f"logic [{n - 1}:0] p, q;\nassign p = {left};\nassign q = {right};"]
+        terms = []
+        for value, op in self.table.items():
+            hit = f"{code} == {literal(self.bits, value)}"
+            lines.append(f"logic [{n - 1}:0] r{value};\nassign r{value} = {op.alternative(n)};")
+            terms.append(f"({{{n}{{{hit}}}}} & r{value})")
+        hits = " | ".join(f"{code} == {literal(self.bits, value)}" for value in self.table)
+        terms.append(f"({{{n}{{~({hits})}}}} & {literal(n, self.other)})")
+        lines.append(f"assign {y} = {' | '.join(terms)};")
+        adds, subtracts = self._flag_codes("add"), self._flag_codes("subtract")
+        if has("zero"):
+            lines.append(f"assign zero = ~|{y};")
+        if has("negative"):
+            lines.append(f"assign negative = $signed({y}) < 0;")
+        if has("parity"):
+            ones = " ^ ".join(f"{y}[{i}]" for i in range(n))
+            lines.append(f"assign parity = 1'b{int(self.even)} ^ {ones};")
+        if has("carry"):
+            lines.append(f"assign carry = {adds} & (q > ~p) | {subtracts} & (p < q);")
+        if has("overflow"):
+            low, high = -(2 ** (n - 1)), 2 ** (n - 1) - 1
+            lines.append(f"logic signed [{n + 1}:0] ps, qs, both;")
+            lines.append(f"assign ps = {n + 2}'($signed(p));\nassign qs = {n + 2}'($signed(q));")
+            lines.append(f"assign both = {adds} ? ps + qs : {subtracts} ? ps - qs : 0;")
+            lines.append(f"assign overflow = both < {low} | both > {high};")
+        return "\n".join(lines)
