@@ -124,7 +124,8 @@ def elaborate(
         return read
     request = {"top": top, "clocked": clocked, "split_x": split_x, **asdict(limits)}
     result = _run(read, {**request, "lax": False}, limits)
-    if _stage(result) == "synthesis" and result.status is RunStatus.NONZERO_EXIT:
+    failed = _stage(result) == "synthesis" and result.status is RunStatus.NONZERO_EXIT
+    if failed and not _endless_loops(result):
         # The text is legal, and the front end cannot do it: another one, which would pass a lot
         # that is not legal, perhaps can.
         lax_limits = replace(limits, cpu_s=min(limits.cpu_s, LAX_CPU_S))
@@ -218,10 +219,19 @@ def _error(source: Source, result: Result) -> Refusal:
     errors = _errors(result)
     if stage == "compile":
         return Refusal("compile", _message(source, errors) or _last_error(stderr))
+    endless = _endless_loops(result)
+    if endless:
+        return Refusal("resource", f"{endless[0]}: the loop runs too often to be unrolled")
     said = _message(source, errors) or _last_error(stderr)
     if "logic loop" in said:
         return Refusal("compile", "the design has a combinational loop")
     return Refusal("unsupported", f"this cannot be synthesised here: {said}"[:MOST_DETAIL])
+
+
+def _endless_loops(result: Result) -> list[str]:
+    """Return the places of loops that were unrolled as far as it goes."""
+    limited = [entry for entry in _errors(result) if entry["message"].startswith("unroll limit")]
+    return [entry.get("location", "a loop") for entry in limited]
 
 
 def _errors(result: Result) -> list[dict[str, Any]]:

@@ -120,7 +120,7 @@ HOSTILE = {
     ),
     "endless-loop": (
         f"{ADDER} reg q; always @* begin q = 0; while (1) q = ~q; end assign s = q; endmodule",
-        "unsupported",
+        "resource",
     ),
     "endless-constant": (
         (
@@ -139,6 +139,14 @@ HOSTILE = {
             " (genvar k = 0; k < 999; k++) begin : g wire x = a[0]; end endmodule"
         ),
         "compile",
+    ),
+    "nested-loops": (
+        (
+            f"{ADDER} reg [15:0] q; integer i, j; always @* begin q = 0;"
+            " for (i = 0; i < 3000; i = i + 1) for (j = 0; j < 3000; j = j + 1) q = q + a; end"
+            " assign s = q; endmodule"
+        ),
+        "resource",
     ),
     "giant-vector": (f"{ADDER} wire [2000000000:0] v = a; assign s = v; endmodule", "compile"),
     "giant-memory": (
