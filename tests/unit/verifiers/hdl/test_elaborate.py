@@ -526,6 +526,54 @@ def test_division_by_a_constant_is_right(divisor):
     ]
 
 
+def extended(value, width, signed):
+    return value - (1 << width) if signed and value >> (width - 1) else value
+
+
+def apply(operator, left, right, *, width, shift):
+    """Return what an operator gives, or None where the language leaves it open."""
+    if operator in "/%":
+        if not right:
+            return None
+        quotient = abs(left) // abs(right) * (-1 if (left < 0) != (right < 0) else 1)
+        return quotient if operator == "/" else left - right * quotient
+    found = {"+": left + right, "-": left - right, "*": left * right}
+    found |= {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}
+    # >> brings in zeros at the width of the expression
+    found |= {"<<": left << shift, ">>": left % (1 << width) >> shift, ">>>": left >> shift}
+    return int(found[operator])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_operands_of_any_width_and_sign(seed):
+    rng = random.Random(seed)
+    cases = []
+    for operator in ("+", "-", "*", "/", "%", "<", "<=", ">", ">=", "<<", ">>", ">>>"):
+        cases.append((operator, rng.random() < 0.5, *(rng.randint(1, 7) for _ in range(3))))
+    body, ports = [], []
+    for n, (operator, signed, wide_a, wide_b, wide_y) in enumerate(cases):
+        sign = "signed" if signed else ""
+        ports += [f"input {sign} [{wide_a - 1}:0] a{n}", f"input {sign} [{wide_b - 1}:0] b{n}"]
+        ports.append(f"output [{wide_y - 1}:0] y{n}")
+        body.append(f"assign y{n} = a{n} {operator} b{n};")
+    netlist = good(f"module TopModule({', '.join(ports)}); {' '.join(body)} endmodule")
+    machine = Machine(netlist)
+    for _ in range(40):
+        values = {
+            name: rng.choice((rng.randrange(1 << width), 0, (1 << width) - 1))
+            for n, case in enumerate(cases)
+            for name, width in ((f"a{n}", case[2]), (f"b{n}", case[3]))
+        }
+        found = machine.step(**values)
+        for n, (operator, signed, wide_a, wide_b, wide_y) in enumerate(cases):
+            a, b = values[f"a{n}"], values[f"b{n}"]
+            left, right = extended(a, wide_a, signed), extended(b, wide_b, signed)
+            width = max(wide_a, wide_y)
+            expected = apply(operator, left, right, width=width, shift=b)
+            if expected is not None:
+                assert found[f"y{n}"] == expected % (1 << wide_y), (cases[n], a, b)
+
+
 def test_a_step_is_a_cycle_of_the_clock():
     source = f"{CELL} always_ff @(posedge clk) if (rst) y <= 3; else y <= y + a; endmodule"
     machine = Machine(good(source))
