@@ -82,6 +82,9 @@ bench: $(READY)  ## run the benchmarks (installs the projects they compare with 
 	$(BIN)/python benchmarks/throughput.py --domain puzzles
 	$(BIN)/python benchmarks/np_bench.py
 	$(BIN)/python benchmarks/ladder.py
+	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/search_corpus.py
+	$(BIN)/python benchmarks/search_baselines.py
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) site demo build dist docs/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

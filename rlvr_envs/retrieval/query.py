@@ -55,7 +55,7 @@ def words(text: str) -> list[str]:
     else:
         plain = unicodedata.normalize("NFKD", text).casefold()
         found = _WORD.findall("".join(c for c in plain if unicodedata.category(c)[0] != "M"))
-    if len(text) > MAX_WORD_CHARS:
+    if found and max(map(len, found)) > MAX_WORD_CHARS:
         return [word[:MAX_WORD_CHARS] for word in found]
     return found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.task import IndexedTask, InteractiveTask
+from rlvr_envs.core.task import IndexedTask, InteractiveTask, Shorthand
 from rlvr_envs.envs.search._browser import Limits
 from rlvr_envs.envs.search._corpus_pages import CorpusSite
 from rlvr_envs.envs.search._corpus_session import SCORES, CorpusBrowser, CorpusSession, Judge
@@ -14,7 +14,7 @@ from rlvr_envs.envs.search._corpus_sources import SAMPLE, is_server, load_questi
 from rlvr_envs.envs.search._protocol import ANSWER, OPEN, SEARCH, SYNTAXES, Call, call_text
 from rlvr_envs.envs.search._question_files import CorpusQuestion
 from rlvr_envs.envs.search._task import TURNS_AT_MOST
-from rlvr_envs.envs.search._usage import usage
+from rlvr_envs.envs.search._usage import shorthand, usage
 from rlvr_envs.retrieval.base import choose
 from rlvr_envs.verifiers.retrieval import normal
 
@@ -239,6 +239,9 @@ class SearchCorpusTask(
             calls = [Call(SEARCH, words)]
         calls = [*calls[: self.config.max_calls], Call(ANSWER, problem.answers[0])]
         return [call_text(call, self.config.syntax) for call in calls]
+
+    def shorthand(self, problem: SearchCorpusProblem) -> Shorthand:
+        return shorthand(self.config.syntax)
 
 
 def _quoted(title: str) -> str:
