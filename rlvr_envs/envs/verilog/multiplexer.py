@@ -137,7 +137,7 @@ class _Multiplexer:
         if "flag" in self.features:
             signals += outputs(("miss", len(ports), "which outputs have no word chosen"))
         return Design(
-            title=f"a multiplexer of {self.count} words, outputs: {len(ports)}",
+            title=f"a multiplexer of {self.count} words with {len(ports)} output{'s' * (len(ports) > 1)}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=ports),
