@@ -136,8 +136,9 @@ class _Multiplexer:
         signals += outputs(*((name, self.width, "the word shown") for name in ports))
         if "flag" in self.features:
             signals += outputs(("miss", len(ports), "which outputs have no word chosen"))
+        several = f" with {len(ports)} outputs" * (len(ports) > 1)
         return Design(
-            title=f"a multiplexer of {self.count} words with {len(ports)} output{'s' * (len(ports) > 1)}",
+            title=f"a multiplexer of {self.count} words{several}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=ports),
@@ -208,8 +209,7 @@ class _Multiplexer:
     def _more_rules(self) -> tuple[str, ...]:
         rules = []
         if "enable" in self.features:
-            off = 1 - self.enable_level
-            rules.append(f"Where `enable` is {off}, nothing is chosen.")
+            rules.append(f"Where `enable` is {1 - self.enable_level}, nothing is chosen.")
         if "conflict" in self.features and len(self.outputs) > 1:
             rules.append(
                 "A word is shown once: where an output's select chooses the same word as the "
