@@ -5,10 +5,10 @@ inputs, where they are few, or by a proof; and where no proof comes to an end, b
 whose verdict is bounded and says so.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlvr_envs.core.errors import RlvrEnvsError
-from rlvr_envs.verifiers.hdl.aig import Aig, NetlistTooLarge, read
+from rlvr_envs.verifiers.hdl.aig import Aig, NetlistTooLarge, read, read_once
 from rlvr_envs.verifiers.hdl.elaborate import Netlist, Refusal, elaborate, elaborate_once
 from rlvr_envs.verifiers.hdl.interface import Port, Reference
 from rlvr_envs.verifiers.hdl.prove import prove
@@ -16,6 +16,7 @@ from rlvr_envs.verifiers.hdl.simulate import (
     DEEP,
     QUICK,
     Difference,
+    Effort,
     compare,
     depth,
     exhaustible,
@@ -91,8 +92,8 @@ def pair(answer: str, reference: Reference) -> Pair | Refusal:
         gate = read(netlist)
     except NetlistTooLarge as error:
         return Refusal("resource", str(error))
-    gold = read(gold_netlist, split_x=reference.free_x)
-    return Pair(gold, _in_order(gate, gold), reference, clocked, netlist, gold_netlist)
+    gold = read_once(gold_netlist, reference.free_x)
+    return Pair(gold, gate, reference, clocked, netlist, gold_netlist)
 
 
 def gold_of(reference: Reference, *, clocked: bool = True) -> Netlist:
@@ -144,28 +145,12 @@ def _one_clock(netlist: Netlist, reference: Reference) -> bool:
     return not netlist.latches and set(netlist.clocks) <= allowed
 
 
-def _in_order(gate: Aig, gold: Aig) -> Aig:
-    """Return a graph with its ports in the order of another's."""
-    return Aig(
-        {name: gate.inputs[name] for name in gold.inputs},
-        {name: gate.outputs[name] for name in gold.outputs},
-        gate.free,
-        gate.latches,
-        gate.gates,
-        gate.unknown,
-    )
-
-
 def refute(pair: Pair) -> Difference | None:
     """Return a difference that simulation finds, the same on every machine, or None."""
     found = compare(pair.gold, pair.gate, pair.reference, clocked=pair.clocked, effort=QUICK)
     if found is None and exhaustible(pair.gold, pair.gate):
         return exhaustive(pair.gold, pair.gate)
-    if found is None:
-        found = compare(
-            pair.gold, pair.gate, pair.reference, clocked=pair.clocked, effort=DEEP, seed=1
-        )
-    return found
+    return found or _long(pair)
 
 
 def decide(pair: Pair) -> Outcome:
@@ -185,11 +170,23 @@ def decide(pair: Pair) -> Outcome:
     proof = prove(gold, gate, reference, clocked=pair.clocked)
     if proof.status != "open":
         return Outcome(proof.status == "equal", True, proof.engine, difference=proof.difference)
-    found = compare(gold, gate, reference, clocked=pair.clocked, effort=DEEP, seed=1)
+    found = _long(pair)
     if found is not None:
         return Outcome(equal=False, proved=True, engine="long simulation", difference=found)
-    cycles = depth(gold, gate, DEEP)
+    cycles = depth(gold, gate, _effort(pair)) // (1 if pair.clocked else 2)
     return Outcome(_bounded_enough(pair), proved=False, engine="long simulation", depth=cycles)
+
+
+def _long(pair: Pair) -> Difference | None:
+    """Return a difference that a long simulation finds."""
+    return compare(
+        pair.gold, pair.gate, pair.reference, clocked=pair.clocked, effort=_effort(pair), seed=1
+    )
+
+
+def _effort(pair: Pair) -> Effort:
+    """Return how long a long simulation is: where the clock is toggled, a cycle is two steps."""
+    return DEEP if pair.clocked else replace(DEEP, cycles=2 * DEEP.cycles)
 
 
 def _bounded_enough(pair: Pair) -> bool:
