@@ -75,16 +75,16 @@ def intersection(source: Source, hops: int) -> Plan | None:
 def count(source: Source, hops: int) -> Plan | None:
     """Ask how many there are; luck fixes the wording and the number, each of them equally often.
 
-    The wording must not tell the number: a fifth has two constraints and counts up to four, a fifth
-    shares what everybody has one of, up to six, and the others are listed, up to nine.
+    The wording must not tell the number: a fifth has two constraints and counts up to three, a
+    fifth shares what everybody has one of, two to six, and the others are listed, four to nine.
     """
     place = source.luck * 5
     if place < 1:
         plan = _crossing(source, hops)
-        if plan and len(evaluate(source.world, plan)[-1].values) != 1 + int(place * 4):
+        if plan and len(evaluate(source.world, plan)[-1].values) != 1 + int(place * 3):
             return None
     else:
-        size = 2 + int((place - 1) * 5 if place < 2 else (place - 2) / 3 * 8)
+        size = 2 + int((place - 1) * 5) if place < 2 else 4 + int((place - 2) * 2)
         plan = _group(source, (size, size), hops, _SHARED if place < 2 else _LISTED)
     return plan and extend(plan, "count")
 

@@ -14,7 +14,7 @@ from rlvr_envs.envs.search._plan import Plan, Step, evaluate, value_kind
 from rlvr_envs.envs.search._world import World
 
 UNANSWERABLE = "unanswerable"
-_ROUNDS = 4  # at a number of hops, before one hop fewer is tried
+_ROUNDS = 8  # at a number of hops, before one hop fewer is tried
 _TRIES = 200  # draws a round
 
 KINDS: dict[str, Callable[[Source, int], Plan | None]] = {
