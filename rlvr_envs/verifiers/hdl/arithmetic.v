@@ -129,33 +129,24 @@ module rlvr_division (A, B, Y);
 
   // How far up a bit may be one: loops that make decimal digits divide 32-bit integers of which
   // most bits are known to be zero.
-  function integer used_a;
-    input unused;
-    integer i;
-    begin
-      used_a = 1;
-      for (i = 1; i < A_WIDTH; i = i + 1)
-        if (!_TECHMAP_CONSTMSK_A_[i] || _TECHMAP_CONSTVAL_A_[i]) used_a = i + 1;
-    end
-  endfunction
-
-  function integer used_b;
-    input unused;
-    integer i;
-    begin
-      used_b = 1;
-      for (i = 1; i < B_WIDTH; i = i + 1)
-        if (!_TECHMAP_CONSTMSK_B_[i] || _TECHMAP_CONSTVAL_B_[i]) used_b = i + 1;
-    end
-  endfunction
-
-  localparam WA = used_a(0);
-  localparam WB = used_b(0);
-  localparam SIGNED = A_SIGNED && B_SIGNED;
+  localparam [A_WIDTH:0] MAY_A = {1'b0, ~_TECHMAP_CONSTMSK_A_ | _TECHMAP_CONSTVAL_A_};
+  localparam [B_WIDTH:0] MAY_B = {1'b0, ~_TECHMAP_CONSTMSK_B_ | _TECHMAP_CONSTVAL_B_};
+  localparam WA = MAY_A == 0 ? 1 : $clog2(MAY_A + 1);
+  localparam WB = MAY_B == 0 ? 1 : $clog2(MAY_B + 1);
+  localparam SIGNED = A_SIGNED && B_SIGNED && (WA == A_WIDTH || WB == B_WIDTH);
   wire minus_a = SIGNED && A[A_WIDTH-1];
   wire minus_b = SIGNED && B[B_WIDTH-1];
-  wire [WA-1:0] a = minus_a ? -A[WA-1:0] : A[WA-1:0];
-  wire [WB-1:0] b = minus_b ? -B[WB-1:0] : B[WB-1:0];
+  wire [WA-1:0] a;
+  wire [WB-1:0] b;
+  generate
+    if (SIGNED) begin
+      assign a = minus_a ? -A[WA-1:0] : A[WA-1:0];
+      assign b = minus_b ? -B[WB-1:0] : B[WB-1:0];
+    end else begin
+      assign a = A[WA-1:0];
+      assign b = B[WB-1:0];
+    end
+  endgenerate
 
   wire [WA-1:0] quotient;
   wire [(WA+1)*WB-1:0] rests;
@@ -176,7 +167,11 @@ module rlvr_division (A, B, Y);
   localparam WIDE = (WA > Y_WIDTH ? WA : Y_WIDTH) + WB;
   wire [WIDE-1:0] size = _TECHMAP_CELLTYPE_ == "$div" ? quotient : rests[WB-1:0];
   wire minus = _TECHMAP_CELLTYPE_ == "$div" ? minus_a ^ minus_b : minus_a;
-  wire [WIDE-1:0] result = minus ? -size : size;
+  wire [WIDE-1:0] result;
+  generate
+    if (SIGNED) assign result = minus ? -size : size;
+    else assign result = size;
+  endgenerate
   wire [Y_WIDTH-1:0] whole;
   \$pos #(.A_SIGNED(A_SIGNED), .A_WIDTH(A_WIDTH), .Y_WIDTH(Y_WIDTH)) wide_a (.A(A), .Y(whole));
   wire [Y_WIDTH-1:0] by_zero = _TECHMAP_CELLTYPE_ == "$div" ? {Y_WIDTH{1'b1}} : whole;

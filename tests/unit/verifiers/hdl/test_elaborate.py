@@ -444,6 +444,14 @@ FEATURES = {
         "always @* begin y[3:0] = a % 10; y[7:4] = (a / 10) % 10; end",
         lambda a, b: a % 10 | a // 10 % 10 << 4,
     ),
+    "integer remainder": (
+        "integer i; always_comb begin i = a; y = (i * 3) % 7; end",
+        lambda a, b: a * 3 % 7,
+    ),
+    "negative quotient": (
+        "int i; always_comb begin i = $signed(a); y = i / 3 - i % 3; end",
+        lambda a, b: (lambda n: int(n / 3) - (n - 3 * int(n / 3)))((a ^ 128) - 128),
+    ),
     "shift": ("assign y = $signed(a) >>> b[2:0];", lambda a, b: ((a ^ 128) - 128) >> (b & 7)),
 }
 
