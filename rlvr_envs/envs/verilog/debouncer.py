@@ -1,0 +1,279 @@
+"""Debouncer: a clean level made of an input that bounces."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.envs.verilog._design import (
+    Design,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+
+# In the order in which they are added along the ladder.
+FEATURES = ("sync", "tick", "uneven", "edges", "glitches")
+_LONGEST = 24
+_COUNT_BITS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebouncerConfig(DesignConfig):
+    """How long an input has to be steady, and what else is observed."""
+
+    samples: int = 5  # at most, after which a new level counts; at least half of it is drawn
+    features: int = 1  # added in the order sync, tick, uneven, edges, glitches
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        if not 2 <= self.samples <= _LONGEST:
+            raise ConfigError(f"samples is between 2 and {_LONGEST}, got {self.samples}")
+        if not 0 <= self.features <= len(FEATURES):
+            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "DebouncerConfig":
+        """A sample more a step, up to 24, and, up to 10, a feature every 2 steps."""
+        features = min(difficulty // 2, len(FEATURES))
+        return cls(samples=min(3 + difficulty, _LONGEST), features=features)
+
+
+@register("Debouncer-v0", domain="verilog", answer_format=LANGUAGE)
+class DebouncerTask(DesignTask[DebouncerConfig]):
+    """Write a debouncer, from two equal samples to a measured and counted input.
+
+    Description:
+        An output follows an input only after some samples in a row. Flip-flops before the input,
+        samples at a tick, different times for both levels, pulses at changes and a count of
+        glitches are added.
+
+    Observation:
+        What the module does in numbered rules or prose, its ports, and the kind of its reset.
+
+    Action:
+        The module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md).
+
+    Difficulty:
+        Times get longer, and the features and their interactions more.
+
+    References:
+        Ganssle 2008, A guide to debouncing; Horowitz and Hill, The Art of Electronics, 10.3, for
+        bouncing contacts.
+
+    Version History:
+        v0: first version.
+    """
+
+    def design(self, rng: Rng) -> Design:
+        features = FEATURES[: self.config.features]
+        least = max(2, self.config.samples // 2)
+        rise = integer(rng, least, self.config.samples)
+        fall = integer(rng, least, self.config.samples) if "uneven" in features else rise
+        return _Debouncer(
+            rise=rise,
+            fall=fall,
+            level=integer(rng, 0, 1),
+            stages=integer(rng, 1, 3),
+            wraps=integer(rng, 0, 1) == 1,
+            clear_wins=integer(rng, 0, 1) == 1,
+            noisy=pick(rng, ("noisy", "button", "raw", "contact")),
+            clean=pick(rng, ("clean", "level", "q", "pressed")),
+            features=features,
+        ).design(rng)
+
+
+@dataclass(frozen=True, slots=True)
+class _Debouncer:
+    rise: int  # samples until the output becomes 1
+    fall: int  # and until it becomes 0
+    level: int  # of the output after reset
+    stages: int  # flip-flops before the input
+    wraps: bool  # whether glitches are counted in a ring
+    clear_wins: bool  # over a glitch at the same edge
+    noisy: str
+    clean: str
+    features: tuple[str, ...]
+
+    def design(self, rng: Rng) -> Design:
+        clocking = draw_clocking(rng)
+        has = self.features.__contains__
+        signals = clock_signals(clocking) + inputs((self.noisy, 1, "the input"))
+        registers = [self.clean]
+        if has("tick"):
+            signals += inputs(("tick", 1, "whether a sample is taken"))
+        if has("glitches"):
+            signals += inputs(("clear", 1, "whether the count starts again"))
+        signals += outputs((self.clean, 1, "the debounced level"))
+        if has("edges"):
+            signals += outputs(("rose", 1, f"whether `{self.clean}` has just become 1"))
+            signals += outputs(("fell", 1, f"whether `{self.clean}` has just become 0"))
+            registers += ["rose", "fell"]
+        if has("glitches"):
+            signals += outputs(("glitches", _COUNT_BITS, "how many glitches there were"))
+            registers.append("glitches")
+        declared, reset, body = self._golden()
+        golden = declared + clocked(clocking, reset, body)
+        declared, reset, body = self._alternative()
+        other = declared + clocked(clocking, reset, body, keyword="always_ff")
+        return Design(
+            title=f"a debouncer of the input `{self.noisy}`",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, golden, registers=registers),
+            alternative=sv_module(signals, other),
+            clocking=clocking,
+        )
+
+    def _rules(self) -> tuple[str, ...]:
+        has, clean = self.features.__contains__, f"`{self.clean}`"
+        when = (
+            "at every rising edge at which `tick` is 1" if has("tick") else "at every rising edge"
+        )
+        rules = [f"Reset sets {clean} to {self.level}.", f"`{self.noisy}` is sampled {when}."]
+        if has("sync"):
+            flops, last = f"{self.stages} flip-flops in a row, which move", "last one"
+            if self.stages == 1:
+                flops, last = "one flip-flop, which moves", "flip-flop"
+            rules[1] = (
+                f"`{self.noisy}` goes through {flops} at every rising edge and which reset sets to "
+                f"{self.level}; the output of the {last}, as it is before the edge, is sampled "
+                f"{when}."
+            )
+        if has("uneven"):
+            rules.append(
+                f"{clean} becomes 1 at the edge at which the last of {self.rise} samples in a row "
+                f"that are 1 is taken, and 0 at the edge at which the last of {self.fall} samples "
+                "in a row that are 0 is taken; otherwise it stays as it is."
+            )
+        else:
+            rules.append(
+                f"{clean} takes another value at the edge at which the last of {self.rise} samples "
+                "in a row that all have that value is taken; otherwise it stays as it is."
+            )
+        rules.append("Only samples taken since the reset count.")
+        if has("edges"):
+            rules.append(
+                f"`rose` and `fell` are registered: `rose` is 1 in exactly the one clock cycle "
+                f"after an edge at which {clean} goes from 0 to 1, `fell` after one at which it "
+                "goes from 1 to 0. Reset sets both to 0."
+            )
+        return (*rules, *(self._glitch_rules() if has("glitches") else ()))
+
+    def _glitch_rules(self) -> tuple[str, ...]:
+        clean, full = f"`{self.clean}`", 2**_COUNT_BITS - 1
+        end = f"{full} is followed by 0" if self.wraps else f"it stays at {full} once it is there"
+        tick = "; `clear` does not need `tick`" if "tick" in self.features else ""
+        return (
+            (
+                f"A glitch is one or more samples in a row that differ from {clean}, followed by a "
+                f"sample that equals it, without {clean} having changed in between."
+            ),
+            (
+                "`glitches` is registered and counts glitches, each at the edge at which the "
+                f"sample that ends it is taken; {end}. Reset sets it to 0."
+            ),
+            (
+                "An edge at which `clear` is 1 sets `glitches` to 0; where a glitch ends at the "
+                f"same edge, it becomes {int(not self.clear_wins)}{tick}."
+            ),
+        )
+
+    def _chain(self) -> tuple[str, str, str, str]:
+        """Return declaration, reset and moves of the first flip-flops, and what is sampled."""
+        if "sync" not in self.features:
+            return "", "", "", self.noisy
+        top = self.stages - 1
+        value = literal(self.stages, -self.level)
+        shifted = f"{{chain[{top - 1}:0], {self.noisy}}}" if top else self.noisy
+        return (
+            f"reg [{top}:0] chain;\n",
+            f"chain <= {value};\n",
+            f"chain <= {shifted};\n",
+            f"chain[{top}]",
+        )
+
+    def _ticked(self, body: str) -> str:
+        return f"if (tick) begin\n{indented(body, 4)}\nend" if "tick" in self.features else body
+
+    def _golden(self) -> tuple[str, str, str]:
+        """Return declarations, reset and moves with a count of the samples that differ."""
+        has, clean = self.features.__contains__, self.clean
+        declared, reset, moves, sample = self._chain()
+        bits = max(self.rise, self.fall).bit_length()
+        declared += f"reg [{bits - 1}:0] run;\nwire sample = {sample};\n"
+        most = literal(bits, self.rise - 1)
+        if has("uneven"):
+            most = f"({clean} ? {literal(bits, self.fall - 1)} : {most})"
+        reset += f"{clean} <= 1'b{self.level};\nrun <= 0;"
+        change = [f"{clean} <= sample;", "run <= 0;"]
+        same = ["run <= 0;"]
+        if has("edges"):
+            reset += "\nrose <= 1'b0;\nfell <= 1'b0;"
+            moves += "rose <= 1'b0;\nfell <= 1'b0;\n"
+            change += ["rose <= sample;", "fell <= !sample;"]
+        if has("glitches"):
+            reset += "\nglitches <= 0;"
+            more = "run != 0" if self.wraps else f"run != 0 && glitches != {self._full()}"
+            if not self.clear_wins:
+                more = f"clear && run != 0) glitches <= 1;\nelse if ({more}"
+            same.append(f"if ({more}) glitches <= glitches + 1'b1;")
+            if not self.clear_wins:
+                moves += "if (clear) glitches <= 0;\n"
+        body = (
+            f"if (sample == {clean}) begin\n{indented(chr(10).join(same), 4)}\n"
+            f"end else if (run == {most}) begin\n{indented(chr(10).join(change), 4)}\n"
+            "end else\n    run <= run + 1'b1;"
+        )
+        last = "\nif (clear) glitches <= 0;" if has("glitches") and self.clear_wins else ""
+        return declared, reset, moves + self._ticked(body) + last
+
+    def _full(self) -> str:
+        return literal(_COUNT_BITS, 2**_COUNT_BITS - 1)
+
+    def _alternative(self) -> tuple[str, str, str]:
+        """Return declarations, reset and moves with a window of the last samples."""
+        has, clean = self.features.__contains__, self.clean
+        declared, reset, moves, sample = self._chain()
+        size = max(self.rise, self.fall)
+        window = f"{{past, {sample}}}"
+        ticks = " & tick" if has("tick") else ""
+        declared += (
+            f"logic [{size - 2}:0] past;\nlogic [{size - 1}:0] window;\nlogic up, down;\n"
+            f"assign window = {window};\n"
+            f"assign up = !{clean} & (&window[{self.rise - 1}:0]){ticks};\n"
+            f"assign down = {clean} & !(|window[{self.fall - 1}:0]){ticks};\n"
+        )
+        reset += f"{clean} <= 1'b{self.level};\npast <= {{{size - 1}{{1'b{self.level}}}}};"
+        moves += f"{clean} <= up | ({clean} & !down);\n"
+        moves += self._ticked(f"past <= window[{size - 2}:0];")
+        if has("edges"):
+            reset += "\nrose <= '0;\nfell <= '0;"
+            moves += "\nrose <= up;\nfell <= down;"
+        if has("glitches"):
+            declared += (
+                f"logic ends;\nassign ends = (window[1:0] == {{!{clean}, {clean}}}){ticks};\n"
+            )
+            reset += "\nglitches <= '0;"
+            kept = "0" if self.clear_wins else f"{_COUNT_BITS}'(ends)"
+            more = "" if self.wraps else " & !(&glitches)"
+            moves += f"\nglitches <= clear ? {kept} : glitches + {_COUNT_BITS}'(ends{more});"
+        return declared, reset, moves
