@@ -94,6 +94,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+# Between such comments, tools see another text than the one that is read here.
+_HIDING = re.compile(r"translate_(?:off|on)|(?:synthesis|synopsys)[ _\t](?:off|on)\b")
 _LAYOUT = frozenset({"comment", "newline", "space", "continued"})
 
 _OF_A_KIND = {
@@ -215,6 +217,8 @@ def _tokens(text: str) -> Iterator[Token]:
         if kind == "unclosed" or match[0] == '"':  # what follows cannot be read
             reason = _OF_A_KIND.get(kind) or _OF_A_CHARACTER[match[0]]
             raise _Forbidden(f"line {line}: {reason}")
+        if kind == "comment" and _HIDING.search(match[0]):
+            raise _Forbidden(f"line {line}: a comment hides a part of the text from synthesis")
         if kind != "space":
             yield Token(kind, match[0], line)
         if kind in ("newline", "comment", "continued"):

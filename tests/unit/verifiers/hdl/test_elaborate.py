@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rlvr_envs.cli import doctor
 from rlvr_envs.core.errors import ConfigError, DependencyError, SandboxUnavailable
 from rlvr_envs.sandboxes.base import Result, RunStatus
 from rlvr_envs.verifiers.hdl import elaborate as module
@@ -750,3 +751,13 @@ def test_containers_are_refused_with_what_to_choose(monkeypatch):
 
 def test_the_model_checker_lies_where_jobs_find_it():
     assert abc_path().endswith("yosys-abc")
+
+
+def test_doctor_says_which_tools_are_there(monkeypatch):
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    found = doctor._verilog_tools()
+    assert re.fullmatch(r"pyosys [\d.]+", found[0])
+    assert found[1:] == [
+        "yosys-abc beside it",
+        "no iverilog (only testbenches of datasets need it)",
+    ]

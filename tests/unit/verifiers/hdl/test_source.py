@@ -71,6 +71,8 @@ FORBIDDEN = {
     "three-quotes": ('localparam s = """ " """;', "a string with three quotes"),
     "string-without-end": ('localparam s = "abc\n";', "a string does not end"),
     "comment-without-end": ("/* abc", "a comment begins with"),
+    "hidden-text": ("// synthesis translate_off\n/* // pragma translate_on", "a comment hides"),
+    "hidden-text-in-a-block": ("/* synopsys translate_off */", "a comment hides"),
     "behind-a-return": ("// \r initial $finish;", "$finish ends a simulation"),
     "character": ("assign y = a × 2;", "is not in ASCII"),
     "string-character": ('localparam s = "é";', "is not in ASCII"),
