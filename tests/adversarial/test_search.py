@@ -491,7 +491,7 @@ def test_no_relation_tells_that_there_is_no_answer():
         relation = question.plan[-1].relation
         asked[relation] += 1
         missing[relation] += question.form == UNANSWERABLE
-    common = [relation for relation in asked if asked[relation] >= 20]
+    common = [relation for relation in asked if asked[relation] >= 15]
     assert len(common) > 8
     assert "teacher" in common
     assert max(missing[relation] / asked[relation] for relation in common) <= 0.45
@@ -507,7 +507,7 @@ def test_the_wording_of_a_count_does_not_tell_the_number():
     best = {wording: found.most_common(1)[0][1] for wording, found in told.items()}
     assert told["both"].total() > 40
     assert best["both"] <= 0.5 * told["both"].total()
-    assert sum(best.values()) <= 0.3 * 400
+    assert sum(best.values()) <= 0.36 * 400
 
 
 def test_the_stored_baselines_keep_the_bounds():
