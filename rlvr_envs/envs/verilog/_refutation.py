@@ -21,6 +21,16 @@ class Refutation:
         """Return the run as text."""
         return waveform(self.pair.gold, self.pair.gate, self.pair.reference, self.difference)
 
+    def differs_from(self, other: "Refutation") -> bool:
+        """Return whether a simulation tells two sources apart, both refuted before."""
+        one, two = self.pair, other.pair
+        if one.clocked != two.clocked:  # one of them has a clock of its own
+            return True
+        found = compare(
+            two.gate, one.gate, one.reference, clocked=one.clocked, effort=QUICK, seed=1
+        )
+        return found is not None
+
 
 def refuted(source: str, reference: Reference) -> Refutation | None:
     """Return how a source differs, None if it does not compile or no short simulation tells.

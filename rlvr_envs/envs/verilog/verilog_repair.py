@@ -1,0 +1,185 @@
+"""VerilogRepair: a module with mistakes, to be corrected."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.verilog._design import TOP, Design
+from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
+from rlvr_envs.envs.verilog._mutations import inverted, mutate
+from rlvr_envs.envs.verilog._refutation import Refutation, refuted
+from rlvr_envs.envs.verilog._syntax import tokens
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
+from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
+from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
+from rlvr_envs.verifiers.hdl.judge import judge
+
+MOST_BUGS = 9
+_DRAWS = 30  # of mutants for one bug; two in three are refuted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerilogRepairConfig(DesignConfig):
+    """Which design is broken, how often, and what is told of it."""
+
+    level: int = 2  # difficulty of the design within its family
+    bugs: int = 1
+    trace: bool = True  # whether a run that goes wrong is shown
+    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        if self.level < 0 or not 1 <= self.bugs <= MOST_BUGS:
+            raise ConfigError(
+                f"level is at least 0 and bugs is between 1 and {MOST_BUGS}, "
+                f"got level={self.level}, bugs={self.bugs}"
+            )
+        check_families(self.families)
+
+    @classmethod
+    def at(cls, difficulty: int) -> "VerilogRepairConfig":
+        """The design grows; every fourth rung adds a bug, up to 3; from 6 on no run is shown."""
+        bugs = min(1 + difficulty // 4, 3)
+        return cls(level=difficulty, bugs=bugs, trace=difficulty < 6)
+
+
+@dataclass(frozen=True, slots=True)
+class VerilogRepairProblem:
+    """What was asked for, and what was written instead."""
+
+    description: str
+    source: str
+    bugs: int
+    trace: str
+    ports: tuple[Port, ...]
+    clocking: Clocking | None
+    reward: str
+    golden: str = hidden()
+    repaired: str = hidden()  # the text before the bugs were put in
+
+
+@register("VerilogRepair-v0", domain="verilog", answer_format=LANGUAGE)
+class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
+    """Find and correct the mistakes in a module, given what it should do.
+
+    Description:
+        A design of one of the families is broken by small changes such as designers make: a wrong
+        operator, constant, bit, signal, edge or reset level, a term or a statement that is
+        missing, branches or operands that are swapped. After each change a simulation tells the
+        module from the right one and from the module before the change.
+
+    Observation:
+        What the module should do, in full; the module with its number of mistakes; and, at the
+        lower rungs, a run in which it goes wrong, with what was expected.
+
+    Action:
+        The whole module, corrected, or another one that does the same, as one block of Verilog or
+        SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation. The text as it was shown earns 0 in any case.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md). The description
+        settles every case, so that the run shown is a help and never the specification.
+
+    Difficulty:
+        The design grows, so does the number of mistakes, and the run is no longer shown.
+
+    References:
+        DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for mistakes as small
+        changes of a program.
+
+    Version History:
+        v0: first version.
+    """
+
+    judged_in_sandbox = True
+
+    def generate(self, rng: Rng) -> VerilogRepairProblem:
+        config = self.config
+        layout = integer(rng, 0, LAYOUTS - 1)
+        design = draw_design(rng, config.level, config.families or FAMILIES)
+        right = pick(rng, (design.golden, design.alternative))
+        source, bugs, last = _broken(rng, design, right, config.bugs)
+        return VerilogRepairProblem(
+            description=wording(design, layout),
+            source=source,
+            bugs=bugs,
+            trace=last.trace() if config.trace else "",
+            ports=design.reference.ports,
+            clocking=design.clocking,
+            reward=config.reward,
+            golden=design.golden,
+            repaired=right,
+        )
+
+    def prompt(self, problem: VerilogRepairProblem) -> str:
+        found = "one mistake" if problem.bugs == 1 else f"{problem.bugs} mistakes"
+        parts = [
+            "This is what was asked for:",
+            f"---\n\n{problem.description}\n\n---",
+            f"What was written has {found}:",
+            f"```verilog\n{problem.source.strip()}\n```",
+        ]
+        if problem.trace:
+            parts.append(f"In a simulation it went wrong:\n\n```\n{problem.trace}\n```")
+        parts.append(f"Correct the module `{TOP}`, and give all of it.")
+        return "\n\n".join(parts)
+
+    def verify(self, problem: VerilogRepairProblem, answer: str) -> Verdict:
+        if _texts(answer) == _texts(problem.source):
+            return Verdict.wrong("it is the module that was shown, with all its mistakes")
+        reference = Reference(problem.golden, problem.ports, problem.clocking, TOP)
+        return judge(answer, reference, reward=problem.reward)
+
+    def solve(self, problem: VerilogRepairProblem) -> str:
+        return problem.repaired
+
+
+def _texts(source: str) -> list[str]:
+    return [token.text for token in tokens(source)]
+
+
+def _broken(rng: Rng, design: Design, right: str, bugs: int) -> tuple[str, int, Refutation]:
+    """Return a source with bugs, how many they are, and how it goes wrong.
+
+    There are fewer than asked for where no other change can be told by simulation.
+    """
+    source, done = right, 0
+    last: Refutation | None = None
+    while done < bugs:
+        found = _one_more(rng, design, source, last)
+        if found is None:
+            break
+        source, last = found
+        done += 1
+    if last is None:  # a design whose mutants all do the same: one output is inverted
+        source, done = inverted(right, design.reference.ports), 1
+        last = refuted(source, design.reference)
+    if last is None:
+        raise ConfigError(f"the outputs of {design.title} mean nothing: no change of them is seen")
+    return source, done, last
+
+
+def _one_more(
+    rng: Rng, design: Design, source: str, last: Refutation | None
+) -> tuple[str, Refutation] | None:
+    """Return a mutant that differs from the design, and from the source that it was made of."""
+    for _ in range(_DRAWS):
+        mutant = mutate(source, rng)
+        if mutant is None:
+            return None
+        found = refuted(mutant, design.reference)
+        if found is not None and (last is None or found.differs_from(last)):
+            return mutant, found
+    return None
