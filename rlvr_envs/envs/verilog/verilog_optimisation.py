@@ -1,0 +1,258 @@
+"""VerilogOptimisation: a module that takes too many gates, to be written with fewer."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError, SandboxError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.verilog._design import TOP, Design, Signal, module
+from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
+from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
+from rlvr_envs.verifiers.hdl.elaborate import elaborate_once
+from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
+from rlvr_envs.verifiers.hdl.judge import judge
+from rlvr_envs.verifiers.hdl.source import Refusal
+
+# In percent of the best known writing: one so much larger is wasteful as it is.
+_WASTEFUL = 125
+
+_COUNTED = (
+    "The size of a module is the number of its cells after synthesis: a gate with one output bit "
+    "(and, or, exclusive or, a multiplexer of two, an inverter) counts 1, and so does every bit "
+    "of state. Constants are propagated, parts that no output needs are left out and equal gates "
+    "with equal inputs are merged, but registers are never merged and the logic is not minimised "
+    "beyond that: sums, comparisons and choices are built as they are written."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerilogOptimisationConfig(DesignConfig):
+    """Which design is too large, and how much smaller it has to become."""
+
+    level: int = 2  # difficulty of the design within its family
+    demand: int = 60  # percent of the cells to save that the best known writing saves
+    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        if self.level < 0 or not 1 <= self.demand <= 100:
+            raise ConfigError(
+                "level is at least 0 and demand is between 1 and 100 percent, "
+                f"got level={self.level}, demand={self.demand}"
+            )
+        check_families(self.families)
+
+    @classmethod
+    def at(cls, difficulty: int) -> "VerilogOptimisationConfig":
+        """The design grows, and so does what has to be saved, up to all of it from 10 on."""
+        return cls(level=difficulty, demand=min(40 + 6 * difficulty, 100))
+
+
+@dataclass(frozen=True, slots=True)
+class VerilogOptimisationProblem:
+    """What the module does, a writing of it that is too large, and how large it may be."""
+
+    description: str
+    source: str
+    cells: int  # of the source
+    budget: int
+    ports: tuple[Port, ...]
+    clocking: Clocking | None
+    reward: str
+    best: str = hidden()  # the smallest writing that is known
+    best_cells: int = hidden()
+
+    @property
+    def reference(self) -> Reference:
+        """What an answer must be equivalent to; small designs are elaborated sooner."""
+        return Reference(self.best, self.ports, self.clocking, TOP)
+
+
+@register("VerilogOptimisation-v0", domain="verilog", answer_format=LANGUAGE)
+class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisationProblem]):
+    """Write a module again so that it does the same with fewer gates and registers.
+
+    Description:
+        The module shown is right and wasteful: it is written by an idea that takes more gates
+        than another one, it does everything twice, or it takes detours. How many cells an
+        equivalent module may have lies between its own number and that of the best known writing.
+
+    Observation:
+        What the module does, in full; the module and its number of cells; how cells are counted,
+        and how many are allowed.
+
+    Action:
+        The whole module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the one shown for all inputs at all times and has no more cells
+        than allowed, otherwise 0. With ``reward="graded"`` an equivalent module that is too large
+        earns the share of the demanded savings that it makes. The text shown earns 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md), then the count
+        of cells after synthesis, of answer and reference by the same tool. Values that nothing
+        determines count as wrong, so that leaving a reset out saves nothing. The budget is stored
+        with the problem; another version of the tool may count a little differently.
+
+    Difficulty:
+        The design grows, and the budget comes ever closer to the best known size, which it is
+        from rung 10 on.
+
+    References:
+        Brayton, Hachtel and Sangiovanni-Vincentelli, "Multilevel Logic Synthesis", 1990, for what
+        synthesis can take over and what remains to the writer.
+
+    Version History:
+        v0: first version.
+    """
+
+    judged_in_sandbox = True
+
+    def generate(self, rng: Rng) -> VerilogOptimisationProblem:
+        layout = integer(rng, 0, LAYOUTS - 1)
+        design = draw_design(rng, self.config.level, self.config.families or FAMILIES)
+        small, large = sorted(
+            ((_cells(text), text) for text in (design.golden, design.alternative)),
+            key=lambda row: row[0],
+        )
+        source, cells = _wasteful(design, small, large)
+        saved = -(-self.config.demand * (cells - small[0]) // 100)
+        return VerilogOptimisationProblem(
+            description=wording(design, layout),
+            source=source,
+            cells=cells,
+            budget=cells - saved,
+            ports=design.reference.ports,
+            clocking=design.clocking,
+            reward=self.config.reward,
+            best=small[1],
+            best_cells=small[0],
+        )
+
+    def prompt(self, problem: VerilogOptimisationProblem) -> str:
+        return "\n\n".join(
+            [
+                "This is what was asked for:",
+                f"---\n\n{problem.description}\n\n---",
+                f"This module does it, and takes {_said(problem.cells)}:",
+                f"```verilog\n{problem.source.strip()}\n```",
+                _COUNTED,
+                f"Write the module `{TOP}` so that it does the same with at most "
+                f"{_said(problem.budget)}.",
+            ]
+        )
+
+    def verify(self, problem: VerilogOptimisationProblem, answer: str) -> Verdict:
+        verdict = judge(answer, problem.reference)
+        if verdict.score < 1.0:
+            return verdict
+        # Of a module with another clock, judging counts in a way of its own that is no smaller.
+        cells = int(verdict.parts["cells"])
+        if cells <= problem.budget:
+            return verdict
+        detail = (
+            f"it is equivalent, but it takes {_said(cells)}, and {_said(problem.budget)} "
+            f"{'is' if problem.budget == 1 else 'are'} allowed"
+        )
+        if problem.reward != "graded":
+            return Verdict.wrong(detail, **verdict.parts)
+        share = max(0, problem.cells - cells) / (problem.cells - problem.budget)
+        return Verdict.graded(share, detail, **verdict.parts)
+
+    def solve(self, problem: VerilogOptimisationProblem) -> str:
+        return problem.best
+
+
+def _said(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"
+
+
+def _cells(source: str) -> int:
+    """Return the size of one of our own sources."""
+    found = elaborate_once(source, TOP)
+    if isinstance(found, Refusal):
+        raise SandboxError(f"a source cannot be elaborated ({found.stage}): {found.detail}")
+    return found.cells
+
+
+def _wasteful(design: Design, small: tuple[int, str], large: tuple[int, str]) -> tuple[str, int]:
+    """Return a source that is larger than the smaller of two, and its size."""
+    least = max(small[0] + 1, small[0] * _WASTEFUL // 100)
+    if large[0] >= least:
+        return large[1], large[0]
+    for source in _enlarged(design, small[1], large[1]):
+        found = elaborate_once(source, TOP)
+        # Both writings may come out as the same gates, which are merged.
+        if not isinstance(found, Refusal) and found.cells >= least:
+            return source, found.cells
+        if isinstance(found, Refusal) and found.stage == "fault":
+            raise SandboxError(found.detail)
+    raise ConfigError(f"no wasteful writing of {design.title} was found")
+
+
+def _enlarged(design: Design, one: str, other: str) -> Iterator[str]:
+    """Yield sources that do the same: by both writings at once, and by a detour."""
+    outputs = [signal for signal in design.signals if signal.direction == "output"]
+    wires = "\n".join(f"{_wire(signal, f'{signal.name}_{n}')}" for signal in outputs for n in "ab")
+    body = "\n".join(
+        [
+            wires,
+            f"FirstPart first ({_connected(design, '_a')});",
+            f"SecondPart second ({_connected(design, '_b')});",
+            *(f"assign {s.name} = {s.name}_a & {s.name}_b;" for s in outputs),
+        ]
+    )
+    yield _joined(design, body, _renamed(one, "FirstPart"), _renamed(other, "SecondPart"))
+    bit = _control(design)
+    body = "\n".join(
+        [
+            *(_wire(signal, f"{signal.name}_a") for signal in outputs),
+            f"FirstPart first ({_connected(design, '_a')});",
+            *(
+                f"assign {s.name} = ({s.name}_a & {{{s.width}{{{bit}}}}}) | "
+                f"({s.name}_a & ~{{{s.width}{{{bit}}}}});"
+                for s in outputs
+            ),
+        ]
+    )
+    yield _joined(design, body, _renamed(one, "FirstPart"))
+
+
+def _control(design: Design) -> str:
+    """Return a bit that a detour may depend on: of an input, of the reset at need."""
+    clock = "" if design.clocking is None else design.clocking.clock
+    ports = [s for s in design.signals if s.direction == "input" and s.name != clock]
+    if not ports:
+        return "1'b1"
+    last = ports[-1]  # clock and reset come first
+    return last.name if last.width == 1 else f"{last.name}[0]"
+
+
+def _wire(signal: Signal, name: str) -> str:
+    bits = "" if signal.width == 1 else f"[{signal.width - 1}:0] "
+    return f"wire {bits}{name};"
+
+
+def _connected(design: Design, suffix: str) -> str:
+    return ", ".join(
+        f".{s.name}({s.name}{suffix if s.direction == 'output' else ''})" for s in design.signals
+    )
+
+
+def _renamed(source: str, name: str) -> str:
+    return re.sub(rf"\b{TOP}\b", name, source)
+
+
+def _joined(design: Design, body: str, *parts: str) -> str:
+    top = module(design.signals, body)
+    return "\n".join([top.rstrip(), "", *(part.strip() + "\n" for part in parts)])
