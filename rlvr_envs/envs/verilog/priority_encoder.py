@@ -33,12 +33,12 @@ class PriorityEncoderConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PriorityEncoderConfig":
-        """A request more every 2 steps, a grant every 4 and, up to 8, 2 features every 3.
+        """A request more every 3 steps, a grant every 4 and, up to 8, 2 features every 3.
 
         The numbers stop at 16 requests and 4 grants.
         """
         return cls(
-            width=min(3 + difficulty // 2, _WIDEST),
+            width=min(3 + difficulty // 3, _WIDEST),
             grants=min(1 + difficulty // 4, _MOST_GRANTS),
             features=min((2 * difficulty + 2) // 3, len(FEATURES)),
         )
