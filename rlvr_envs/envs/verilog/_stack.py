@@ -106,9 +106,10 @@ class StackSources:
         growing = [name for _, name in self.codes if OPERATIONS[name][1] > 0]
         listed = ", ".join(growing[:-1]) + f" and {growing[-1]}" if growing[1:] else growing[0]
         if self.slides:
+            does = "work" if growing[1:] else "works"
             rules.append(
-                f"If the stack holds {self.depth} words, {listed} first read what they need, and "
-                "then the lowest word is lost, to make room for the new one."
+                f"If the stack holds {self.depth} words, {listed} still {does}: what is needed is "
+                "read first, and then the lowest word is lost, to make room for the new one."
             )
         else:
             does = "change" if growing[1:] else "changes"
