@@ -213,7 +213,8 @@ class _Circuit:
         )
 
     def _words(self) -> tuple[tuple[str, ...], str]:
-        sentences = ["Nets that are neither inputs nor outputs are inside of the module."]
+        elsewhere = "A net of which only the ones are told is 0 in all other cases."
+        sentences = [f"Nets that are no ports are inside of the module. {elsewhere}"]
         for number in self.order:
             net, kind, reads = self.gates[number]
             words = _GATES[kind][2].format(*(f"`{read}`" for read in reads))

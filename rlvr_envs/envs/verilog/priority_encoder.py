@@ -180,11 +180,11 @@ class _Encoder:
             if has("valid"):
                 rules.append("`valid` is 1 exactly where there is a request.")
         else:
-            last = self._indices()[-1]
+            more = f", and so on to `{self._indices()[-1]}`" * (self.grants > 2)
             order = (
                 f"`{self.index}0` is the number of the first request, `{self.index}1` of the next"
             )
-            rules = [f"{order}, and so on to `{last}`; each is {idle} where no request is left."]
+            rules = [f"{order}{more}; each is {idle} where no request is left."]
             if has("valid"):
                 rules.append("`valid[k]` is 1 exactly where there are more than k requests.")
         if has("count"):
