@@ -1,11 +1,11 @@
 """VerilogTranslation: a module, to be written in another style."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.verilog._design import TOP, Design
@@ -16,9 +16,11 @@ from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
 from rlvr_envs.envs.verilog._wording import timing
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.judge import judge
+from rlvr_envs.verifiers.hdl.source import MOST_CHARACTERS
 
-_DRAWS = 8  # of designs; only those of pure assignments are in a style already
-_MOST_GATED = 8  # level of a design of which a netlist of gates is asked for
+_DRAWS = 8  # of designs
+_TALLEST = {"two_blocks": 16, "dataflow": 16, "structural": 8}  # levels of designs
+_LONGEST = MOST_CHARACTERS - 1024  # with room for the flip-flop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,9 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
 
     Difficulty:
         The design grows, and the styles get further from what is shown. Netlists of gates are
-        asked of designs half as difficult as the others, and of level 8 at most.
+        asked of designs half as difficult as the others, and of level 8 at most; two blocks and
+        continuous assignments of level 16 at most. A design whose netlist would be longer than an
+        answer may be is left for a smaller one.
 
     References:
         IEEE 1364-2001 and IEEE 1800-2017 for what each language has.
@@ -107,32 +111,31 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
     judged_in_sandbox = True
 
     def generate(self, rng: Rng) -> VerilogTranslationProblem:
-        name, design = self._drawn(rng)
-        broken = style_of(name).broken_by
-        pairs = [(design.golden, design.alternative), (design.alternative, design.golden)]
-        pairs = [pair for pair in pairs if broken(pair[0], design.clocking)]
-        source, other = pick(rng, pairs)
+        name, design, source = self._drawn(rng)
         return VerilogTranslationProblem(
             source=source,
             style=name,
             ports=design.reference.ports,
             clocking=design.clocking,
             reward=self.config.reward,
-            other=other,
+            other=design.alternative if source == design.golden else design.golden,
         )
 
-    def _drawn(self, rng: Rng) -> tuple[str, Design]:
-        """Draw a style and a design with a source that is not in it."""
+    def _drawn(self, rng: Rng) -> tuple[str, Design, str]:
+        """Draw a style, a design, and a source of it that is not in the style but can be."""
         config = self.config
-        for _ in range(_DRAWS):
+        families = config.families or FAMILIES
+        for smaller in range(_DRAWS):
             name = pick(rng, config.styles)
-            level = min(config.level // 2, _MOST_GATED) if name == "structural" else config.level
-            design = draw_design(rng, level, config.families or FAMILIES)
-            broken = style_of(name).broken_by
-            if any(broken(text, design.clocking) for text in (design.golden, design.alternative)):
-                return name, design
+            level = max(0, level_for(name, config.level) - smaller)
+            design = draw_design(rng, level, families)
+            sources = [design.golden, design.alternative]
+            for source in sources if integer(rng, 0, 1) else sources[::-1]:
+                if _can_be_written(design, source, name):
+                    return name, design, source
         # Golden sources are in Verilog-2001.
-        return "systemverilog", draw_design(rng, config.level, config.families or FAMILIES)
+        design = draw_design(rng, 0, families)
+        return "systemverilog", design, design.golden
 
     def prompt(self, problem: VerilogTranslationProblem) -> str:
         style, clocking = style_of(problem.style), problem.clocking
@@ -140,7 +143,7 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
         parts = [
             "Here is a module:",
             f"```verilog\n{problem.source.strip()}\n```",
-            f"Write a module `{TOP}` with the same ports that does exactly the same, {style.title}.",
+            f"Write a module `{TOP}` with the same ports that does the same, {style.title}.",
             f"The text keeps these rules, comments aside:\n\n{rules}",
         ]
         if style.given and clocking is not None:
@@ -169,3 +172,21 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
 
     def _reference(self, problem: VerilogTranslationProblem) -> Reference:
         return Reference(problem.source, problem.ports, problem.clocking, TOP)
+
+
+def level_for(style: str, level: int) -> int:
+    """Return the level of the designs that are drawn for a style."""
+    wanted = level // 2 if style == "structural" else level
+    return min(wanted, _TALLEST.get(style, wanted))
+
+
+def _can_be_written(design: Design, source: str, name: str) -> bool:
+    """Return whether a source is not in a style, and an answer that is in it is known."""
+    style = style_of(name)
+    if not style.broken_by(source, design.clocking):
+        return False
+    other = design.alternative if source == design.golden else design.golden
+    if not style.broken_by(other, design.clocking):
+        return True
+    reference = replace(design.reference, source=source)
+    return len(rewritten(reference, name)) <= _LONGEST
