@@ -293,7 +293,7 @@ def best(figures: dict[str, list[float]], policies: dict[str, Policy]) -> list[f
     return max(figures[policy] for policy in policies)
 
 
-COLUMNS = ["task", "difficulty", "oracle", "one search", "one search, several hops"]
+COLUMNS = ["task", "difficulty", "problems", "oracle", "one search", "one search, several hops"]
 COLUMNS += ["random candidate", "majority", "by wording", "closed book"]
 
 
@@ -306,6 +306,7 @@ def cells(found: dict[str, Any]) -> list[str]:
 
     whole, long = found["policies"], found["several_hops"]
     return [
+        str(found["problems"]),
         cell(whole["oracle"]),
         cell(best(whole, ONE_SEARCH)),
         f"{cell(best(long, ONE_SEARCH))} of {found['of_several_hops']}" if long else "none",
@@ -327,7 +328,7 @@ def page(stored: dict[str, Any]) -> str:
         "do, and `benchmarks/results/search_baselines.json` holds all of them. Questions of",
         "*several hops* need more than one relation looked up, all branches together.",
         "",
-        *(f"    {command}" for command in stored["commands"][-1:]),
+        *(f"    {command}" for command in stored["commands"]),
         "",
         f"| {' | '.join(COLUMNS)} |",
         f"|{'---|' * len(COLUMNS)}",
