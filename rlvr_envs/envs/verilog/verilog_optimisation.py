@@ -147,8 +147,7 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
                 f"This module does it, and takes {_said(problem.cells)}:",
                 f"```verilog\n{problem.source.strip()}\n```",
                 _COUNTED,
-                f"Write the module `{TOP}` so that it does the same with at most "
-                f"{_said(problem.budget)}.",
+                _asked(problem.budget),
             ]
         )
 
@@ -173,6 +172,10 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
         return problem.best
 
 
+def _asked(budget: int) -> str:
+    return f"Write the module `{TOP}` so that it does the same with at most {_said(budget)}."
+
+
 def _said(cells: int) -> str:
     return "1 cell" if cells == 1 else f"{cells} cells"
 
@@ -190,37 +193,44 @@ def _wasteful(design: Design, small: tuple[int, str], large: tuple[int, str]) ->
     least = max(small[0] + 1, small[0] * _WASTEFUL // 100)
     if large[0] >= least:
         return large[1], large[0]
+    found = [large]
     for source in _enlarged(design, small[1], large[1]):
-        found = elaborate_once(source, TOP)
-        # Both writings may come out as the same gates, which are merged.
-        if not isinstance(found, Refusal) and found.cells >= least:
-            return source, found.cells
-        if isinstance(found, Refusal) and found.stage == "fault":
-            raise SandboxError(found.detail)
-    raise ConfigError(f"no wasteful writing of {design.title} was found")
+        netlist = elaborate_once(source, TOP)
+        if not isinstance(netlist, Refusal):
+            found.append((netlist.cells, source))
+        elif netlist.stage == "fault":
+            raise SandboxError(netlist.detail)
+        if found[-1][0] >= least:
+            break
+    cells, source = max(found)
+    if cells <= small[0]:
+        raise SandboxError(f"no wasteful writing of {design.title} was found")
+    return source, cells
 
 
 def _enlarged(design: Design, one: str, other: str) -> Iterator[str]:
     """Yield sources that do the same: by both writings at once, and by a detour."""
     outputs = [signal for signal in design.signals if signal.direction == "output"]
-    wires = "\n".join(f"{_wire(signal, f'{signal.name}_{n}')}" for signal in outputs for n in "ab")
+    wires = "\n".join(
+        _wire(signal, f"{n}_{signal.name}") for signal in outputs for n in ("part_a", "part_b")
+    )
     body = "\n".join(
         [
             wires,
-            f"FirstPart first ({_connected(design, '_a')});",
-            f"SecondPart second ({_connected(design, '_b')});",
-            *(f"assign {s.name} = {s.name}_a & {s.name}_b;" for s in outputs),
+            f"FirstPart first_part ({_connected(design, 'part_a_')});",
+            f"SecondPart second_part ({_connected(design, 'part_b_')});",
+            *(f"assign {s.name} = part_a_{s.name} & part_b_{s.name};" for s in outputs),
         ]
     )
     yield _joined(design, body, _renamed(one, "FirstPart"), _renamed(other, "SecondPart"))
     bit = _control(design)
     body = "\n".join(
         [
-            *(_wire(signal, f"{signal.name}_a") for signal in outputs),
-            f"FirstPart first ({_connected(design, '_a')});",
+            *(_wire(signal, f"part_a_{signal.name}") for signal in outputs),
+            f"FirstPart first_part ({_connected(design, 'part_a_')});",
             *(
-                f"assign {s.name} = ({s.name}_a & {{{s.width}{{{bit}}}}}) | "
-                f"({s.name}_a & ~{{{s.width}{{{bit}}}}});"
+                f"assign {s.name} = (part_a_{s.name} & {{{s.width}{{{bit}}}}}) | "
+                f"(part_a_{s.name} & ~{{{s.width}{{{bit}}}}});"
                 for s in outputs
             ),
         ]
@@ -243,9 +253,9 @@ def _wire(signal: Signal, name: str) -> str:
     return f"wire {bits}{name};"
 
 
-def _connected(design: Design, suffix: str) -> str:
+def _connected(design: Design, prefix: str) -> str:
     return ", ".join(
-        f".{s.name}({s.name}{suffix if s.direction == 'output' else ''})" for s in design.signals
+        f".{s.name}({prefix if s.direction == 'output' else ''}{s.name})" for s in design.signals
     )
 
 

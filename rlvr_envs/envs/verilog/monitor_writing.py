@@ -1,0 +1,284 @@
+"""MonitorWriting: a module that watches another one and says when it goes wrong."""
+
+import re
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.verilog._design import TOP, Design
+from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
+from rlvr_envs.envs.verilog._faults import Fault, draw_faults, graph_of
+from rlvr_envs.envs.verilog._monitoring import (
+    MONITOR,
+    OK,
+    Monitor,
+    false_alarm,
+    finds_fault,
+    monitor_ports,
+    read_monitor,
+    soundness,
+)
+from rlvr_envs.envs.verilog._task import LANGUAGE
+from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
+from rlvr_envs.verifiers.hdl.aig import NetlistError
+from rlvr_envs.verifiers.hdl.equivalence import ReferenceRefused, gold_of
+from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
+from rlvr_envs.verifiers.hdl.judge import refused
+from rlvr_envs.verifiers.hdl.source import Refusal
+
+REWARDS = ("share", "all")
+MOST_FAULTS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorWritingConfig:
+    """Which design is watched, how many faulty versions there are, how large a monitor may be."""
+
+    level: int = 2  # difficulty of the design within its family
+    faults: int = 6  # faulty versions
+    budget: int = 0  # cells that are allowed, in percent of the smallest known monitor; 0: any
+    reward: str = "share"  # of the faulty versions that are found; "all" gives nothing for less
+    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+
+    def __post_init__(self) -> None:
+        if self.level < 0 or not 1 <= self.faults <= MOST_FAULTS:
+            raise ConfigError(
+                f"level is at least 0 and faults is between 1 and {MOST_FAULTS}, "
+                f"got level={self.level}, faults={self.faults}"
+            )
+        if self.budget and self.budget < 100:
+            raise ConfigError(f"budget is 0 or at least 100 percent, got {self.budget}")
+        if self.reward not in REWARDS:
+            hint = did_you_mean(self.reward, REWARDS)
+            raise ConfigError(f"reward is one of {', '.join(REWARDS)}, got {self.reward!r}{hint}")
+        check_families(self.families)
+
+    @classmethod
+    def at(cls, difficulty: int) -> "MonitorWritingConfig":
+        """The design grows, each rung adds a faulty version (up to 16), from 6 on size counts."""
+        budget = 0 if difficulty < 6 else max(200 - 20 * (difficulty - 6), 110)
+        return cls(level=difficulty, faults=min(3 + difficulty, 16), budget=budget)
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorWritingProblem:
+    """What a right module does, and the faulty ones that a monitor should find."""
+
+    description: str
+    ports: tuple[Port, ...]
+    clocking: Clocking | None
+    budget: int  # cells; 0 for no limit
+    reward: str
+    golden: str = hidden()
+    faulty: tuple[str, ...] = hidden()
+    monitor: str = hidden()
+
+    @property
+    def reference(self) -> Reference:
+        """The right module."""
+        return Reference(self.golden, self.ports, self.clocking, TOP)
+
+
+@register("MonitorWriting-v0", domain="verilog", answer_format=LANGUAGE)
+class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
+    """Write a module that watches all ports of another one and says when it does wrong.
+
+    Description:
+        A design of one of the families is described. A monitor is wanted: a synthesizable module
+        that has all ports of the design as inputs and one output, which stays 1 as long as the
+        design does what the description says, and becomes 0 when it does not.
+
+    Observation:
+        What the design does, the ports of the monitor and, at the higher rungs, how many cells it
+        may have.
+
+    Action:
+        The monitor as one block of Verilog or SystemVerilog.
+
+    Reward:
+        0 if the monitor ever finds fault with the right design, or has more cells than allowed.
+        Otherwise the share of the hidden faulty versions that it finds; with ``reward="all"`` 1
+        for all of them and 0 for less. A monitor that is always content finds none.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Design and monitor are elaborated alone and joined as graphs of gates, so that the monitor
+        sees ports and nothing else. That it is never wrong about the right design is settled like
+        equivalence (see docs/verilog.md): by simulation, then by proof. The faulty versions, one
+        small mistake each, are simulated with it. The first cycle, in which the reset is active,
+        does not count. A monitor that has the whole design in it and compares is a right answer:
+        the description says all that is needed to write one. The budget, where there is one,
+        leaves room for it if it is written with care.
+
+    Difficulty:
+        The design grows, so does the number of faulty versions, and from rung 6 on cells are
+        limited, to ever less above the smallest known monitor.
+
+    References:
+        DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for faulty versions;
+        Boule and Zilic, "Generating Hardware Assertion Checkers", 2008, for monitors in hardware.
+
+    Version History:
+        v0: first version.
+    """
+
+    judged_in_sandbox = True
+
+    def generate(self, rng: Rng) -> MonitorWritingProblem:
+        config = self.config
+        layout = integer(rng, 0, LAYOUTS - 1)
+        design = draw_design(rng, config.level, config.families or FAMILIES)
+        monitor, source = _smallest(design)
+
+        def found(fault: Fault) -> bool:
+            return finds_fault(fault.graph, monitor, design.reference)
+
+        faults = draw_faults(rng, design, config.faults, found)
+        return MonitorWritingProblem(
+            description=wording(design, layout),
+            ports=design.reference.ports,
+            clocking=design.clocking,
+            budget=-(-monitor.netlist.cells * config.budget // 100),
+            reward=config.reward,
+            golden=design.golden,
+            faulty=tuple(fault.source for fault in faults),
+            monitor=source,
+        )
+
+    def prompt(self, problem: MonitorWritingProblem) -> str:
+        parts = [
+            "A module is to be watched. This is what was asked of its author:",
+            f"---\n\n{problem.description}\n\n---",
+            _wanted(problem.reference),
+            _meaning(problem.clocking),
+        ]
+        if problem.clocking is not None:
+            parts.append(
+                f"In each cycle the monitor sees the ports as they are before the rising edge of "
+                f"`{problem.clocking.clock}` that ends it; its own state moves at that edge, and "
+                "at no other."
+            )
+        if problem.budget:
+            parts.append(
+                f"The monitor has at most {problem.budget} cells: simple gates and bits of state "
+                "after synthesis."
+            )
+        return "\n\n".join(parts)
+
+    def verify(self, problem: MonitorWritingProblem, answer: str) -> Verdict:
+        try:
+            monitor = read_monitor(answer, problem.reference)
+            if isinstance(monitor, Refusal):
+                return refused(monitor)
+            cells = float(monitor.netlist.cells)
+            if problem.budget and cells > problem.budget:
+                detail = f"the monitor has {cells:.0f} cells, {problem.budget} are allowed"
+                return Verdict.wrong(detail, cells=cells)
+            return _judged(problem, monitor)
+        except (ReferenceRefused, NetlistError, SandboxError) as error:
+            return Verdict.verifier_error(str(error))
+
+    def solve(self, problem: MonitorWritingProblem) -> str:
+        return problem.monitor
+
+
+def _header(reference: Reference) -> str:
+    ports = ",\n".join(f"    {port.declaration()}" for port in monitor_ports(reference))
+    return f"module {MONITOR} (\n{ports}\n);"
+
+
+def _wanted(reference: Reference) -> str:
+    return (
+        "Do not write this module, write a monitor for it. The monitor is a synthesizable module "
+        f"`{MONITOR}` that sees all ports of the other module, and has one output `{OK}`:\n\n"
+        f"```\n{_header(reference)}\n```"
+    )
+
+
+def _meaning(clocking: Clocking | None) -> str:
+    after = ""
+    if clocking is not None and clocking.reset:
+        after = f" after the first cycle (in which `{clocking.reset}` is {clocking.reset_active})"
+    return (
+        f"As long as the module does what the description says, `{OK}` is 1 at all times{after}. "
+        f"When it does not, `{OK}` is 0 at some time, in the same cycle or soon after. The monitor "
+        "is tried with the right module, for all inputs, and with faulty ones, each of which has "
+        "one mistake."
+    )
+
+
+def _judged(problem: MonitorWritingProblem, monitor: Monitor) -> Verdict:
+    """Return the verdict on a monitor that fits.
+
+    Raises:
+        ReferenceRefused, SandboxError: a module of the problem cannot be elaborated.
+    """
+    reference = problem.reference
+    design = graph_of(problem.golden, reference)
+    if design is None:
+        raise ReferenceRefused("the right module cannot be elaborated")
+    outcome = soundness(design, gold_of(reference), monitor, reference)
+    parts = {
+        "sound": float(outcome.equal),
+        "proved": float(outcome.proved),
+        "cells": float(monitor.netlist.cells),
+    }
+    if outcome.difference is not None:
+        run = false_alarm(design, monitor, reference, outcome.difference)
+        return Verdict.wrong(f"it finds fault with the right module:\n{run}", **parts)
+    if not outcome.equal:
+        detail = "it could not be shown that it is content with the right module"
+        return Verdict.wrong(f"{detail}: it holds too much state for a long simulation", **parts)
+    faulty = [graph_of(source, reference) for source in problem.faulty]
+    if None in faulty:
+        raise SandboxError("a faulty module cannot be elaborated")
+    found = sum(finds_fault(graph, monitor, reference) for graph in faulty if graph is not None)
+    parts |= {"found": float(found), "faulty": float(len(faulty))}
+    detail = f"it is content with the right module and finds {found} of {len(faulty)} faulty ones"
+    if problem.reward == "all" and found < len(faulty):
+        return Verdict.wrong(detail, **parts)
+    return Verdict.graded(found / len(faulty), detail, **parts)
+
+
+def _smallest(design: Design) -> tuple[Monitor, str]:
+    """Return the smaller of the monitors that hold one of the two writings of a design.
+
+    Raises:
+        SandboxError: neither can be elaborated.
+    """
+    made: list[tuple[int, int, Monitor, str]] = []
+    for writing in (design.golden, design.alternative):
+        source = comparing(design, writing)
+        found = read_monitor(source, design.reference)
+        if isinstance(found, Monitor):
+            made.append((found.netlist.cells, len(made), found, source))
+        elif found.stage == "fault":
+            raise SandboxError(found.detail)
+    if not made:
+        raise SandboxError(f"no monitor of {design.title} can be elaborated")
+    _, _, monitor, source = min(made, key=lambda row: row[:2])
+    return monitor, source
+
+
+def comparing(design: Design, writing: str) -> str:
+    """Return a monitor that holds a design and compares all outputs."""
+    outputs = [signal for signal in design.signals if signal.direction == "output"]
+    lines = []
+    for signal in outputs:
+        bits = "" if signal.width == 1 else f"[{signal.width - 1}:0] "
+        lines.append(f"    wire {bits}right_{signal.name};")
+    wires = ", ".join(
+        f".{s.name}({'right_' if s.direction == 'output' else ''}{s.name})" for s in design.signals
+    )
+    same = " && ".join(f"{s.name} == right_{s.name}" for s in outputs)
+    body = "\n".join(
+        [*lines, f"    RightModule right_module ({wires});", f"    assign {OK} = {same};"]
+    )
+    inner = re.sub(rf"\b{TOP}\b", "RightModule", writing).strip()
+    return f"{_header(design.reference)}\n{body}\nendmodule\n\n{inner}\n"

@@ -1,0 +1,275 @@
+"""TestbenchWriting: inputs that tell a right module from faulty ones."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.verilog._design import TOP, Design
+from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
+from rlvr_envs.envs.verilog._faults import Fault, draw_faults, graph_of
+from rlvr_envs.envs.verilog._stimulus import Rows, Unreadable, columns, read_table, told, written
+from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
+from rlvr_envs.verifiers.hdl.aig import Aig, NetlistError
+from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
+
+REWARDS = ("share", "all")
+MOST_FAULTS = 32
+_DULL_ROWS = 16  # of the tables that repeat one row
+
+_FAULTY = (
+    "Other versions of the module, which you do not see, have one mistake each: a wrong operator, "
+    "constant, bit, signal, reset or condition, or something left out. Write the inputs of a test "
+    "in which each of them shows a wrong output at some time. You need not write the outputs; they "
+    "are compared with those of the module above."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestbenchWritingConfig:
+    """Which design is tested, by how many faulty versions, and how long the test may be."""
+
+    __test__ = False  # it is no test of pytest's
+
+    level: int = 2  # difficulty of the design within its family
+    faults: int = 6  # faulty versions
+    slack: int = 200  # rows that are allowed, in percent of what is known to do
+    reward: str = "share"  # of the faulty versions that are told; "all" gives nothing for less
+    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+
+    def __post_init__(self) -> None:
+        if self.level < 0 or not 1 <= self.faults <= MOST_FAULTS or not 100 <= self.slack <= 10_000:
+            raise ConfigError(
+                f"level is at least 0, faults is between 1 and {MOST_FAULTS}, slack is between "
+                f"100 and 10000 percent, got level={self.level}, faults={self.faults}, "
+                f"slack={self.slack}"
+            )
+        if self.reward not in REWARDS:
+            hint = did_you_mean(self.reward, REWARDS)
+            raise ConfigError(f"reward is one of {', '.join(REWARDS)}, got {self.reward!r}{hint}")
+        check_families(self.families)
+
+    @classmethod
+    def at(cls, difficulty: int) -> "TestbenchWritingConfig":
+        """The design grows, each rung adds a faulty version (up to 16), and rows become scarce."""
+        return cls(
+            level=difficulty,
+            faults=min(3 + difficulty, 16),
+            slack=max(300 - 20 * difficulty, 110),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TestbenchWritingProblem:
+    """A right module, and the faulty ones that inputs should tell from it."""
+
+    __test__ = False
+
+    description: str
+    golden: str
+    ports: tuple[Port, ...]
+    clocking: Clocking | None
+    rows: int  # how many are allowed
+    reward: str
+    faulty: tuple[str, ...] = hidden()
+    table: str = hidden()
+
+    @property
+    def reference(self) -> Reference:
+        """The right module."""
+        return Reference(self.golden, self.ports, self.clocking, TOP)
+
+
+@register("TestbenchWriting-v0", domain="verilog", answer_format="fenced:csv")
+class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]):
+    """Write the inputs of a test that tells a right module from faulty ones that are not shown.
+
+    Description:
+        A design of one of the families has faulty versions, each with one small change such as
+        designers make by mistake. A table of inputs, cycle by cycle, is wanted in whose run every
+        faulty version shows a wrong output at some time. Expected outputs need not be given: the
+        right module supplies them.
+
+    Observation:
+        What the module does, its source, the columns of the table, and how many rows it may have.
+        The faulty versions are not shown, only what kinds of mistakes they have.
+
+    Action:
+        The table as one block of CSV: names of the inputs in the first line, then a line of
+        numbers (decimal, 0x or 0b) for each cycle.
+
+    Reward:
+        The share of the faulty versions that show a wrong output; with ``reward="all"`` 1 for all
+        of them, otherwise 0. A table with too many rows, another header, or anything that is no
+        number of the port's width earns 0.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        The right module and each faulty one are elaborated alone and run on exactly these inputs
+        by our own simulator. A cycle of reset goes before the first row. What nothing determines
+        in a faulty module is tried as 0 and as 1. That each fault can be told within the rows
+        allowed was shown when the problem was made, by a table joined from shortest runs; tables
+        that repeat one row of zeros or ones tell few of them.
+
+    Difficulty:
+        The design grows, so does the number of faulty versions, and fewer rows are left over.
+
+    References:
+        DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for judging tests by
+        the faulty programs that they tell; Qiu et al., "AutoBench", 2024, for testbenches written
+        by language models.
+
+    Version History:
+        v0: first version.
+    """
+
+    __test__ = False
+    judged_in_sandbox = True
+
+    def generate(self, rng: Rng) -> TestbenchWritingProblem:
+        config = self.config
+        layout = integer(rng, 0, LAYOUTS - 1)
+        design = draw_design(rng, config.level, config.families or FAMILIES)
+        gold = _graph(design.golden, design.reference)
+        faults = draw_faults(rng, design, config.faults, _Choice(design, gold, config.faults))
+        rows, kept = _joined(gold, faults, design.reference)
+        return TestbenchWritingProblem(
+            description=wording(design, layout),
+            golden=design.golden,
+            ports=design.reference.ports,
+            clocking=design.clocking,
+            rows=-(-len(rows) * config.slack // 100),
+            reward=config.reward,
+            faulty=tuple(fault.source for fault in kept),
+            table=written(rows, columns(design.reference)),
+        )
+
+    def prompt(self, problem: TestbenchWritingProblem) -> str:
+        names = ", ".join(f"`{port.name}`" for port in columns(problem.reference))
+        parts = [
+            "This is what was asked for:",
+            f"---\n\n{problem.description}\n\n---",
+            f"This module does it:\n\n```verilog\n{problem.golden.strip()}\n```",
+            _FAULTY,
+            _table(names, problem.rows),
+            _cycles(problem.clocking),
+        ]
+        return "\n\n".join(parts)
+
+    def verify(self, problem: TestbenchWritingProblem, answer: str) -> Verdict:
+        reference = problem.reference
+        try:
+            rows = read_table(answer, columns(reference), problem.rows)
+        except Unreadable as error:
+            return Verdict.unparsable(str(error))
+        try:
+            gold = _graph(problem.golden, reference)
+            faulty = [_graph(source, reference) for source in problem.faulty]
+        except (SandboxError, NetlistError) as error:
+            return Verdict.verifier_error(str(error))
+        found = sum(told(gold, faulty, reference, rows))
+        parts = {"told": float(found), "faulty": float(len(faulty)), "rows": float(len(rows))}
+        detail = f"{found} of {len(faulty)} faulty modules showed a wrong output"
+        if problem.reward == "all" and found < len(faulty):
+            return Verdict.wrong(detail, **parts)
+        return Verdict.graded(found / len(faulty), detail, **parts)
+
+    def solve(self, problem: TestbenchWritingProblem) -> str:
+        return problem.table
+
+
+def _table(names: str, most: int) -> str:
+    rows = "1 row" if most == 1 else f"{most} rows"
+    return (
+        f"The test is a table: the first line names the inputs {names} once each, separated by "
+        f"commas; each line after it, at most {rows}, has their values as plain numbers (decimal, "
+        "0x for hexadecimal or 0b for binary)."
+    )
+
+
+def _cycles(clocking: Clocking | None) -> str:
+    if clocking is None:
+        return "Each row is tried by itself, since the module is combinational."
+    text = (
+        f"Each row is one cycle of `{clocking.clock}`, which has no column: the outputs are looked "
+        "at while the values of the row are applied, just before the rising edge that ends the "
+        "cycle."
+    )
+    if clocking.reset:
+        text += (
+            f" Before the first row there is one cycle in which `{clocking.reset}` is "
+            f"{clocking.reset_active} and all other inputs are 0; after it `{clocking.reset}` is "
+            "what the table says."
+        )
+    return text
+
+
+def _graph(source: str, reference: Reference) -> Aig:
+    """Return the graph of a source of the problem.
+
+    Raises:
+        SandboxError: it cannot be elaborated, though it could when the problem was made.
+    """
+    found = graph_of(source, reference)
+    if found is None:
+        raise SandboxError("a module of the problem cannot be elaborated")
+    return found
+
+
+class _Choice:
+    """Takes faults that a run tells, and of those that any dull run tells only a few."""
+
+    def __init__(self, design: Design, gold: Aig, count: int) -> None:
+        self._gold, self._reference = gold, design.reference
+        ports, clocking = columns(design.reference), design.clocking
+        reset = "" if clocking is None else clocking.reset
+        off = 0 if clocking is None else 1 - clocking.reset_active
+        self._dull = [
+            (tuple(off if p.name == reset else ones * ((1 << p.width) - 1) for p in ports),)
+            * _DULL_ROWS
+            for ones in (0, 1)
+        ]
+        self._left = max(1, count // 4)
+
+    def __call__(self, fault: Fault) -> bool:
+        if not self._told(fault, _rows(fault, self._reference, skip=True)):
+            return False
+        if any(self._told(fault, rows) for rows in self._dull):
+            self._left -= 1
+            return self._left >= 0
+        return True
+
+    def _told(self, fault: Fault, rows: Rows) -> bool:
+        return told(self._gold, [fault.graph], self._reference, rows)[0]
+
+
+def _rows(fault: Fault, reference: Reference, *, skip: bool) -> Rows:
+    """Return the run in which a fault shows, with or without its cycle of reset."""
+    names = list(fault.graph.inputs)
+    place = [names.index(port.name) for port in columns(reference)]
+    held = 1 if skip and reference.clocking is not None and reference.clocking.reset else 0
+    return tuple(tuple(row[at] for at in place) for row in fault.difference.inputs[held:])
+
+
+def _joined(
+    gold: Aig, faults: tuple[Fault, ...], reference: Reference
+) -> tuple[Rows, tuple[Fault, ...]]:
+    """Return a table that tells faults, and which it tells; those with long runs come first."""
+    rows: Rows = ()
+    missed = []
+    for fault in sorted(faults, key=lambda fault: -fault.difference.cycle):
+        if rows and told(gold, [fault.graph], reference, rows)[0]:
+            continue
+        for skip in (True, False):  # a run may also begin where the last one ended
+            longer = rows + _rows(fault, reference, skip=skip)
+            if told(gold, [fault.graph], reference, longer)[0]:
+                rows = longer
+                break
+        else:
+            missed.append(fault)
+    return rows, tuple(fault for fault in faults if fault not in missed)

@@ -1,0 +1,176 @@
+"""VerilogDialogue: writing a module over several messages, with the judge's answers between."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from rlvr_envs.core.answer import answer_format
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import InteractiveTask, Reply
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.verilog._design import TOP
+from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
+from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
+from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
+from rlvr_envs.verifiers.hdl.judge import judge
+
+_MOST_ATTEMPTS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerilogDialogueConfig(DesignConfig):
+    """Which design is wanted, and how often one may try."""
+
+    level: int = 3  # difficulty of the design within its family
+    attempts: int = 4  # modules that may be sent
+    discount: float = 1.0  # what each attempt that failed leaves of the score
+    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        if self.level < 0 or not 1 <= self.attempts <= _MOST_ATTEMPTS:
+            raise ConfigError(
+                f"level is at least 0 and attempts is between 1 and {_MOST_ATTEMPTS}, "
+                f"got level={self.level}, attempts={self.attempts}"
+            )
+        if not 0 < self.discount <= 1:
+            raise ConfigError(f"discount is above 0 and at most 1, got {self.discount}")
+        check_families(self.families)
+
+    @classmethod
+    def at(cls, difficulty: int) -> "VerilogDialogueConfig":
+        """The design grows by five rungs in four steps, and every fourth step adds an attempt."""
+        attempts = min(3 + difficulty // 4, _MOST_ATTEMPTS)
+        return cls(level=difficulty + difficulty // 4, attempts=attempts)
+
+
+@dataclass(frozen=True, slots=True)
+class VerilogDialogueProblem:
+    """A design to write, and how often one may try."""
+
+    description: str
+    ports: tuple[Port, ...]
+    clocking: Clocking | None
+    attempts: int
+    discount: float
+    reward: str
+    golden: str = hidden()
+    alternative: str = hidden()
+
+    @property
+    def reference(self) -> Reference:
+        """What a module must be equivalent to."""
+        return Reference(self.golden, self.ports, self.clocking, TOP)
+
+
+class VerilogDialogueSession:
+    """One episode: modules are sent, and what is wrong with them comes back."""
+
+    def __init__(self, problem: VerilogDialogueProblem) -> None:
+        self._problem = problem
+        self._failed = 0
+
+    def reply(self, action: str) -> Reply:
+        """Judge the module of a message; a message without one fails."""
+        found = answer_format(LANGUAGE).extract(action)
+        if found.answer is None:
+            verdict = Verdict.unparsable(f"there was no module in the message: {found.reason}")
+        else:
+            problem = self._problem
+            verdict = judge(found.answer, problem.reference, reward=problem.reward)
+        if verdict.score == 1.0 or not verdict.scored:
+            return Reply("", self._ended(verdict))
+        self._failed += 1
+        left = self._problem.attempts - self._failed
+        if left <= 0:
+            return Reply("", self._ended(verdict))
+        last = "1 more attempt" if left == 1 else f"{left} more attempts"
+        return Reply(f"The module is not right yet: {verdict.detail}\n\n({last}.)")
+
+    def _ended(self, verdict: Verdict) -> Verdict:
+        """Return the verdict on the last module as that on the episode."""
+        parts = {**verdict.parts, "failed": float(self._failed)}
+        if verdict.score < 1.0 or self._problem.discount == 1.0:
+            return replace(verdict, parts=parts)
+        score = self._problem.discount**self._failed
+        return Verdict.graded(score, verdict.detail, **parts)
+
+
+@register("VerilogDialogue-v0", domain="verilog", answer_format=LANGUAGE, max_turns=_MOST_ATTEMPTS)
+class VerilogDialogueTask(InteractiveTask[VerilogDialogueConfig, VerilogDialogueProblem]):
+    """Write a module over several attempts, told each time what is wrong with it.
+
+    Description:
+        A design of one of the families is described. Each module that is sent is compared with a
+        reference; as long as it is wrong, the compiler's errors or a run in which it goes wrong
+        come back, and another one may be sent.
+
+    Observation:
+        What the module does, in full, and the number of attempts; after each attempt the errors,
+        the port that is missing, or the last cycles of a run with inputs, expected outputs and
+        those of the module.
+
+    Action:
+        A message with the whole module in a code block of Verilog or SystemVerilog. The last block
+        of a message counts, a message without one is an attempt that failed.
+
+    Reward:
+        1 if one of the attempts is right, however many it takes; with a discount below 1, that
+        discount for each attempt that failed before it. Otherwise 0; with ``reward="graded"`` the
+        last attempt earns up to half for compiling, for the right ports and for outputs that never
+        differed in simulation.
+
+    Episode End:
+        With the first module that is right, or when there are no more attempts.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md). What comes back
+        shows the reference in one run of a few cycles and nothing else of it; the description
+        settles every case, so that it is a help and never the specification. What a run shows can
+        be put into a module as a special case, and that does not pay: the next run is another one.
+
+    Difficulty:
+        The design grows a little faster than in its family, the number of attempts slowly.
+
+    References:
+        Thakur et al., "AutoChip: Automating HDL Generation Using LLM Feedback", 2023, for tools
+        that answer; Gehring et al., "RLEF", 2024, for training on such dialogues.
+
+    Version History:
+        v0: first version.
+    """
+
+    judged_in_sandbox: ClassVar[bool] = True
+
+    def generate(self, rng: Rng) -> VerilogDialogueProblem:
+        config = self.config
+        layout = integer(rng, 0, LAYOUTS - 1)
+        design = draw_design(rng, config.level, config.families or FAMILIES)
+        return VerilogDialogueProblem(
+            description=wording(design, layout),
+            ports=design.reference.ports,
+            clocking=design.clocking,
+            attempts=config.attempts,
+            discount=config.discount,
+            reward=config.reward,
+            golden=design.golden,
+            alternative=design.alternative,
+        )
+
+    def prompt(self, problem: VerilogDialogueProblem) -> str:
+        attempts = "1 attempt" if problem.attempts == 1 else f"{problem.attempts} attempts"
+        pays = "; each that fails makes a right one worth less" if problem.discount < 1 else ""
+        return (
+            f"{problem.description}\n\nSend the whole module as one ```verilog code block. If it "
+            "is not right, you are told why, by errors or by a run in which it goes wrong, and may "
+            f"send another one. You have {attempts}{pays}."
+        )
+
+    def begin(self, problem: VerilogDialogueProblem) -> VerilogDialogueSession:
+        return VerilogDialogueSession(problem)
+
+    def play(self, problem: VerilogDialogueProblem) -> list[str]:
+        return [answer_format(LANGUAGE).wrap(problem.alternative)]
