@@ -12,8 +12,9 @@ class CountSearchTask(SearchTask):
 
     Description:
         The group is given by one constraint or two. Most members are told on their own pages only,
-        so that all pages that name the value have to be found and read. Every number from one to
-        nine is aimed at equally often.
+        so that all pages that name the value have to be found and read. The number is between one
+        and nine: up to three where there are two constraints, two to six where the members share
+        a value, four and more where a list tells them.
 
     Observation:
         The question, the rule for contradictory reports and the calls; then the result of each
