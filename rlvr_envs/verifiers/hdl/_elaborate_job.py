@@ -34,6 +34,12 @@ CLOCKS = {
     "$memwr_v2": (("CLK", "CLK_POLARITY", "CLK_ENABLE"),),
 }
 FLIP_FLOP = re.compile(r"\$(a|s|al)?dff(e|ce|sr|sre)?")
+# What sets or clears it without one, if the last connection named here is constant.
+RESETS = {
+    "$adff": (("ARST", "ARST_POLARITY", ""),),
+    "$aldff": (("ALOAD", "ALOAD_POLARITY", "AD"),),
+    "$dffsr": (("CLR", "CLR_POLARITY", ""), ("SET", "SET_POLARITY", "")),
+}
 FF_CLOCK = (("CLK", "CLK_POLARITY", ""),)
 LATCHES = frozenset({"$dlatch", "$adlatch", "$dlatchsr", "$sr"})
 PRODUCTS = frozenset({"$mul", "$div", "$mod", "$divfloor", "$modfloor", "$pow"})
@@ -84,6 +90,7 @@ class Job:
         else:
             self.run(f"{SLANG} --top {self.top} answer.sv")
         self.run(f"hierarchy -check -top {self.top}", "chformal -remove", "proc", "flatten")
+        self.run("delete t:$print")  # which only references may hold
         self.run("opt_expr -keepdc", "opt_clean")
 
     def facts(self) -> dict[str, Any]:
@@ -108,6 +115,7 @@ class Job:
             "clocks": facts.clocks(),
             "latches": facts.latches,
             "state_bits": facts.state_bits,
+            "resets": facts.resets(),
         }
 
     def check(self) -> None:
@@ -163,6 +171,7 @@ class Facts:
         self.ports: list[tuple[str, str, int]] = []
         self._input: dict[Any, str] = {}  # bit -> the input that it is
         self._clocked: set[tuple[Any, int]] = set()
+        self._reset: set[tuple[Any, int]] = set()
         self._read: set[Any] = set()  # bits that something but a clock pin reads
         self.latches, self.state_bits, self.rom_bits, self.products = 0, 0, 0, 0
         for name in sorted(module["ports"], key=lambda name: place(module["netnames"][name])):
@@ -201,6 +210,9 @@ class Facts:
             for bit, edge, on in zip(wires[pin], edges, used, strict=True):
                 if on == "1":
                     self._clocked.add((bit, int(edge)))
+        for pin, polarity, loaded in RESETS.get(kind.removesuffix("e"), ()):
+            if not loaded or all(isinstance(bit, str) for bit in wires[loaded]):
+                self._reset.update((bit, int(values[polarity], 2)) for bit in wires[pin])
         clock_pins = {pin for pin, _, _ in pins}
         for pin, bits in wires.items():
             if pin not in clock_pins:
@@ -235,6 +247,11 @@ class Facts:
             if bit in self._input and bit in self._read:
                 named.add((self._input[bit], "level"))
         return sorted(named)
+
+    def resets(self) -> list[tuple[str, int]]:
+        """Return the inputs that set or clear state without a clock, and the level."""
+        found = {(self._input.get(bit, ""), level) for bit, level in self._reset}
+        return sorted((name, level) for name, level in found if name)
 
 
 def lowest(number: str, width: int) -> str:

@@ -83,6 +83,7 @@ class Netlist:
         latches: bits that a level moves.
         state_bits: bits of flip-flops, latches and memories that are written.
         cells: simple gates and flip-flops, before they are turned into and-gates.
+        resets: inputs that set or clear state without a clock, and the level at which they do.
         aiger: the ASCII AIGER file, with symbols; uninitialised state starts as an input says.
         map: the names of inputs, outputs and latches, as ``write_aiger -map`` writes them: all but
             those of constant outputs, which are among the symbols.
@@ -95,6 +96,7 @@ class Netlist:
     cells: int
     aiger: bytes
     map: str
+    resets: tuple[tuple[str, int], ...] = ()
 
 
 def elaborate(
@@ -103,6 +105,7 @@ def elaborate(
     *,
     clocked: bool = True,
     split_x: bool = False,
+    trusted: bool = False,
     limits: ElaborationLimits = DEFAULT,
 ) -> Netlist | Refusal:
     """Return the netlist of a module, or why there is none.
@@ -114,12 +117,13 @@ def elaborate(
             change like any other.
         split_x: for references that show an x: every output ``name`` becomes ``name_d``, and
             ``name_x`` that is one where it is an x.
+        trusted: for references of datasets, which may hold prints and assertions.
         limits: of the elaboration.
 
     Raises:
         DependencyError: the tools or a sandbox for them are missing.
     """
-    read = read_source(source, top)
+    read = read_source(source, top, trusted=trusted)
     if isinstance(read, Refusal):
         return read
     request = {"top": top, "clocked": clocked, "split_x": split_x, **asdict(limits)}
@@ -140,15 +144,15 @@ _lock = threading.Lock()
 
 
 def elaborate_once(
-    source: str, top: str, *, clocked: bool = True, split_x: bool = False
+    source: str, top: str, *, clocked: bool = True, split_x: bool = False, trusted: bool = False
 ) -> Netlist | Refusal:
     """Return what `elaborate` returns, from memory where it was asked before; for references."""
-    key = (source, top, clocked, split_x)
+    key = (source, top, clocked, split_x, trusted)
     with _lock:
         if key in _references:
             _references.move_to_end(key)
             return _references[key]
-    found = elaborate(source, top, clocked=clocked, split_x=split_x)
+    found = elaborate(source, top, clocked=clocked, split_x=split_x, trusted=trusted)
     if not (isinstance(found, Refusal) and found.stage == "fault"):
         with _lock:
             _references[key] = found
@@ -207,6 +211,7 @@ def _netlist(result: Result) -> Netlist | Refusal:
         cells=facts["cells"],
         aiger=result.files["out.aag"],
         map=result.files["out.map"].decode(),
+        resets=tuple((name, level) for name, level in facts["resets"]),
     )
 
 

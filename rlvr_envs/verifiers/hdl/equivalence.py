@@ -82,7 +82,7 @@ def pair(answer: str, reference: Reference) -> Pair | Refusal:
     if wrong := ports_differ(netlist.ports, reference.ports):
         return Refusal("ports", wrong)
     gold_netlist = gold_of(reference)
-    clocked = _one_clock(netlist, reference) and _one_clock(gold_netlist, reference)
+    clocked = one_clock(netlist, reference) and one_clock(gold_netlist, reference)
     if not clocked:
         again = elaborate(answer, reference.top, clocked=False)
         if isinstance(again, Refusal):
@@ -103,7 +103,11 @@ def gold_of(reference: Reference, *, clocked: bool = True) -> Netlist:
         ReferenceRefused: there is none, or its ports are others than it says.
     """
     found = elaborate_once(
-        reference.source, reference.top, clocked=clocked, split_x=reference.free_x
+        reference.source,
+        reference.top,
+        clocked=clocked,
+        split_x=reference.free_x,
+        trusted=reference.trusted,
     )
     if isinstance(found, Refusal):
         raise ReferenceRefused(
@@ -139,7 +143,7 @@ def _bits(port: Port) -> str:
     return "1 bit" if port.width == 1 else f"{port.width} bits"
 
 
-def _one_clock(netlist: Netlist, reference: Reference) -> bool:
+def one_clock(netlist: Netlist, reference: Reference) -> bool:
     """Return whether all state moves at the rising edge of the reference's clock."""
     allowed = set() if reference.clocking is None else {(reference.clocking.clock, "posedge")}
     return not netlist.latches and set(netlist.clocks) <= allowed

@@ -71,6 +71,7 @@ class Reference:
         top: the name of the module, which the answer must define too.
         free_x: whether an x at an output of the reference allows any value there; otherwise the
             reference never has one.
+        trusted: whether the source may hold what an answer may not, such as prints and assertions.
     """
 
     source: str
@@ -78,6 +79,7 @@ class Reference:
     clocking: Clocking | None = None
     top: str = "TopModule"
     free_x: bool = False
+    trusted: bool = False
 
     def __post_init__(self) -> None:
         names = [port.name for port in self.ports]

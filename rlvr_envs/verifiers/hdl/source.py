@@ -167,6 +167,11 @@ _SYSTEM_REASONS = (
     ),
 )
 
+_SILENT = re.compile(
+    r"\$(f?(display|write|strobe|monitor)[bho]?|monitor(on|off)|info|warning|error|fatal"
+    r"|dump\w+|finish|stop|exit|timeformat|printtimescale|fclose|fflush)"
+)
+
 _DIRECTIVES = frozenset(
     {"`define", "`undef", "`undefineall", "`ifdef", "`ifndef", "`elsif", "`else", "`endif"}
     | {"`timescale", "`default_nettype", "`resetall", "`celldefine", "`endcelldefine"}
@@ -182,21 +187,49 @@ _ATTRIBUTES = re.compile(
 )
 
 
-def read_source(text: str, top: str) -> Source | Refusal:
-    """Return a source that the tools may be given, or why not."""
+def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refusal:
+    """Return a source that the tools may be given, or why not.
+
+    Args:
+        text: Verilog or SystemVerilog.
+        top: the module that is asked for.
+        trusted: whether it may hold what an answer may not: prints, assertions, attributes. What
+            grows beyond all bounds is refused all the same.
+    """
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
         _check_characters(plain)
-        tokens = list(_tokens(plain))
-        _check_tokens(tokens)
-        _check_attributes(tokens)
+        tokens = list(_tokens(plain, hiding=trusted))
+        if not trusted:
+            _check_tokens(tokens)
+            _check_attributes(tokens)
         _check_macros(tokens)
     except _Forbidden as forbidden:
         return Refusal("forbidden", str(forbidden))
-    source = Source(plain, top, tuple(_modules(tokens)))
+    source = Source(silenced(plain) if trusted else plain, top, tuple(_modules(tokens)))
     if not any(token.kind == "word" for token in tokens):
         return Refusal("compile", f"there is nothing in the source, and no module {top}")
     return source
+
+
+def silenced(text: str) -> str:
+    """Return a source without the calls of tasks that print, record or end a simulation."""
+    kept = []
+    closing: int | None = None  # parentheses that are still open in a call; None outside of calls
+    for match in _TOKEN.finditer(text):
+        piece, kind = match[0], match.lastgroup
+        if closing is None and kind == "system" and _SILENT.fullmatch(piece):
+            closing = 0
+        elif closing is None or (closing == 0 and kind not in _LAYOUT and piece not in ("(", "(*")):
+            closing = None
+            kept.append(piece)
+        else:
+            opened = piece in ("(", "(*")
+            closing += opened - (piece in (")", "*)"))
+            kept.append("\n" * piece.count("\n"))
+            if closing == 0 and not opened and kind not in _LAYOUT:
+                closing = None
+    return "".join(kept)
 
 
 def _check_characters(text: str) -> None:
@@ -209,15 +242,20 @@ def _check_characters(text: str) -> None:
         raise _Forbidden(f"line {line}: the source has a control character {odd[0]!r}")
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    """Cut the text into tokens; spaces are left out, comments and ends of lines are not."""
+def _tokens(text: str, *, hiding: bool = False) -> Iterator[Token]:
+    """Cut the text into tokens; spaces are left out, comments and ends of lines are not.
+
+    Args:
+        text: the source.
+        hiding: whether comments may hide text from synthesis.
+    """
     line = 1
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or "other"
         if kind == "unclosed" or match[0] == '"':  # what follows cannot be read
             reason = _OF_A_KIND.get(kind) or _OF_A_CHARACTER[match[0]]
             raise _Forbidden(f"line {line}: {reason}")
-        if kind == "comment" and _HIDING.search(match[0]):
+        if kind == "comment" and not hiding and _HIDING.search(match[0]):
             raise _Forbidden(f"line {line}: a comment hides a part of the text from synthesis")
         if kind != "space":
             yield Token(kind, match[0], line)
