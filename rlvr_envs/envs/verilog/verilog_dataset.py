@@ -1,0 +1,192 @@
+"""Verilog problems with references from a file of yours: VerilogEval, RTLLM and the like."""
+
+import operator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.task import IndexedTask
+from rlvr_envs.core.verdict import Status, Verdict
+from rlvr_envs.envs.verilog._dataset_file import VerilogFile, load
+from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
+from rlvr_envs.envs.verilog._task import LANGUAGE
+from rlvr_envs.verifiers.hdl.icarus import cosimulate, require
+from rlvr_envs.verifiers.hdl.judge import REWARDS, judge
+from rlvr_envs.verifiers.hdl.source import silenced
+
+SAMPLE = "sample"
+_SAMPLE_FILE = Path(__file__).with_name("_sample_designs.jsonl")
+_ON_BAD_ROW = ("error", "skip")
+_TERMS = (
+    "Answer with all of the module, named `{top}`, and every module that it contains, in "
+    "synthesizable Verilog or SystemVerilog: without delays, system tasks, `include` or assertions."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerilogDatasetConfig:
+    """Which file, and how answers are judged."""
+
+    path: str = SAMPLE  # a JSONL, JSON or Parquet file, or a folder of VerilogEval or RTLLM
+    descriptions: str = ""  # a file of what is asked, where `path` does not hold it (VerilogEval 1)
+    reward: str = "equivalence"  # "graded" gives a little for compiling and for the right ports
+    strict: bool = False  # whether Icarus, a simulator with x and z, has to agree
+    on_bad_row: str = "error"  # "skip" leaves out rows that cannot be posed
+    check_references: bool = True  # elaborate all of them first; 0.1 to 0.5 s for each row
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str) or not self.path:
+            raise ConfigError(f"path is the name of a file or a folder, got {self.path!r}")
+        if not isinstance(self.descriptions, str):
+            raise ConfigError(f"descriptions is the name of a file, got {self.descriptions!r}")
+        for name, allowed in (("on_bad_row", _ON_BAD_ROW), ("reward", REWARDS)):
+            value = getattr(self, name)
+            if value not in allowed:
+                words = " or ".join(map(repr, allowed))
+                hint = did_you_mean(str(value), allowed)
+                raise ConfigError(f"{name} is {words}, got {value!r}{hint}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "VerilogDatasetConfig":
+        """There is no ladder: the problems of a file are as hard as they are."""
+        raise ConfigError(
+            f"VerilogDataset has no difficulty (got {difficulty!r}): its problems come from a "
+            "file, and 'path' says which"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VerilogDatasetProblem:
+    """A problem and all that judging an answer to it needs, so that a row needs no file."""
+
+    statement: str
+    top: str
+    golden: str = hidden("")
+    name: str = hidden("")
+    index: int = hidden(0)
+    reward: str = hidden("equivalence")
+    strict: bool = hidden(False)
+
+
+@register(
+    "VerilogDataset-v0",
+    domain="verilog",
+    answer_format=LANGUAGE,
+    weight=0.0,
+    example={"path": SAMPLE},
+)
+class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem]):
+    """Write the Verilog module that a problem from a file of problems with references asks for.
+
+    Description:
+        ``gym.make("rlvr/VerilogDataset-v0", path="problems.jsonl")`` serves the rows of a file,
+        drawn at random, or one by one with ``reset(options={"index": i})``. The layout of each row
+        is recognised by its columns: VerilogEval 1 and 2, RTLLM, CodeV-R1, and rows of a text and
+        a reference; folders of VerilogEval 2 and of RTLLM are read as they are published. Without
+        ``path``, a few problems of our own are served.
+
+    Observation:
+        The problem, as the file has it, the name of the module, and what an answer may not hold.
+
+    Action:
+        The module in Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module is equivalent to the file's reference, otherwise 0; ``reward="graded"``
+        gives a little for compiling and for the right ports.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        By equivalence with the reference, as for the designs that this package draws, never by
+        what a testbench prints: an answer could print the same. Clock and asynchronous reset are
+        found in the reference's netlist, a synchronous reset by its name; the reset is active in
+        the first cycle, where there is one. Wherever the reference shows an x, anything is right.
+        With ``strict=True`` Icarus has to agree as well. Rows without a reference are refused, and
+        so are references that cannot be synthesised. Known gaps: a wrong reference is taken for
+        right; a reset under an unknown name is an input like any other, so that nothing is compared
+        until the reference's outputs are known.
+
+    Difficulty:
+        No ladder: the problems of a file are as hard as they are.
+
+    References:
+        Liu et al. 2023, VerilogEval: Evaluating Large Language Models for Verilog Code Generation.
+        Pinckney et al. 2024, Revisiting VerilogEval, arXiv:2408.11053.
+        Lu et al. 2024, RTLLM: An Open-Source Benchmark for Design RTL Generation.
+        Zhu et al. 2025, CodeV-R1: Reasoning-Enhanced Verilog Generation, arXiv:2505.24183.
+        Guo and Zhao 2025, ResBench, arXiv:2503.08823.
+
+    Version History:
+        v0: first version.
+    """
+
+    judged_in_sandbox = True
+
+    def file(self) -> VerilogFile:
+        """Return the rows of the file, and those that were refused.
+
+        Raises:
+            ConfigError: the file cannot be read, or holds no row that can be posed.
+            DependencyError: references are to be checked, and the tools are not installed.
+        """
+        config = self.config
+        if config.strict:
+            require()
+        path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)
+        descriptions = Path(config.descriptions) if config.descriptions else None
+        # Our own problems are known to be sound.
+        check = config.check_references and config.path != SAMPLE
+        found = load(path, descriptions=descriptions, check=check)
+        lenient = config.on_bad_row == "skip"
+        if found.refused and not (lenient and found.rows):
+            advice = '; on_bad_row="skip" leaves them out' if found.rows else ""
+            raise ConfigError(
+                f"{len(found.refused)} of {len(found.refused) + len(found.rows)} rows of "
+                f"{str(path)!r} cannot be posed: {found.complaint()}{advice}"
+            )
+        return found
+
+    def __len__(self) -> int:
+        return len(self.file().rows)
+
+    def problem_at(self, index: int) -> VerilogDatasetProblem:
+        rows = self.file().rows
+        try:
+            number = operator.index(index)
+        except TypeError:
+            number = -1
+        if not 0 <= number < len(rows):
+            raise ConfigError(
+                f"VerilogDataset has no problem {index!r}: an index is an integer from 0 to "
+                f"{len(rows) - 1}"
+            )
+        row, config = rows[number], self.config
+        return VerilogDatasetProblem(
+            statement=row.statement.strip(),
+            top=row.top,
+            golden=row.reference,
+            name=row.name,
+            index=number,
+            reward=config.reward,
+            strict=config.strict,
+        )
+
+    def prompt(self, problem: VerilogDatasetProblem) -> str:
+        return f"{problem.statement}\n\n{_TERMS.format(top=problem.top)}"
+
+    def verify(self, problem: VerilogDatasetProblem, answer: str) -> Verdict:
+        try:
+            reference = reference_of(problem.golden, problem.top)
+        except (Unusable, SandboxError) as error:
+            return Verdict.verifier_error(str(error))
+        verdict = judge(answer, reference, reward=problem.reward)
+        if not problem.strict or verdict.status is not Status.CORRECT:
+            return verdict
+        return cosimulate(answer, reference, verdict)
+
+    def solve(self, problem: VerilogDatasetProblem) -> str:
+        return silenced(problem.golden)
