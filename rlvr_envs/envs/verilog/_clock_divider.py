@@ -76,8 +76,8 @@ class DividerSources:
         rules = [
             (
                 "The divider has a position in a period of a length: reset makes the position 0 "
-                f"and the length {self.period}. At each {edge}, the position goes up by 1; but from "
-                "length - 1 it goes to 0, and that edge ends the period."
+                f"and the length {self.period}. At each {edge}, the position goes up by 1; but "
+                "from length - 1 it goes to 0, and that edge ends the period."
             )
         ]
         if has("ratio"):
@@ -187,21 +187,28 @@ class DividerSources:
         return "\n".join(lines)
 
     def _alternative(self) -> str:
-        """Return falling counts of what is left of a period and of its first half."""
+        """Return a falling count, and the kept ratio from which its end and half are computed."""
         has, b = self.features.__contains__, self._bits
+        full, start = literal(b, -1), literal(self.width, self.period)
         lines = [
-            f"logic [{b - 1}:0] left, front, size, plain, half;\nlogic fresh, longer;",
-            f"assign plain = {self._new_length()};",
+            f"logic [{b - 1}:0] left, gone, size;\nlogic [{b}:0] twice;\nlogic longer, over;",
+            "assign gone = ~left;\nassign over = gone == size - 1'b1;",
+            f"assign twice = {{gone, 1'b{int(not self.rounds_up)}}};",
         ]
-        start = literal(b, self.period - 1)
-        first = literal(b, (self.period + self.rounds_up) // 2)
-        reset = f"left <= {start}; front <= {first}; fresh <= 1'b1;"
-        extra, counts = "", ""
+        reset, turn, again = f"left <= {full};", f"left <= {full};", f"left <= {full};"
+        sizes, counts = f"{b}'({self.period})", ""
+        if has("ratio"):
+            lines.append(f"logic [{self.width - 1}:0] kept;\nlogic extra;")
+            sizes = f"(kept == 0 ? {b}'({self.zero}) : {b}'(kept)) + {b}'(extra)"
+            reset += f" kept <= {start}; extra <= 1'b0;"
+            turn += " kept <= ratio; extra <= longer;"
+            again += " kept <= ratio; extra <= 1'b0;"
+        lines.append(f"assign size = {sizes};")
         if has("fraction"):
             bits = (2 * self.parts).bit_length()
             lines.append(f"logic [{bits - 1}:0] debt;\nassign longer = debt <= {self.longer};")
-            full = f"debt <= {literal(bits, self.parts)};"
-            reset, extra = f"{reset} {full}", f" {full}"
+            whole = f" debt <= {literal(bits, self.parts)};"
+            reset, again = reset + whole, again + whole
             counts = (
                 f" debt <= longer ? debt + {bits}'d{self.parts - self.longer} : "
                 f"debt - {bits}'d{self.longer};"
@@ -210,25 +217,18 @@ class DividerSources:
             lines.append("assign longer = 1'b0;")
         if has("cascade"):
             lines.append(f"logic [{self.second - 1}:0] ring;")
-            one = f"ring <= {self.second}'d1;"
-            reset, extra = f"{reset} {one}", f"{extra} {one}"
+            one = f" ring <= {self.second}'d1;"
+            reset, again = reset + one, again + one
             counts += f" ring <= {{ring[{self.second - 2}:0], ring[{self.second - 1}]}};"
-        size = f"restart ? plain : plain + {b}'(longer)" if has("restart") else "plain"
-        lines.append(f"assign size = {size};")
-        lines.append(f"assign half = {b}'((size {'+ 1' if self.rounds_up else '+ 0'}) >> 1);")
-        begin = "left <= size - 1'b1; front <= half; fresh <= 1'b1;"
-        body = (
-            f"if (left == 0) begin {begin}{counts} end\nelse begin left <= left - 1'b1; "
-            "fresh <= 1'b0; if (front != 0) front <= front - 1'b1; end"
-        )
+        body = f"if (over) begin {turn}{counts} end\nelse left <= left - 1'b1;"
         if has("enable"):
             body = f"if ({self.enable}) begin\n{indented(body, 4)}\nend"
         if has("restart"):
-            body = f"if (restart) begin {begin}{extra} end\nelse {body}"
+            body = f"if (restart) begin {again} end\nelse {body}"
         lines.append(clocked(self.clocking, reset, body, keyword="always_ff"))
-        lines.append(self._tick("fresh" if self.first else "~|left"))
+        lines.append(self._tick("&left" if self.first else "over"))
         if has("square"):
-            lines.append(f"assign {self.wave} = {'|' if self.high_first else '~|'}front;")
+            lines.append(f"assign {self.wave} = twice {'<' if self.high_first else '>='} size;")
         if has("cascade"):
             lines.append(f"assign slow = {self.tick} & ring[{self.second - 1}];")
         return "\n".join(lines)

@@ -247,35 +247,38 @@ class FifoSources:
         return "\n".join(lines)
 
     def _alternative(self) -> str:
-        """Return a line of words that moves up, step by step, with a bit for each that is there."""
+        """Return cells with a bit for each that is taken, and a bit that runs along the oldest."""
         has, (push, word, pop, shown) = self.features.__contains__, self.names
         n, w, idle = self.depth, self.width, literal(self.width, self.idle)
-        dry = "dry = 1'b1;"
-        if has("pass"):
-            dry = f"if ({push}) begin gone = {word}; end else dry = 1'b1;"
-        up = f"line = line >> {w}; there = there >> 1;"
-        test = f"held[{n - 1}]" if self.full_rule == "refuse" else f"there[{n - 1}]"
+        turn = f"start = {{start[{n - 2}:0], start[{n - 1}]}};" if n > 1 else ""
+        drop = f"rest &= ~start; {turn}"
+        full = "&held" if self.full_rule == "refuse" else "&rest"
+        behind = f"{{rest[{n - 2}:0], rest[{n - 1}]}}" if n > 1 else "rest"
         insert = (
-            f"for (int i = {n - 1}; i >= 0; i--) if (!there[i] && (i == 0 || there[i == 0 ? 0 : "
-            f"i - 1])) begin line[i * {w} +: {w}] = {word}; there[i] = 1'b1; break; end"
+            f"spot = ~rest & ({behind} | (|rest ? '0 : start)); rest |= spot;\n"
+            f"for (int i = 0; i < {n}; i++) if (spot[i]) line[i * {w} +: {w}] = {word};"
         )
-        add = f"if ({test}) lost = 1'b1; else {insert}"
+        add = f"if ({full}) lost = 1'b1;\nelse begin\n{indented(insert, 4)}\nend"
         if self.full_rule == "overwrite":
-            add = f"if ({test}) begin lost = 1'b1; {up} end\n    {insert}"
-        passing = f" && !({pop} && !held[0])" if has("pass") else ""
+            add = f"if ({full}) begin lost = 1'b1; {drop} end\n{insert}"
+        dry, passing = "dry = 1'b1;", ""
+        if has("pass"):
+            dry, passing = f"if ({push}) gone = {word}; else dry = 1'b1;", f" && !({pop} && ~|held)"
         step = (
-            f"if ({pop}) begin\n    if (held[0]) begin gone = line[{w - 1}:0]; {up} end\n"
-            f"    else begin {dry} end\nend\nif ({push}{passing}) begin\n    {add}\nend"
+            f"if ({pop}) begin\n    if (|held) begin gone = oldest; {drop} end\n"
+            f"    else begin {dry} end\nend\nif ({push}{passing}) begin\n{indented(add, 4)}\nend"
         )
         if has("flush"):
-            only = f"if ({push}) begin there[0] = 1'b1; line[{w - 1}:0] = {word}; end"
-            flush = "there = '0;\n" + (only if self.flush_keeps else "")
-            step = (
-                f"if (flush) begin\n{indented(flush, 4)}\nend else begin\n{indented(step, 4)}\nend"
-            )
+            only = f"if ({push}) begin rest[0] = 1'b1; line[{w - 1}:0] = {word}; end"
+            flush = f"rest = '0; start = {n}'d1;\n{only if self.flush_keeps else ''}"
+            step = f"else begin\n{indented(step, 4)}\nend"
+            step = f"if (flush) begin\n{indented(flush, 4)}\nend {step}"
         later = shown if self.registered and self.keeps else idle
-        begin = f"line = words; there = held; gone = {later}; lost = 1'b0; dry = 1'b0;"
-        resets, moves = "held <= '0;", "held <= there; words <= line;"
+        begin = "line = words; rest = held; start = lead; spot = '0; lost = 1'b0; dry = 1'b0;\n"
+        resets, moves = (
+            f"held <= '0; lead <= {n}'d1;",
+            "held <= rest; lead <= start; words <= line;",
+        )
         if self.registered:
             resets, moves = f"{resets} {shown} <= {idle};", f"{moves} {shown} <= gone;"
         if has("errors"):
@@ -283,15 +286,18 @@ class FifoSources:
             resets += " overflow <= '0; underflow <= '0;"
             moves += f" overflow <= {kept[0]}lost; underflow <= {kept[1]}dry;"
         lines = [
-            f"logic [{n * w - 1}:0] words, line;\nlogic [{n - 1}:0] held, there;",
-            f"logic [{w - 1}:0] gone;\nlogic lost, dry;\nlogic [{self._bits - 1}:0] number;",
-            f"always_comb begin\n{indented(begin + chr(10) + step, 4)}\nend",
+            f"logic [{n * w - 1}:0] words, line;\nlogic [{n - 1}:0] held, rest, lead, start, spot;",
+            f"logic [{w - 1}:0] gone, oldest;\nlogic [{self._bits - 1}:0] number;",
+            "logic lost, dry;",
+            "always_comb begin\n    oldest = '0;",
+            f"    for (int i = 0; i < {n}; i++) if (lead[i]) oldest |= words[i * {w} +: {w}];\nend",
+            f"always_comb begin\n{indented(f'{begin}gone = {later};{chr(10)}{step}', 4)}\nend",
             clocked(self.clocking, resets, moves, keyword="always_ff"),
-            f"assign empty = !held[0];\nassign full = held[{n - 1}];",
+            "assign empty = ~|held;\nassign full = &held;",
             f"assign number = {self._bits}'($countones(held));",
             *self._flags("number"),
         ]
         if not self.registered:
             past = f"({push} & ~flush ? {word} : {idle})" if has("pass") else idle
-            lines.append(f"assign {shown} = held[0] ? words[{w - 1}:0] : {past};")
+            lines.append(f"assign {shown} = |held ? oldest : {past};")
         return "\n".join(lines)

@@ -182,57 +182,52 @@ class UartSources:
         return "{" + ", ".join(f"{word}[{i}]" for i in range(self.bits)) + "}"
 
     def _golden(self) -> str:
-        """Return a shift register of whole frames, with bits that are left and a rising tick."""
-        has, (send, word, line) = self.features.__contains__, self.names
+        """Return a frame that is looked up at a rising place, with a rising tick."""
+        has, (send, _, line) = self.features.__contains__, self.names
         wide, slow = self.bits + 4, self._slowest.bit_length()
         count, invert = wide.bit_length(), "!" if self.inverted else ""
-        source = {name: name for name, _, _ in self._chosen} | {"word": word}
-        lines = [f"reg [{wide - 1}:0] shift;\nreg [{count - 1}:0] left;\nreg [{slow - 1}:0] tick;"]
+        lines = [f"reg [{count - 1}:0] at;\nreg [{slow - 1}:0] tick;\nreg idle;"]
+        lines += [f"reg [{width - 1}:0] {name};" for name, width, _ in self._held("sent")]
+        source = {name: f"sent_{name}" for name in ("word", *(name for name, _, _ in self._chosen))}
         if has("buffer"):
             lines += ["reg waits;\nassign full = waits;"]
             lines += [f"reg [{width - 1}:0] {name};" for name, width, _ in self._held("next")]
-            source = {name: f"next_{name}" for name in source}
-        two = (
-            f"({source['stop_bits']} == {self.long_stop})" if has("stops") else str(self.stops - 1)
-        )
+        two = f"({source['stop_bits']} == {self.long_stop})" if has("stops") else self.stops - 1
         parity, there = self._parity(source)
-        lines.append(f"wire parity = {parity};\nwire there = {there};")
-        size = f"{1 + self.bits + 1} + there + {two}"
-        first = self._ordered(source["word"])
-        lines.append(
-            f"wire [{self.bits - 1}:0] first = {first};\n"
-            f"wire [{wide - 1}:0] frame = {{3'b111, parity || !there, first, 1'b0}};"
-        )
         divider = literal(slow, self.dividers[0] - 1)
         if has("rate"):
-            lines.append("reg [1:0] pace;")
-            chosen = [
-                f"pace == {k} ? {literal(slow, d - 1)} : " for k, d in enumerate(self.dividers)
-            ]
-            divider = "".join(chosen[:3]) + literal(slow, self.dividers[3] - 1)
-        lines.append(
-            f"wire [{slow - 1}:0] end_of_bit = {divider};\n"
-            "wire last = left == 1 && tick == end_of_bit;\nwire idle = left == 0;"
-        )
+            paces = [literal(slow, cycles - 1) for cycles in self.dividers]
+            chosen = [f"{source['rate']} == {k} ? {pace} : " for k, pace in enumerate(paces[:3])]
+            divider = "".join(chosen) + paces[3]
+        lines += [
+            f"wire parity = {parity};\nwire there = {there};",
+            f"wire [{self.bits - 1}:0] first = {self._ordered(source['word'])};",
+            f"wire [{wide - 1}:0] frame = {{3'b111, parity || !there, first, 1'b0}};",
+            f"wire [{slow - 1}:0] slowest = {divider};\nwire ends = tick == slowest;",
+            f"wire last = !idle && ends && at == {self.bits + 1} + there + {two};",
+        ]
         loads = "(idle || last)" if has("buffer") or self._chains else "idle"
         begins = f"{'waits' if has('buffer') else send} && {loads}"
-        pace = f"\n    pace <= {source['rate']};" if has("rate") else ""
-        body = (
-            f"if ({begins}) begin\n    shift <= frame;\n    left <= {size};\n    tick <= 0;{pace}\n"
-            "end else if (!idle) begin\n    if (tick == end_of_bit) begin\n        tick <= 0;\n"
-            f"        left <= left - 1;\n        shift <= {{1'b1, shift[{wide - 1}:1]}};\n"
-            "    end else tick <= tick + 1;\nend"
+        origin = "next" if has("buffer") else ""
+        takes = "\n".join(
+            f"    {name} <= {name.replace('sent', origin) if origin else port};"
+            for name, _, port in self._held("sent")
         )
-        reset = "left <= 0;\ntick <= 0;"
+        body = (
+            f"if ({begins}) begin\n    idle <= 0;\n    at <= 0;\n    tick <= 0;\n{takes}\n"
+            "end else if (last) idle <= 1;\nelse if (ends) begin\n    tick <= 0;\n"
+            "    at <= at + 1;\nend else tick <= tick + 1;"
+        )
+        reset = "idle <= 1;"
         if has("buffer"):
             reset += "\nwaits <= 0;"
-            takes = "\n".join(f"    {name} <= {origin};" for name, _, origin in self._held("next"))
+            keeps = "\n".join(f"    {name} <= {port};" for name, _, port in self._held("next"))
             body += (
                 f"\nif ({begins}) waits <= 0;\nif ({send} && !waits) begin\n    waits <= 1;\n"
-                f"{takes}\nend"
+                f"{keeps}\nend"
             )
         lines.append(clocked(self.clocking, reset, body))
-        lines.append(f"assign {line} = {invert}(idle || shift[0]);")
+        lines.append(f"assign {line} = {invert}(idle || frame[at]);")
         lines.append(f"assign busy = !idle{' && !last' if self._chains else ''};")
         if has("done"):
             lines.append("assign done = last;")

@@ -36,13 +36,13 @@ class FifoConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "FifoConfig":
-        """A word more a step, a bit every 3 and, up to difficulty 10, a feature every 2.
+        """A word more every 2 steps, a bit every 4 and, up to difficulty 10, a feature every 2.
 
         The numbers stop at 16 words of 16 bits.
         """
         return cls(
-            depth=min(1 + difficulty, _DEEPEST),
-            width=min(2 + difficulty // 3, _WIDEST),
+            depth=min(1 + (difficulty + 1) // 2, _DEEPEST),
+            width=min(2 + difficulty // 4, _WIDEST),
             features=min(difficulty // 2, len(FEATURES)),
         )
 

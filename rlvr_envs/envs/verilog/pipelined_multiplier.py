@@ -33,12 +33,12 @@ class PipelinedMultiplierConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PipelinedMultiplierConfig":
-        """A bit and a cycle more every 2 steps and, up to difficulty 9, 2 features every 3.
+        """A bit more every 4 steps, a cycle every 2 and, up to difficulty 9, 2 features every 3.
 
         The numbers stop at 10 bits and 8 cycles.
         """
         return cls(
-            width=min(2 + difficulty // 2, _WIDEST),
+            width=min(2 + difficulty // 4, _WIDEST),
             latency=min(1 + difficulty // 2, _LONGEST),
             features=min((2 * difficulty + 1) // 3, len(FEATURES)),
         )

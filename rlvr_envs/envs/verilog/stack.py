@@ -37,13 +37,13 @@ class StackConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "StackConfig":
-        """An operation more a step up to 9, a word and a bit every 2, an output every 2 up to 8.
+        """An operation more a step to 9, an output every 2 to 8, a word every 3, a bit every 4.
 
         The numbers stop at 12 words of 12 bits.
         """
         return cls(
-            depth=min(2 + (difficulty + 1) // 2, _DEEPEST),
-            width=min(2 + difficulty // 2, _WIDEST),
+            depth=min(2 + (difficulty + 1) // 3, _DEEPEST),
+            width=min(2 + difficulty // 4, _WIDEST),
             operations=min(2 + difficulty, len(OPERATIONS)),
             features=min(difficulty // 2, len(FEATURES)),
         )

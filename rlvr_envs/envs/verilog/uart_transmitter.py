@@ -33,12 +33,12 @@ class UartTransmitterConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "UartTransmitterConfig":
-        """A bit and a cycle more every 2 steps and, up to difficulty 9, 2 features every 3 steps.
+        """2 bits more every 3 steps, a cycle every 2 and, up to difficulty 9, 2 features every 3.
 
         The numbers stop at 12 bits and 16 cycles.
         """
         return cls(
-            bits=min(2 + (difficulty + 1) // 2, _MOST_BITS),
+            bits=min(2 + (2 * difficulty) // 3, _MOST_BITS),
             divider=min(1 + difficulty // 2, _SLOWEST),
             features=min((2 * difficulty + 1) // 3, len(FEATURES)),
         )
