@@ -97,9 +97,8 @@ class BarrelShifterTask(DesignTask[BarrelShifterConfig]):
         order = rng.permutation(len(_OPERATIONS)).tolist()
         bits = (config.operations - 1).bit_length()
         codes = rng.permutation(2**bits).tolist()[: config.operations]
-        size = config.width.bit_length() - 1
-        if "beyond" in features:
-            size = (config.width - 1).bit_length() + 1
+        # Amounts stay below the width, or go just beyond it: each step more costs proof time.
+        size = config.width.bit_length() - ("beyond" not in features)
         return _Shifter(
             width=config.width,
             size=size,
