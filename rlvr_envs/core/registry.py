@@ -137,8 +137,16 @@ def _builtin() -> dict[str, str]:
             if source.name.endswith(".py") and not source.name.startswith("_"):
                 module = f"{_ENVS}.{domain.name}.{source.name.removesuffix('.py')}"
                 for name in _DECORATOR.findall(source.read_text(encoding="utf-8")):
-                    found[f"{NAMESPACE}/{name}"] = module
+                    _add(found, f"{NAMESPACE}/{name}", module)
     return found
+
+
+def _add(found: dict[str, str], task_id: str, module: str) -> None:
+    other = found.setdefault(task_id, module)
+    if other != module:
+        raise RegistrationError(
+            f"two task files register {task_id!r}: {other} and {module}; give one another name"
+        )
 
 
 @cache

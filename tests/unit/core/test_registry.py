@@ -42,6 +42,14 @@ def test_ids_are_taken_once():
         register("Math-v0", domain="math")(Another)
 
 
+def test_two_task_files_of_one_id_are_told():
+    found = {}
+    registry._add(found, "rlvr/TestTwice-v0", "one.module")
+    registry._add(found, "rlvr/TestTwice-v0", "one.module")
+    with pytest.raises(RegistrationError, match=r"one\.module and another\.module"):
+        registry._add(found, "rlvr/TestTwice-v0", "another.module")
+
+
 def test_unknown_formats_and_domains_are_refused():
     with pytest.raises(ConfigError, match="no answer format"):
         register("Other-v0", domain="math", answer_format="xml")

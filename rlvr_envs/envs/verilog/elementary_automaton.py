@@ -1,19 +1,19 @@
-"""CellularAutomaton: rows of cells that follow a rule by number."""
+"""ElementaryAutomaton: rows of cells that follow a rule by number."""
 
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._cellular_automaton import BORDERS, FEATURES, Row
 from rlvr_envs.envs.verilog._design import Design
+from rlvr_envs.envs.verilog._elementary_automaton import BORDERS, FEATURES, Row
 from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST = 48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellularAutomatonConfig(DesignConfig):
+class ElementaryAutomatonConfig(DesignConfig):
     """How many cells there are, and what else they obey."""
 
     width: int = 8  # cells
@@ -27,14 +27,14 @@ class CellularAutomatonConfig(DesignConfig):
             raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
 
     @classmethod
-    def at(cls, difficulty: int) -> "CellularAutomatonConfig":
+    def at(cls, difficulty: int) -> "ElementaryAutomatonConfig":
         """Two cells more a step, up to 48, and, up to 9, 2 features every 3 steps."""
         features = min((2 * difficulty) // 3, len(FEATURES))
         return cls(width=min(4 + 2 * difficulty, _WIDEST), features=features)
 
 
-@register("CellularAutomaton-v0", domain="verilog", answer_format=LANGUAGE)
-class CellularAutomatonTask(DesignTask[CellularAutomatonConfig]):
+@register("ElementaryAutomaton-v0", domain="verilog", answer_format=LANGUAGE)
+class ElementaryAutomatonTask(DesignTask[ElementaryAutomatonConfig]):
     """Write a row of cells in which each follows its neighbours by a rule.
 
     Description:

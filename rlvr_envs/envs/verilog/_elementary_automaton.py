@@ -1,4 +1,4 @@
-"""The rows of CellularAutomaton: a step of all cells at once, and cell by cell."""
+"""The rows of ElementaryAutomaton: a step of all cells at once, and cell by cell."""
 
 from dataclasses import dataclass
 

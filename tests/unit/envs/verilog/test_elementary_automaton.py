@@ -1,4 +1,4 @@
-"""CellularAutomaton: both sources against each other and a model in Python, and wrong answers."""
+"""ElementaryAutomaton: both sources against each other and a model in Python, and wrong answers."""
 
 from dataclasses import replace
 
@@ -6,16 +6,19 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._cellular_automaton import BORDERS, FEATURES, Row
-from rlvr_envs.envs.verilog.cellular_automaton import CellularAutomatonConfig, CellularAutomatonTask
+from rlvr_envs.envs.verilog._elementary_automaton import BORDERS, FEATURES, Row
+from rlvr_envs.envs.verilog.elementary_automaton import (
+    ElementaryAutomatonConfig,
+    ElementaryAutomatonTask,
+)
 from rlvr_envs.verifiers.hdl.judge import judge
 
 ROW = Row(7, (110, 45), "ring", 0b0010110, 0, "q", ())
 
 
 def drawn(difficulty, seed):
-    config = CellularAutomatonConfig.at(difficulty)
-    return CellularAutomatonTask(config).design(stream("cells", difficulty, seed))
+    config = ElementaryAutomatonConfig.at(difficulty)
+    return ElementaryAutomatonTask(config).design(stream("cells", difficulty, seed))
 
 
 @pytest.mark.parametrize("difficulty", [0, 2, 5, 8, 10])
@@ -97,4 +100,4 @@ def test_two_steps_are_more_than_one():
 @pytest.mark.parametrize("knobs", [{"width": 2}, {"width": 49}, {"features": 7}, {"features": -1}])
 def test_knobs_out_of_range_are_refused(knobs):
     with pytest.raises(ConfigError, match=next(iter(knobs))):
-        CellularAutomatonConfig(**knobs)
+        ElementaryAutomatonConfig(**knobs)
