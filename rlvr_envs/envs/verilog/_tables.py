@@ -1,0 +1,17 @@
+"""Tables in Markdown, and lists in prose."""
+
+from collections.abc import Iterable, Sequence
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown."""
+    lines = [list(head), ["---"] * len(head), *(list(map(str, row)) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def listed(words: Sequence[object], last: str = "and") -> str:
+    """Return words with commas and, before the last one, an "and"."""
+    texts = [str(word) for word in words]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} {last} {texts[-1]}"

@@ -1,0 +1,221 @@
+"""TruthTable: functions of a few bits, told as tables, lists of rows, constants and patterns."""
+
+from dataclasses import dataclass
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.envs.verilog._design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.envs.verilog._tables import listed, table
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.envs.verilog._truth_table import TELLINGS, Drawer, Function
+
+_MOST_INPUTS, _MOST_OUTPUTS = 9, 8
+_LETTERS = ("abcdefghi", "pqrstuvwx")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthTableConfig(DesignConfig):
+    """How many bits go in and come out, and how the functions are told."""
+
+    inputs: int = 3  # bits that go in
+    outputs: int = 2  # functions of them
+    tellings: int = 2  # of table, minterms, maxterms, constant, patterns, nested: the first ones
+
+    def __post_init__(self) -> None:
+        DesignConfig.__post_init__(self)
+        for name, low, high in (
+            ("inputs", 2, _MOST_INPUTS),
+            ("outputs", 1, _MOST_OUTPUTS),
+            ("tellings", 1, len(TELLINGS)),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+
+    @classmethod
+    def at(cls, difficulty: int) -> "TruthTableConfig":
+        """An input, an output and a way of telling every 2 steps, up to 9, 8 and 6."""
+        more = difficulty // 2
+        return cls(
+            inputs=min(2 + more, _MOST_INPUTS),
+            outputs=min(1 + more, _MOST_OUTPUTS),
+            tellings=min(1 + more, len(TELLINGS)),
+        )
+
+
+@register("TruthTable-v0", domain="verilog", answer_format=LANGUAGE)
+class TruthTableTask(DesignTask[TruthTableConfig]):
+    """Write functions that are given by their values.
+
+    Description:
+        Each output is a function of up to nine bits. It is told in a table, as the list of the
+        rows where it is 1 or 0, as a constant that holds all values, as a list of patterns of
+        which the first decides, or as a function of other outputs and a few inputs.
+
+    Observation:
+        What the module does in numbered rules or prose, its ports, and a table where one tells.
+
+    Action:
+        The module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation.
+
+    Episode End:
+        After one step.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
+        is not determined counts as wrong.
+
+    Difficulty:
+        Inputs and outputs become more, and so do the ways in which one prompt tells them.
+
+    References:
+        Harris and Harris, Digital Design and Computer Architecture, 2.2, for minterms and
+        maxterms; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
+
+    Version History:
+        v0: first version.
+    """
+
+    def design(self, rng: Rng) -> Design:
+        config = self.config
+        letters = pick(rng, _LETTERS)[: config.inputs]
+        names = tuple(letters) if integer(rng, 0, 1) or config.inputs < 3 else ()
+        drawer = Drawer(rng, config.inputs, TELLINGS[: config.tellings])
+        functions = [drawer.draw(place) for place in range(config.outputs)]
+        return _Functions(
+            config.inputs, names, tuple(functions), pick(rng, ("y", "z", "out"))
+        ).design()
+
+
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    width: int
+    names: tuple[str, ...]  # of the inputs, most significant first; none where they are a vector
+    functions: tuple[Function, ...]
+    letter: str  # of the outputs
+
+    def design(self) -> Design:
+        if self.names:
+            signals = inputs(*((name, 1, "an argument") for name in self.names))
+        else:
+            signals = inputs(("x", self.width, "the arguments"))
+        outs = [self._output(k) for k in range(len(self.functions))]
+        signals += outputs(*((name, 1, f"function {k}") for k, name in enumerate(outs)))
+        many = f"{len(outs)} Boolean functions" if len(outs) > 1 else "a Boolean function"
+        return Design(
+            title=f"{many} of {self.width} bits",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, self._golden(), registers=outs),
+            alternative=sv_module(signals, self._alternative()),
+            figure=self._figure(),
+        )
+
+    def _output(self, place: int) -> str:
+        return self.letter if len(self.functions) == 1 else f"{self.letter}{place}"
+
+    def _word(self) -> str:
+        return f"{{{', '.join(self.names)}}}" if self.names else "x"
+
+    def _bit(self, bit: int) -> str:
+        return self.names[self.width - 1 - bit] if self.names else f"x[{bit}]"
+
+    def _rules(self) -> tuple[str, ...]:
+        if self.names:
+            how = f"`{self._word()}`, so that `{self.names[0]}` is its most significant bit"
+        else:
+            how = "`x`, read as an unsigned number"
+        rules = [f"The row number n of the inputs is {how}; n runs from 0 to {2**self.width - 1}."]
+        told = [
+            f"`{self._output(k)}`" for k, f in enumerate(self.functions) if f.telling == "table"
+        ]
+        if told:
+            rules.append(f"{listed(told)} {'is' if len(told) == 1 else 'are'} as in the table.")
+        rules += [
+            self._rule(f"`{self._output(k)}`", function)
+            for k, function in enumerate(self.functions)
+            if function.telling != "table"
+        ]
+        return tuple(rules)
+
+    def _rule(self, name: str, function: Function) -> str:
+        rows = 2**self.width
+        if function.telling in ("minterms", "maxterms"):
+            value = int(function.telling == "minterms")
+            terms = [n for n in range(rows) if function.values >> n & 1 == value]
+            where = f"for n in {{{', '.join(map(str, terms))}}}"
+            return f"{name} is {value} exactly {where}."
+        if function.telling == "constant":
+            digits = -(-rows // 4)
+            constant = f"{rows}'h{function.values:0{digits}x}"
+            return f"{name} is bit n of the constant {constant}, whose bit 0 is the rightmost one."
+        if function.telling == "patterns":
+            tests = "; ".join(f"{text}: {value}" for text, value in function.patterns)
+            return (
+                f"For {name}, the {self.width} bits of n, most significant first, are compared "
+                f"with patterns in which - stands for either value, and the first pattern that "
+                f"fits gives the value: {tests}. Where none fits, {name} is {function.default}."
+            )
+        parts = [self._output(k) for k in function.earlier] + [self._bit(b) for b in function.bits]
+        terms = [n for n in range(16) if function.inner >> n & 1]
+        return (
+            f"{name} is 1 exactly where the number `{{{', '.join(parts)}}}` is in "
+            f"{{{', '.join(map(str, terms))}}}."
+        )
+
+    def _figure(self) -> str:
+        told = [k for k, function in enumerate(self.functions) if function.telling == "table"]
+        if not told:
+            return ""
+        head = ["n", *(self.names or ["x in binary"]), *(self._output(k) for k in told)]
+        rows = []
+        for n in range(2**self.width):
+            text = f"{n:0{self.width}b}"
+            values = [self.functions[k].values >> n & 1 for k in told]
+            rows.append([n, *(text if self.names else [text]), *values])
+        return table(head, rows)
+
+    def _golden(self) -> str:
+        """Return each function as it is told."""
+        lines = [f"wire [{self.width - 1}:0] n = {self._word()};"]
+        for k, function in enumerate(self.functions):
+            lines.append(f"always @(*) begin\n{self._block(self._output(k), function)}\nend")
+        return "\n".join(lines)
+
+    def _block(self, name: str, function: Function) -> str:
+        if function.telling == "patterns":
+            lines = []
+            for text, value in function.patterns:
+                bits = text.replace("-", "?")
+                lines.append(f"        {self.width}'b{bits}: {name} = {value};")
+            lines.append(f"        default: {name} = {function.default};")
+            return "\n".join(["    casez (n)", *lines, "    endcase"])
+        if function.telling == "nested":
+            parts = [self._output(k) for k in function.earlier]
+            parts += [self._bit(b) for b in function.bits]
+            word, width, values = f"{{{', '.join(parts)}}}", 4, function.inner
+        else:
+            word, width, values = "n", self.width, function.values
+        rows = 2**width
+        rare = int(values.bit_count() * 2 <= rows)
+        terms = [literal(width, n) for n in range(rows) if values >> n & 1 == rare]
+        listing = ", ".join(terms)
+        return (
+            f"    case ({word})\n        {listing}: {name} = {rare};\n"
+            f"        default: {name} = {1 - rare};\n    endcase"
+        )
+
+    def _alternative(self) -> str:
+        """Return all functions as constants with a bit for each row."""
+        rows = 2**self.width
+        lines = [f"logic [{self.width - 1}:0] n;\nassign n = {self._word()};"]
+        for k, function in enumerate(self.functions):
+            lines.append(f"localparam logic [{rows - 1}:0] T{k} = {rows}'h{function.values:x};")
+            lines.append(f"assign {self._output(k)} = T{k}[n];")
+        return "\n".join(lines)
