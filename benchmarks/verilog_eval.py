@@ -1,0 +1,200 @@
+"""VerilogEval 2: references and mutants, judged by equivalence, Icarus and the testbenches.
+
+    python benchmarks/verilog_eval.py --data ../shared/data/verilog/FILE.jsonl [--mutants 6]
+
+Each problem runs in a process of its own. What was measured before is kept in the results and not
+measured again; ``--fresh`` starts over. The testbenches are run as the benchmark runs them, and
+their printed count of mismatches is believed, which is right only because nobody wrote these
+answers to deceive. Without Icarus, its columns stay empty.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from rlvr_envs.core.verdict import Status, Verdict
+from rlvr_envs.envs.verilog._dataset_layouts import NotARow, VerilogRow, read_row
+from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
+from rlvr_envs.envs.verilog._mutations import mutants
+from rlvr_envs.sandboxes.base import Job, Limits, RunStatus
+from rlvr_envs.sandboxes.shared import shared_sandbox
+from rlvr_envs.verifiers.hdl import icarus
+from rlvr_envs.verifiers.hdl.interface import Reference
+from rlvr_envs.verifiers.hdl.judge import judge
+
+RESULTS = Path(__file__).resolve().parent / "results" / "verilog_eval.json"
+_COUNT = re.compile(r"Mismatches: (\d+) in (\d+) samples")
+_TRIES = 3  # of a problem whose process the machine killed
+
+
+def candidates(row: VerilogRow, count: int) -> list[tuple[str, str]]:
+    """Return what is judged, each with a word on it: the reference, then mutants of it."""
+    found = list(mutants(row.reference))
+    chosen = random.Random(row.name).sample(found, min(count, len(found)))  # noqa: S311
+    return [("reference", row.reference), *((m.description, m.source) for m in chosen)]
+
+
+def testbench(data: dict[str, Any], answer: str) -> str:
+    """Return what the problem's own testbench says: pass, fail, compile or timeout."""
+    files = {"test.sv": data["test"], "ref.sv": data["ref"], "answer.sv": answer}
+    command = ("iverilog", "-g2012", "-Wno-timescale", "-s", "tb", "-o", "a.vvp", *files)
+    limits = Limits(cpu_s=20.0, memory_mib=512, file_mib=64, disk_mib=128)
+    job = Job(
+        compile=command,
+        argv=("vvp", "-n", "a.vvp"),
+        files={name: text.encode() for name, text in files.items()},
+        limits=limits,
+    )
+    result = shared_sandbox().run(job)
+    if result.status is RunStatus.COMPILE_ERROR:
+        return "compile"
+    text = result.stdout.decode(errors="replace")
+    told = _COUNT.findall(text)
+    if not told or "TIMEOUT" in text:
+        return "timeout"
+    mismatches, samples = map(int, told[-1])
+    return "pass" if mismatches == 0 and samples > 0 else "fail"
+
+
+def measure(data: dict[str, Any], count: int, first: int) -> None:
+    """Print a line of JSON for each candidate of a problem from the first on."""
+    try:
+        row = read_row(data, {})
+        reference = reference_of(row.reference, row.top)
+    except (NotARow, Unusable) as error:
+        print(json.dumps({"refused": str(error)}))
+        return
+    with_icarus = icarus.available()
+    for number, (what, source) in enumerate(candidates(row, count)):
+        if number < first:
+            continue
+        begin = time.perf_counter()
+        verdict = judge(source, reference)
+        found = {"what": what, "seconds": round(time.perf_counter() - begin, 3), **told(verdict)}
+        if with_icarus:
+            found["testbench"] = testbench(data, source)
+            found["icarus"] = second_opinion(source, reference, verdict)
+        print(json.dumps(found), flush=True)
+
+
+def told(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict in a few words."""
+    if verdict.status is Status.CORRECT:
+        return {"ours": "equal" if verdict.parts["proved"] else "bounded"}
+    if verdict.status is Status.VERIFIER_ERROR:
+        return {"ours": "error", "detail": verdict.detail[:200]}
+    if not verdict.parts.get("ports"):
+        return {"ours": "refused", "detail": verdict.detail[:200]}
+    return {"ours": "differs"}
+
+
+def second_opinion(source: str, reference: Reference, verdict: Verdict) -> str:
+    """Return what Icarus says of a candidate that was taken for equivalent."""
+    if verdict.status is not Status.CORRECT:
+        return ""
+    again = icarus.cosimulate(source, reference, verdict)
+    if again.status is not Status.CORRECT:
+        return f"differs: {again.detail[:200]}"
+    return "agrees" if again.parts["icarus"] else "cannot tell"
+
+
+def problem(path: Path, name: str, count: int) -> dict[str, Any]:
+    """Measure a problem in processes of its own, each going on where one was killed."""
+    lines: list[dict[str, Any]] = []
+    for _ in range(_TRIES):
+        options = ["--data", str(path), "--mutants", str(count), "--one", name]
+        command = [sys.executable, __file__, *options, "--first", str(len(lines))]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        lines += [json.loads(line) for line in run.stdout.splitlines()]
+        if run.returncode == 0:
+            break
+    else:
+        lines.append({"what": "killed", "ours": "error", "detail": run.stderr[-200:]})
+    if lines and "refused" in lines[0]:
+        return {"name": name, "refused": lines[0]["refused"]}
+    return {"name": name, "candidates": lines}
+
+
+def summary(problems: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the table of all problems."""
+    posed = [found for found in problems if "candidates" in found]
+    own = [found["candidates"][0] for found in posed]
+    changed = [line for found in posed for line in found["candidates"][1:]]
+    pairs = Counter((line["ours"], line.get("testbench", "")) for line in changed)
+    seconds = sorted(line["seconds"] for line in own + changed if "seconds" in line)
+    contradictions = [
+        {"problem": found["name"], **line}
+        for found in posed
+        for line in found["candidates"]
+        if (line["ours"] in ("equal", "bounded")) != (line.get("testbench") == "pass")
+        and line["ours"] != "refused"
+        and line.get("testbench")
+    ]
+    return {
+        "problems": len(problems),
+        "refused": {f["name"]: f["refused"] for f in problems if "refused" in f},
+        "references": dict(Counter(line["ours"] for line in own)),
+        "references_by_testbench": dict(Counter(line.get("testbench", "") for line in own)),
+        "references_by_icarus": dict(Counter(line.get("icarus", "").split(":")[0] for line in own)),
+        "mutants": {
+            f"{ours}, testbench {theirs}": n for (ours, theirs), n in sorted(pairs.items())
+        },
+        "equal_mutants_by_icarus": dict(
+            Counter(line.get("icarus", "").split(":")[0] for line in changed if line.get("icarus"))
+        ),
+        "median_s": round(statistics.median(seconds), 3),
+        "p95_s": round(seconds[len(seconds) * 95 // 100], 3),
+        "contradictions": contradictions,
+    }
+
+
+def main() -> None:
+    """Measure what is not measured yet, print a summary, and store it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--mutants", type=int, default=6, help="of each reference")
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    rows = [json.loads(line) for line in args.data.read_text("utf-8").splitlines() if line]
+    if args.one:
+        chosen = next(row for row in rows if row["task_id"] == args.one)
+        measure(chosen, args.mutants, args.first)
+        return
+    kept = json.loads(args.out.read_text("utf-8")) if args.out.exists() and not args.fresh else {}
+    problems = kept.get("measured", []) if kept.get("per_problem") == args.mutants else []
+    done = {found["name"] for found in problems}
+    for name in (row["task_id"] for row in rows if row["task_id"] not in done):
+        problems.append(problem(args.data, name, args.mutants))
+        store(args, problems)
+        print(name, flush=True)
+    print(json.dumps(store(args, problems), indent=1))
+
+
+def store(args: argparse.Namespace, problems: list[dict[str, Any]]) -> dict[str, Any]:
+    """Store all that was measured, and return the summary."""
+    head = {
+        "data": args.data.name,
+        "per_problem": args.mutants,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        **summary(problems),
+    }
+    text = json.dumps({**head, "measured": problems}, indent=1)
+    args.out.write_text(text + "\n", encoding="utf-8")
+    return head
+
+
+if __name__ == "__main__":
+    main()
