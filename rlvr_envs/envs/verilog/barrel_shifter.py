@@ -19,7 +19,7 @@ _FILLS = {
     "fill": "becomes `fill`",
 }
 _OPERATIONS = tuple((left, fill) for left in (True, False) for fill in _FILLS)
-_WIDEST = 24
+_WIDEST = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class BarrelShifterConfig(DesignConfig):
     def at(cls, difficulty: int) -> "BarrelShifterConfig":
         """A bit more a step, an operation every 2 and, up to difficulty 9, a feature every 2.
 
-        The numbers stop at 24 bits and all 10 operations.
+        The numbers stop at 15 bits and all 10 operations.
         """
         return cls(
             width=min(3 + difficulty, _WIDEST),
@@ -210,21 +210,23 @@ class _Shifter:
         top, steps = self.width - 1, 2**self.size - 1
         cases = []
         for code, (_, fill) in sorted(self.table.items()):
-            freed = {"zero": "1'b0", "one": "1'b1", "wrap": "out", "fill": "fill"}
-            freed["copy"] = f"(left ? at[0] : at[{top}])"
+            bit = {"one": "1'b1", "fill": "fill"}.get(fill, "1'b0")
             cases.append(
-                f"{literal(self.bits or 1, code)}: begin left = {self._left(code)}; "
-                f"out = left ? at[{top}] : at[0]; into = {freed[fill]}; "
-                f"any = any | {0 if fill == 'wrap' else 'out'}; "
-                f"at = left ? {{at[{top - 1}:0], into}} : {{into, at[{top}:1]}}; end"
+                f"{literal(self.bits or 1, code)}: begin known = 1; left = {self._left(code)}; "
+                f"wrap = {int(fill == 'wrap')}; copy = {int(fill == 'copy')}; plain = {bit}; end"
             )
         lines = [
-            f"reg [{top}:0] at;\nreg left, out, into, any;\ninteger k;",
-            f"always @(*) begin\nat = {self.word}; left = 0; out = 0; into = 0; any = 0;",
-            f"for (k = 0; k < {steps}; k = k + 1)\nif (k < amount) begin",
+            f"reg [{top}:0] at;\nreg known, left, wrap, copy, plain, out, into, any;\ninteger k;",
+            "always @(*) begin\nknown = 0; left = 0; wrap = 0; copy = 0; plain = 0;",
             f"case ({'op' if self.bits else literal(1, 0)})",
             *cases,
-            "default: out = 0;\nendcase\nend\nend",
+            "default: known = 0;\nendcase",
+            f"at = {self.word}; out = 0; into = 0; any = 0;",
+            f"for (k = 0; k < {steps}; k = k + 1)\nif (known && k < amount) begin",
+            f"    out = left ? at[{top}] : at[0];",
+            f"    into = wrap ? out : copy ? (left ? at[0] : at[{top}]) : plain;",
+            "    any = any | (out & ~wrap);",
+            f"    at = left ? {{at[{top - 1}:0], into}} : {{into, at[{top}:1]}};\nend\nend",
             self._kept("at"),
         ]
         if "carry" in self.features:
