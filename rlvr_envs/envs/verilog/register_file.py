@@ -38,13 +38,13 @@ class RegisterFileConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "RegisterFileConfig":
-        """A register and a bit more a step, a read port every 4, 2 features every 3 up to 8.
+        """2 registers and, up to 8, 2 features more every 3 steps, a bit every 2, a port every 4.
 
         The numbers stop at 16 registers, 16 bits and 3 read ports.
         """
         return cls(
-            words=min(2 + difficulty, _MOST_WORDS),
-            width=min(2 + difficulty, _WIDEST),
+            words=min(2 + (2 * difficulty) // 3, _MOST_WORDS),
+            width=min(2 + difficulty // 2, _WIDEST),
             reads=min(1 + difficulty // 4, _MOST_READS),
             features=min((2 * difficulty + 2) // 3, len(FEATURES)),
         )
