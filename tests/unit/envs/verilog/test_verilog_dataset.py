@@ -1,0 +1,318 @@
+"""Verilog problems from files: layouts, what is refused, and rows that outlive their file."""
+
+import json
+import pickle
+
+import gymnasium as gym
+import pytest
+
+import rlvr_envs
+from rlvr_envs.core.errors import ConfigError, ToolchainMissing
+from rlvr_envs.core.verdict import Status
+from rlvr_envs.envs.verilog import verilog_dataset
+from rlvr_envs.envs.verilog._dataset_layouts import NotARow, modules, read_row, top_of
+from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
+from rlvr_envs.envs.verilog.verilog_dataset import VerilogDatasetConfig, VerilogDatasetTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
+
+ID = "rlvr/VerilogDataset-v0"
+
+BODY = "(input a, input b, output y);\n    assign y = a & b;\nendmodule\n"
+ASKED = "The output y is 1 if both inputs a and b are."
+V1 = {
+    "task_id": "both",
+    "prompt": "module top_module (\n    input a, input b, output y\n);",
+    "canonical_solution": "\nassign y = a & b;\nendmodule\n",
+    "test": "module tb; endmodule",
+}
+V2 = {
+    "task_id": "Prob900_both",
+    "prompt": f"Implement TopModule. {ASKED}",
+    "ref": f"\nmodule RefModule {BODY}",
+    "test": "module tb; endmodule",
+}
+RTLLM = {
+    "design_description": f"{ASKED}\nModule name:\n    both\n",
+    "verified": f"module verified_both {BODY}",
+    "testbench": "module tb; endmodule",
+}
+CODE = f"module both {BODY}"
+ANSWER = {
+    "answer": {"code": CODE, "input_port_width": {("a", 1), ("b", 1)}},
+    "clock_port_polarity": set(),
+}
+CODEV = {
+    "prompt": [{"role": "system", "content": "Think."}, {"role": "user", "content": ASKED}],
+    "reward_model": {"style": "rule", "ground_truth": pickle.dumps(ANSWER)},
+}
+CODEV_JSON = CODEV | {"reward_model": {"ground_truth": json.dumps({"code": CODE})}}
+RESBENCH = {
+    "module": "both",
+    "Problem": ASKED,
+    "Module header": "module both (input a, input b, output y);",
+    "Testbench": 'module tb; initial $display("All tests passed"); endmodule',
+}
+PLAIN = {"prompt": ASKED, "reference": CODE}
+GOOD = {"VerilogEval 2": V2, "RTLLM": RTLLM, "CodeV-R1": CODEV, "CodeV-R1 in JSON": CODEV_JSON}
+GOOD |= {"plain": PLAIN, "question and code": {"question": ASKED, "code": CODE, "id": 7}}
+GOOD |= {"VerilogEval 1": V1 | {"detail_description": ASKED}}
+GOOD |= {"ResBench by mistake": RESBENCH | {"Module header": CODE}}
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def task(path, **knobs):
+    return VerilogDatasetTask(VerilogDatasetConfig(path=str(path), **knobs))
+
+
+@pytest.mark.parametrize("data", GOOD.values(), ids=GOOD)
+def test_each_layout_is_recognised_and_its_reference_read(data):
+    row = read_row(data, {})
+    assert ASKED in row.statement
+    assert row.top in modules(row.reference)
+    assert row.top in ("both", "TopModule", "top_module")
+    reference = reference_of(row.reference, row.top)
+    assert [port.name for port in reference.ports] == ["a", "b", "y"]
+    assert reference.clocking is None
+    assert "assign" not in row.statement  # what is asked does not tell the answer
+
+
+def test_no_pickle_is_ever_loaded(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "written"), "w"))
+
+    data = pickle.dumps({"answer": {"code": CODE, "trap": Trap()}})
+    row = read_row(CODEV | {"reward_model": {"ground_truth": data}}, {})
+    assert row.reference == CODE
+    assert not (tmp_path / "written").exists()
+
+
+def test_descriptions_may_stand_in_another_file(tmp_path):
+    told = write(tmp_path / "told.jsonl", [{"task_id": "both", "detail_description": ASKED}])
+    path = write(tmp_path / "a.jsonl", [V1])
+    found = task(path, descriptions=told)
+    problem = found.problem_at(0)
+    assert ASKED in found.prompt(problem)
+    assert "top_module" in found.prompt(problem)
+    assert found.verify(problem, found.solve(problem)).status is Status.CORRECT
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (V1, "'descriptions'"),
+        (RESBENCH, "testbench and no reference"),
+        ({"prompt": ASKED, "test": "module tb; endmodule"}, "testbench and no reference"),
+        ({"prompt": ASKED}, "no layout"),
+        (V2 | {"ref": f"module Other {BODY}"}, "no RefModule"),
+        (PLAIN | {"top": "other"}, "does not define"),
+        (PLAIN | {"reference": f"module n{BODY}module m{BODY}"}, "no single module"),
+        (CODEV | {"reward_model": {"ground_truth": b"not a pickle"}}, "ground truth"),
+        (CODEV | {"reward_model": {"ground_truth": "{}"}}, "no code"),
+        (CODEV | {"prompt": []}, "asks"),
+    ],
+)
+def test_a_row_that_cannot_be_judged_is_refused_with_a_reason(data, reason):
+    with pytest.raises(NotARow, match=reason):
+        read_row(data, {})
+
+
+BAD_REFERENCES = {
+    "module both(input a, output y); assign y = ; endmodule": "compile",
+    "module both(input a, inout y); endmodule": "inout",
+    "module both(input a); endmodule": "no outputs",
+    "module both(input a, output reg y); always @(*) y = a === 1'bx; endmodule": "x from",
+    "module both(input a, c, output y); reg q; always @(posedge c) q <= a;\n"
+    "assign y = q === 1'bx; endmodule": "x from 0 and 1",
+}
+
+
+@pytest.mark.parametrize("source", BAD_REFERENCES)
+def test_a_reference_that_cannot_be_compared_with_is_refused(source, tmp_path):
+    path = write(tmp_path / "a.jsonl", [PLAIN, PLAIN | {"reference": source}])
+    with pytest.raises(ConfigError, match=BAD_REFERENCES[source]) as caught:
+        len(task(path))
+    assert "a.jsonl:2" in str(caught.value)
+    assert 'on_bad_row="skip"' in str(caught.value)
+    assert len(task(path, on_bad_row="skip")) == 1
+    unchecked = task(path, check_references=False)
+    assert len(unchecked) == 2
+    assert not unchecked.verify(unchecked.problem_at(1), CODE).scored
+
+
+CLOCKINGS = {
+    "always @(posedge ck) q <= d;": Clocking("ck"),
+    "always @(posedge ck) if (rst) q <= 0; else q <= d;": Clocking("ck", "rst", 1),
+    "always @(posedge ck) if (!RST_N) q <= 0; else q <= d;": Clocking("ck", "RST_N", 0),
+    "always @(posedge ck or posedge e) if (e) q <= 0; else q <= d;": Clocking("ck", "e", 1, True),
+    "always @(posedge ck or negedge rst) if (!rst) q <= 1; else q <= d;": Clocking(
+        "ck", "rst", 0, True
+    ),
+    "always @(negedge ck) q <= d;": Clocking("ck"),
+    "always @(posedge ck) q[0] <= d; always @(negedge e) q[1] <= d;": Clocking("ck"),
+    "always @(*) if (e) q = d;": None,
+    "always @(*) q = {d, e};": None,
+}
+
+
+@pytest.mark.parametrize("body", CLOCKINGS)
+def test_clock_and_reset_are_found_in_the_netlist_and_by_name(body):
+    names = [name for name in ("rst", "RST_N") if name in body]
+    ports = ", ".join(["input ck", *(f"input {name}" for name in names), "input e", "input d"])
+    source = f"module m({ports}, output reg [1:0] q);\n{body}\nendmodule"
+    assert reference_of(source, "m").clocking == CLOCKINGS[body]
+
+
+def test_x_is_followed_only_where_the_reference_shows_it():
+    head = "module m(input clk, rst, d, output reg q); always @(posedge clk) "
+    assert not reference_of(f"{head} q <= rst ? 1'b0 : d; endmodule", "m").free_x
+    late = f"{head} q <= rst ? q : d; endmodule"
+    assert reference_of(late, "m").free_x
+    row = PLAIN | {"reference": late}
+    found = VerilogDatasetTask(VerilogDatasetConfig())
+    problem = read_row(row, {})
+    posed = verilog_dataset.VerilogDatasetProblem(statement=ASKED, top="m", golden=late)
+    assert problem.top == "m"
+    initial = late.replace("always", "initial q = 1; always")
+    assert found.verify(posed, initial).status is Status.CORRECT
+    assert found.verify(posed, late.replace("? q", "? 1'b0")).status is Status.WRONG
+
+
+def test_the_module_on_top_is_the_one_that_nothing_contains():
+    inner = "module inner(input a, output y); assign y = a; endmodule\n"
+    outer = "module outer(input a, output y); inner i(a, y); endmodule // inner, outer\n"
+    assert top_of(inner + outer) == "outer"
+    assert top_of(outer + inner) == "outer"
+    with pytest.raises(NotARow, match="no single module"):
+        top_of("// nothing\n")
+
+
+def test_a_folder_of_verilog_eval_is_read_as_published(tmp_path):
+    for end, column in (("_prompt.txt", "prompt"), ("_ref.sv", "ref"), ("_test.sv", "test")):
+        (tmp_path / f"Prob900_both{end}").write_text(V2[column])
+    found = task(tmp_path)
+    problem = found.problem_at(0)
+    assert (problem.name, problem.top) == ("Prob900_both", "TopModule")
+    assert "RefModule" not in problem.golden
+
+
+def test_a_folder_of_rtllm_is_read_as_published(tmp_path):
+    for number, name in enumerate(("one", "two")):
+        folder = tmp_path / "Logic" / name
+        folder.mkdir(parents=True)
+        (folder / "design_description.txt").write_text(RTLLM["design_description"])
+        (folder / "testbench.v").write_text(RTLLM["testbench"])
+        if number == 0:
+            (folder / "verified_both.v").write_text(RTLLM["verified"])
+    with pytest.raises(ConfigError, match="testbench and no reference"):
+        len(task(tmp_path))
+    found = task(tmp_path, on_bad_row="skip")
+    assert [found.problem_at(n).name for n in range(len(found))] == ["one"]
+    assert found.problem_at(0).top == "both"
+
+
+def test_lists_of_json_are_read_with_and_without_categories(tmp_path):
+    path = tmp_path / "a.json"
+    for content in ([PLAIN, V2], {"logic": [PLAIN], "more": [V2]}):
+        path.write_text(json.dumps(content, indent=len(str(content)) % 3))
+        assert [task(path).problem_at(n).top for n in range(2)] == ["both", "TopModule"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"), [("", "no rows"), ("[1", "JSON"), ("3", "JSON object")]
+)
+def test_a_file_that_is_no_table_is_an_error(content, reason, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match=reason):
+        len(task(path))
+    with pytest.raises(ConfigError, match="there is no file"):
+        len(task(tmp_path / "b.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [{"path": ""}, {"reward": "some"}, {"on_bad_row": "stop"}, {"descriptions": None}],
+)
+def test_a_config_that_cannot_be_is_an_error(knobs):
+    with pytest.raises(ConfigError, match=next(iter(knobs))):
+        VerilogDatasetConfig(**knobs)
+
+
+def test_there_is_no_ladder_and_indices_have_bounds():
+    with pytest.raises(ConfigError, match="no difficulty"):
+        VerilogDatasetConfig.at(3)
+    found = VerilogDatasetTask(VerilogDatasetConfig())
+    for index in (-1, len(found), "0", 1.5):
+        with pytest.raises(ConfigError, match="no problem"):
+            found.problem_at(index)
+
+
+def test_answers_are_judged_by_what_they_do(tmp_path):
+    found = task(write(tmp_path / "a.jsonl", [PLAIN]), reward="graded")
+    problem = found.problem_at(0)
+    nand = CODE.replace("a & b", "~(~a | ~b)")
+    assert found.verify(problem, nand).score == 1.0
+    other = found.verify(problem, CODE.replace("&", "|"))
+    assert 0 < other.score < 1
+    cheat = CODE.replace("assign", 'initial $display("All tests passed");\nassign')
+    assert found.verify(problem, cheat).score == 0.0
+
+
+def test_strict_wants_icarus_and_says_so(monkeypatch):
+    def missing():
+        raise ToolchainMissing("Icarus is not installed")
+
+    monkeypatch.setattr(verilog_dataset, "require", missing)
+    with pytest.raises(ToolchainMissing):
+        len(VerilogDatasetTask(VerilogDatasetConfig(strict=True)))
+
+
+def test_strict_asks_icarus_about_right_answers_only(monkeypatch, tmp_path):
+    asked = []
+
+    def second(answer, reference, verdict):
+        asked.append(answer)
+        return verdict
+
+    monkeypatch.setattr(verilog_dataset, "require", lambda: None)
+    monkeypatch.setattr(verilog_dataset, "cosimulate", second)
+    found = task(write(tmp_path / "a.jsonl", [PLAIN]), strict=True)
+    problem = found.problem_at(0)
+    assert found.verify(problem, CODE).score == 1.0
+    assert found.verify(problem, CODE.replace("&", "|")).score == 0.0
+    assert asked == [CODE]
+
+
+def test_a_row_outlives_its_file(tmp_path):
+    path = tmp_path / "a.jsonl"
+    write(path, [PLAIN, V2])
+    row = rlvr_envs.make_problem(ID, seed=1, path=str(path))
+    solution = rlvr_envs.solve(row)
+    path.unlink()
+    assert rlvr_envs.verify(row, solution).score == 1.0
+
+
+def test_every_sample_is_sound_and_shown():
+    env = gym.make(ID)
+    found = VerilogDatasetTask(VerilogDatasetConfig())
+    for index in range(len(found)):
+        prompt, _ = env.reset(options={"index": index})
+        problem = found.problem_at(index)
+        assert f"`{problem.top}`" in prompt
+        assert problem.golden not in prompt
+        reference = reference_of(problem.golden, problem.top)
+        assert all(f"`{port.name}`" in problem.statement for port in reference.ports)
+        assert found.verify(problem, found.solve(problem)).parts["proved"] == 1.0
+
+
+def test_a_reference_that_the_machine_could_not_read_is_no_verdict(monkeypatch):
+    with pytest.raises(Unusable, match="compile"):
+        reference_of("module m(; endmodule", "m")
+    found = VerilogDatasetTask(VerilogDatasetConfig())
+    problem = verilog_dataset.VerilogDatasetProblem("?", "m", golden="module m(; endmodule")
+    assert not found.verify(problem, CODE).scored
