@@ -8,7 +8,7 @@ from rlvr_envs.verifiers.hdl.aig import NetlistError
 from rlvr_envs.verifiers.hdl.elaborate import Refusal
 from rlvr_envs.verifiers.hdl.equivalence import Outcome, Pair, ReferenceRefused, decide, pair
 from rlvr_envs.verifiers.hdl.interface import Reference
-from rlvr_envs.verifiers.hdl.simulate import QUICK, compare
+from rlvr_envs.verifiers.hdl.simulate import DEEP, QUICK, compare
 from rlvr_envs.verifiers.hdl.waveform import waveform
 
 REWARDS = ("equivalence", "graded")
@@ -78,13 +78,15 @@ def _verdict(pair: Pair, outcome: Outcome, reward: str) -> Verdict:
         return Verdict.correct("it is equivalent to the reference (proved)", **parts)
     if outcome.difference is None:
         parts["depth"] = float(outcome.depth)
+        looked = f"{outcome.depth} cycles"
+        if pair.reference.clocking is None:
+            looked = f"{outcome.depth * DEEP.lanes} inputs"
         if outcome.equal:
-            detail = f"no difference was found in {outcome.depth} cycles (not proved)"
-            return Verdict.correct(detail, **parts)
+            return Verdict.correct(f"no difference was found in {looked} (not proved)", **parts)
         detail = (
-            f"it could not be shown to be right: no difference was found in {outcome.depth} "
-            f"cycles, but it holds {pair.netlist.state_bits} bits of state, where "
-            f"{pair.gold_netlist.state_bits} would do"
+            f"it could not be shown to be right: no difference was found in {looked}, but it "
+            f"holds {pair.netlist.state_bits} bits of state, where {pair.gold_netlist.state_bits} "
+            "would do"
         )
         return Verdict.wrong(detail, **parts)
     parts["cycle"] = float(outcome.difference.cycle)
