@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Installs the toolchains of the languages in rlvr_envs/sandboxes/languages.toml, as root on Debian
-# or Ubuntu. What is there already is left alone.
+# Installs the toolchains of the languages in rlvr_envs/sandboxes/languages.toml, and the simulator
+# that gives a second opinion on Verilog, as root on Debian or Ubuntu. What is there already is left
+# alone.
 #
-#   scripts/install_toolchains.sh            every language
+#   scripts/install_toolchains.sh            every language, and the simulator
 #   scripts/install_toolchains.sh lua ruby   only these
+#   scripts/install_toolchains.sh iverilog   only the simulator
 set -euo pipefail
 
 python=$(command -v python3) # 3.11 or later, which may stand elsewhere than the tools
@@ -19,10 +21,15 @@ import tomllib
 
 with open("rlvr_envs/sandboxes/languages.toml", "rb") as file:
     languages = tomllib.load(file)
-unknown = set(sys.argv[1:]) - set(languages)
+known = [*languages, "iverilog"]
+unknown = set(sys.argv[1:]) - set(known)
 if unknown:
-    sys.exit(f"unknown languages: {' '.join(sorted(unknown))}; known: {' '.join(languages)}")
-for name in sys.argv[1:] or languages:
+    sys.exit(f"unknown languages: {' '.join(sorted(unknown))}; known: {' '.join(known)}")
+for name in sys.argv[1:] or known:
+    if name == "iverilog":
+        if not shutil.which(name):
+            print(name)
+        continue
     language = languages[name]
     commands = [language[key].split() for key in ("compile", "execute") if language[key]]
     if not all(words[0].startswith("./") or shutil.which(words[0]) for words in commands):
