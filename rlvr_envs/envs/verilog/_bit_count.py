@@ -240,8 +240,9 @@ class Counts:
     def _alternative(self) -> str:
         """Return a formula for each output."""
         top, has = self.size - 1, self.preparations.__contains__
-        word = f"logic [{top}:0] kept, w, not_w;\nassign kept = {self._prepared()};\n"
-        word += "assign w = " + ("turn ? {<<{kept}} : kept;\n" if has("turn") else "kept;\n")
+        word = f"logic [{top}:0] kept, back, w, not_w;\nassign kept = {self._prepared()};\n"
+        word += "assign back = {<<{kept}};\n"
+        word += f"assign w = {'turn ? back : kept' if has('turn') else 'kept'};\n"
         word += "assign not_w = ~w;\n"
         return word + "\n".join(
             out.formula(self.size, "w" if out.bit else "not_w") for out in self.outputs
