@@ -22,6 +22,7 @@ from rlvr_envs.envs.verilog._monitoring import (
     read_monitor,
     soundness,
 )
+from rlvr_envs.envs.verilog._sizes import smaller_first
 from rlvr_envs.envs.verilog._task import LANGUAGE
 from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.aig import NetlistError
@@ -59,9 +60,9 @@ class MonitorWritingConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "MonitorWritingConfig":
-        """The design grows, each rung adds a faulty version (up to 16), from 6 on size counts."""
+        """The design grows; every second rung adds a faulty version; from 6 on, size counts."""
         budget = 0 if difficulty < 6 else max(200 - 20 * (difficulty - 6), 110)
-        return cls(level=difficulty, faults=min(3 + difficulty, 16), budget=budget)
+        return cls(level=difficulty, faults=min(3 + difficulty // 2, 16), budget=budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +134,12 @@ class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
     def generate(self, rng: Rng) -> MonitorWritingProblem:
         config = self.config
         layout = integer(rng, 0, LAYOUTS - 1)
-        design = draw_design(rng, config.level, config.families or FAMILIES)
-        monitor, source = _smallest(design)
+        drawn = draw_design(rng, config.level, config.families or FAMILIES)
+        design, _, _ = smaller_first(drawn)
+        source = comparing(design, design.golden)
+        monitor = read_monitor(source, design.reference)
+        if isinstance(monitor, Refusal):
+            raise SandboxError(f"a monitor of {design.title} cannot be elaborated: {monitor}")
 
         def found(fault: Fault) -> bool:
             return finds_fault(fault.graph, monitor, design.reference)
@@ -244,26 +249,6 @@ def _judged(problem: MonitorWritingProblem, monitor: Monitor) -> Verdict:
     if problem.reward == "all" and found < len(faulty):
         return Verdict.wrong(detail, **parts)
     return Verdict.graded(found / len(faulty), detail, **parts)
-
-
-def _smallest(design: Design) -> tuple[Monitor, str]:
-    """Return the smaller of the monitors that hold one of the two writings of a design.
-
-    Raises:
-        SandboxError: neither can be elaborated.
-    """
-    made: list[tuple[int, int, Monitor, str]] = []
-    for writing in (design.golden, design.alternative):
-        source = comparing(design, writing)
-        found = read_monitor(source, design.reference)
-        if isinstance(found, Monitor):
-            made.append((found.netlist.cells, len(made), found, source))
-        elif found.stage == "fault":
-            raise SandboxError(found.detail)
-    if not made:
-        raise SandboxError(f"no monitor of {design.title} can be elaborated")
-    _, _, monitor, source = min(made, key=lambda row: row[:2])
-    return monitor, source
 
 
 def comparing(design: Design, writing: str) -> str:

@@ -11,6 +11,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.verilog._design import TOP, Design
 from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
 from rlvr_envs.envs.verilog._faults import Fault, draw_faults, graph_of
+from rlvr_envs.envs.verilog._sizes import smaller_first
 from rlvr_envs.envs.verilog._stimulus import Rows, Unreadable, columns, read_table, told, written
 from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.aig import Aig, NetlistError
@@ -54,10 +55,10 @@ class TestbenchWritingConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "TestbenchWritingConfig":
-        """The design grows, each rung adds a faulty version (up to 16), and rows become scarce."""
+        """The design grows, every second rung adds a faulty version, and rows become scarce."""
         return cls(
             level=difficulty,
-            faults=min(3 + difficulty, 16),
+            faults=min(3 + difficulty // 2, 16),
             slack=max(300 - 20 * difficulty, 110),
         )
 
@@ -134,7 +135,8 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
     def generate(self, rng: Rng) -> TestbenchWritingProblem:
         config = self.config
         layout = integer(rng, 0, LAYOUTS - 1)
-        design = draw_design(rng, config.level, config.families or FAMILIES)
+        drawn = draw_design(rng, config.level, config.families or FAMILIES)
+        design, _, _ = smaller_first(drawn)
         gold = _graph(design.golden, design.reference)
         faults = draw_faults(rng, design, config.faults, _Choice(design, gold, config.faults))
         rows, kept = _joined(gold, faults, design.reference)

@@ -12,6 +12,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.verilog._design import TOP, Design, Signal, module
 from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
+from rlvr_envs.envs.verilog._sizes import smaller_first
 from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
 from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.elaborate import elaborate_once
@@ -21,13 +22,15 @@ from rlvr_envs.verifiers.hdl.source import Refusal
 
 # In percent of the best known writing: one so much larger is wasteful as it is.
 _WASTEFUL = 125
+_MOST_DRAWS = 16
 
 _COUNTED = (
     "The size of a module is the number of its cells after synthesis: a gate with one output bit "
     "(and, or, exclusive or, a multiplexer of two, an inverter) counts 1, and so does every bit "
     "of state. Constants are propagated, parts that no output needs are left out and equal gates "
     "with equal inputs are merged, but registers are never merged and the logic is not minimised "
-    "beyond that: sums, comparisons and choices are built as they are written."
+    "beyond that: sums, comparisons and choices are built as they are written, and the reset or "
+    "the enable of a register is made of multiplexers before it."
 )
 
 
@@ -37,21 +40,26 @@ class VerilogOptimisationConfig(DesignConfig):
 
     level: int = 2  # difficulty of the design within its family
     demand: int = 60  # percent of the cells to save that the best known writing saves
+    draws: int = 4  # of designs, until the idea of one writing is wasteful; else it gets parts more
     families: tuple[str, ...] = ()  # ids of families of designs; none means all
 
     def __post_init__(self) -> None:
         DesignConfig.__post_init__(self)
-        if self.level < 0 or not 1 <= self.demand <= 100:
+        if self.level < 0 or not 1 <= self.demand <= 100 or not 1 <= self.draws <= _MOST_DRAWS:
             raise ConfigError(
-                "level is at least 0 and demand is between 1 and 100 percent, "
-                f"got level={self.level}, demand={self.demand}"
+                "level is at least 0, demand is between 1 and 100 percent, draws is between 1 and "
+                f"{_MOST_DRAWS}, got level={self.level}, demand={self.demand}, draws={self.draws}"
             )
         check_families(self.families)
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogOptimisationConfig":
-        """The design grows, and so does what has to be saved, up to all of it from 10 on."""
-        return cls(level=difficulty, demand=min(40 + 6 * difficulty, 100))
+        """The design grows, and so does what has to be saved, up to all of it from 10 on.
+
+        Below 3, more modules are wasteful in that they do everything twice, which is easily seen.
+        """
+        demand = min(40 + 6 * difficulty, 100)
+        return cls(level=difficulty, demand=demand, draws=1 if difficulty < 3 else 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +128,9 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
 
     def generate(self, rng: Rng) -> VerilogOptimisationProblem:
         layout = integer(rng, 0, LAYOUTS - 1)
-        design = draw_design(rng, self.config.level, self.config.families or FAMILIES)
-        small, large = sorted(
-            ((_cells(text), text) for text in (design.golden, design.alternative)),
-            key=lambda row: row[0],
-        )
-        source, cells = _wasteful(design, small, large)
-        saved = -(-self.config.demand * (cells - small[0]) // 100)
+        design, best, other = self._drawn(rng)
+        source, cells = _wasteful(design, best, other)
+        saved = -(-self.config.demand * (cells - best) // 100)
         return VerilogOptimisationProblem(
             description=wording(design, layout),
             source=source,
@@ -135,9 +139,22 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
             ports=design.reference.ports,
             clocking=design.clocking,
             reward=self.config.reward,
-            best=small[1],
-            best_cells=small[0],
+            best=design.golden,
+            best_cells=best,
         )
+
+    def _drawn(self, rng: Rng) -> tuple[Design, int, int]:
+        """Return a design with its smaller writing as the golden one, and both sizes."""
+        found = self._one(rng)
+        for _ in range(self.config.draws - 1):
+            if found[2] >= _large(found[1]):
+                break
+            found = self._one(rng)
+        return found
+
+    def _one(self, rng: Rng) -> tuple[Design, int, int]:
+        families = self.config.families or FAMILIES
+        return smaller_first(draw_design(rng, self.config.level, families))
 
     def prompt(self, problem: VerilogOptimisationProblem) -> str:
         return "\n\n".join(
@@ -180,35 +197,35 @@ def _said(cells: int) -> str:
     return "1 cell" if cells == 1 else f"{cells} cells"
 
 
-def _cells(source: str) -> int:
-    """Return the size of one of our own sources."""
-    found = elaborate_once(source, TOP)
-    if isinstance(found, Refusal):
-        raise SandboxError(f"a source cannot be elaborated ({found.stage}): {found.detail}")
-    return found.cells
+def _large(best: int) -> int:
+    """Return how large a wasteful writing is at least."""
+    return max(best + 1, best * _WASTEFUL // 100)
 
 
-def _wasteful(design: Design, small: tuple[int, str], large: tuple[int, str]) -> tuple[str, int]:
-    """Return a source that is larger than the smaller of two, and its size."""
-    least = max(small[0] + 1, small[0] * _WASTEFUL // 100)
-    if large[0] >= least:
-        return large[1], large[0]
-    found = [large]
-    for source in _enlarged(design, small[1], large[1]):
+def _wasteful(design: Design, best: int, other: int) -> tuple[str, int]:
+    """Return a source that is larger than the golden one, and its size.
+
+    Args:
+        design: whose golden source is the smaller one.
+        best: its size.
+        other: the size of the alternative.
+    """
+    found = [(other, design.alternative)]
+    for source in _enlarged(design):
+        if found[-1][0] >= _large(best):
+            break
         netlist = elaborate_once(source, TOP)
         if not isinstance(netlist, Refusal):
             found.append((netlist.cells, source))
         elif netlist.stage == "fault":
             raise SandboxError(netlist.detail)
-        if found[-1][0] >= least:
-            break
     cells, source = max(found)
-    if cells <= small[0]:
+    if cells <= best:
         raise SandboxError(f"no wasteful writing of {design.title} was found")
     return source, cells
 
 
-def _enlarged(design: Design, one: str, other: str) -> Iterator[str]:
+def _enlarged(design: Design) -> Iterator[str]:
     """Yield sources that do the same: by both writings at once, and by a detour."""
     outputs = [signal for signal in design.signals if signal.direction == "output"]
     wires = "\n".join(
@@ -222,7 +239,12 @@ def _enlarged(design: Design, one: str, other: str) -> Iterator[str]:
             *(f"assign {s.name} = part_a_{s.name} & part_b_{s.name};" for s in outputs),
         ]
     )
-    yield _joined(design, body, _renamed(one, "FirstPart"), _renamed(other, "SecondPart"))
+    yield _joined(
+        design,
+        body,
+        _renamed(design.golden, "FirstPart"),
+        _renamed(design.alternative, "SecondPart"),
+    )
     bit = _control(design)
     body = "\n".join(
         [
@@ -235,7 +257,7 @@ def _enlarged(design: Design, one: str, other: str) -> Iterator[str]:
             ),
         ]
     )
-    yield _joined(design, body, _renamed(one, "FirstPart"))
+    yield _joined(design, body, _renamed(design.golden, "FirstPart"))
 
 
 def _control(design: Design) -> str:

@@ -178,7 +178,7 @@ def test_a_copy_of_the_design_finds_all_faulty_ones(difficulty):
     made = MonitorWritingTask(MonitorWritingConfig.at(difficulty))
     for seed in range(3):
         found = made.generate(stream("monitor", difficulty, seed))
-        assert 1 <= len(set(found.faulty)) == len(found.faulty) <= 3 + difficulty
+        assert 1 <= len(set(found.faulty)) == len(found.faulty) <= 3 + difficulty // 2
         assert made.verify(found, made.solve(found)).score == 1.0
         names = [f"input {port.name}" for port in found.ports if port.width == 1]
         assert all(name in made.prompt(found) for name in names)
@@ -194,7 +194,7 @@ def test_either_writing_may_stand_in_the_monitor(name):
     rng = stream("either", name)
     rng.random()  # the layout
     design = draw_design(rng, 2, (name,))
-    assert design.golden == found.golden
+    assert found.golden in (design.golden, design.alternative)
     for writing in (design.golden, design.alternative):
         assert made.verify(found, comparing(design, writing)).score == 1.0
 

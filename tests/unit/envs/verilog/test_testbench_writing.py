@@ -143,7 +143,7 @@ def test_the_known_table_tells_all_within_the_rows(difficulty):
     made = TestbenchWritingTask(TestbenchWritingConfig.at(difficulty))
     for seed in range(4):
         problem = made.generate(stream("testbench", difficulty, seed))
-        assert 1 <= len(problem.faulty) <= 3 + difficulty
+        assert 1 <= len(problem.faulty) <= 3 + difficulty // 2
         assert len(set(problem.faulty)) == len(problem.faulty)
         assert len(problem.table.splitlines()) - 1 <= problem.rows
         assert made.verify(problem, made.solve(problem)).score == 1.0

@@ -78,6 +78,15 @@ def test_at_full_demand_the_budget_is_the_best_known_size():
     assert less.budget == problem.cells - -(-(problem.cells - problem.best_cells) // 100)
 
 
+def test_more_draws_find_designs_that_are_wasteful_by_their_idea():
+    def doubled(draws):
+        made = task(draws=draws, level=5)
+        problems = [made.generate(stream("draws", seed)) for seed in range(12)]
+        return sum("SecondPart" in problem.source for problem in problems)
+
+    assert doubled(6) < doubled(1)
+
+
 def test_the_prompt_says_both_sizes():
     problem = task().generate(stream("prompt", 1))
     prompt = task().prompt(problem)
@@ -118,7 +127,7 @@ def test_a_clock_of_another_edge_saves_nothing():
 def test_enlarged_writings_do_the_same(name):
     design = draw_design(stream("enlarged", name), 2, (name,))
     cells = elaborate(design.golden, "TopModule").cells
-    both, detour = _enlarged(design, design.golden, design.alternative)
+    both, detour = _enlarged(design)
     for source in (both, detour):
         assert judge(source, design.reference).score == 1.0
         assert elaborate(source, "TopModule").cells > cells
@@ -129,7 +138,7 @@ def test_a_small_gain_is_taken_where_there_is_no_larger_one():
     signals = (*inputs(("a", 24, "")), *outputs(("y", 1, "")))
     source = module(signals, "assign y = ^a;")
     design = Design("a parity", signals, (), source, source)
-    found, cells = _wasteful(design, (23, source), (23, source))
+    found, cells = _wasteful(design, 23, 23)
     assert 23 < cells < 23 * 1.25
     assert judge(found, design.reference).score == 1.0
 
@@ -139,6 +148,7 @@ def test_knobs_out_of_range_are_errors():
         {"level": -1},
         {"demand": 0},
         {"demand": 101},
+        {"draws": 0},
         {"reward": "cells"},
         {"families": ("Fifo",)},
     ):
