@@ -9,17 +9,20 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rlvr_envs.core.errors import RlvrEnvsError, SandboxError
-from rlvr_envs.verifiers.hdl.aig import read_once
+from rlvr_envs.verifiers.hdl.aig import Aig, read_once
 from rlvr_envs.verifiers.hdl.elaborate import KEPT, Netlist, Refusal, elaborate_once
 from rlvr_envs.verifiers.hdl.equivalence import Pair, decide, gold_of, one_clock
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
-from rlvr_envs.verifiers.hdl.simulate import compare
+from rlvr_envs.verifiers.hdl.simulate import Effort, compare
 
 CLOCKS = ("clk", "clock", "i_clk", "clk_i", "clk_in", "clkin", "aclk", "sys_clk")
 _HIGH = ("reset", "rst", "areset", "arst", "srst", "sreset", "i_rst", "rst_i", "rst_in", "sys_rst")
 _LOW = ("resetn", "rstn", "aresetn", "arstn", "nreset", "nrst", "n_rst", "sys_rst_n", "rst_ni")
 _RESETS = dict.fromkeys(_HIGH, 1) | dict.fromkeys(_LOW, 0)
 RESETS = _RESETS | {f"{name}_n": 0 for name in _HIGH}
+
+# How long an output may take to be known.
+_LOOKED = Effort(512, 64)
 
 
 class Unusable(RlvrEnvsError):
@@ -114,3 +117,18 @@ def _check_itself(reference: Reference, netlist: Netlist) -> None:
     gold = read_once(gold_of(reference, clocked=clocked), True)
     if compare(gold, read_once(netlist), reference, clocked=clocked) is not None:
         raise Unusable("its reference tells x from 0 and 1, which no circuit does")
+    for name in gold.outputs:
+        if not _ever_known(gold, name, reference, clocked=clocked):
+            raise Unusable(
+                f"its output {name} is never known: nothing resets or sets what it depends on, so "
+                "that any answer would be right"
+            )
+
+
+def _ever_known(gold: Aig, name: str, reference: Reference, *, clocked: bool) -> bool:
+    """Return whether some run shows an output that is not x: its opposite then differs."""
+    row = gold.outputs[name]
+    right = replace(gold, outputs={name: row}, unknown={name: gold.unknown[name]})
+    wrong = replace(gold, outputs={name: tuple(bit ^ 1 for bit in row)}, unknown={})
+    found = compare(right, wrong, reference, clocked=clocked, effort=_LOOKED)
+    return found is not None

@@ -128,6 +128,8 @@ BAD_REFERENCES = {
     "module both(input a, output reg y); always @(*) y = a === 1'bx; endmodule": "x from",
     "module both(input a, c, output y); reg q; always @(posedge c) q <= a;\n"
     "assign y = q === 1'bx; endmodule": "x from 0 and 1",
+    "module both(input a, c, output reg q, y); always @(posedge c) begin q <= a; y <= ~y; end\n"
+    "endmodule": "output y is never known",
 }
 
 
