@@ -112,7 +112,7 @@ def test_a_refutation_shows_a_run_and_tells_mutants_apart():
     assert not one.differs_from(one)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES[::4])
 def test_an_inverted_output_is_never_right(family):
     design = draw_design(stream(family), 1, (family,))
     source = inverted(design.alternative, design.reference.ports)
