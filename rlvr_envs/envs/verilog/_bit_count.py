@@ -40,7 +40,7 @@ class Output:
     kind: str
     name: str
     bit: int
-    number: int = 0
+    number: int = 2
     tie: int = 0
     weights: tuple[int, ...] = ()
 
