@@ -9,7 +9,7 @@ from rlvr_envs.envs.verilog._design import Design
 from rlvr_envs.envs.verilog._edge_detector import FEATURES, KINDS, Detector
 from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
 
-_WIDEST, _LONGEST_GAP = 12, 5
+_WIDEST, _LONGEST_GAP = 8, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +31,9 @@ class EdgeDetectorConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "EdgeDetectorConfig":
-        """An input more a step, up to 12, and, up to 9, 2 features every 3 steps."""
+        """Every 3 steps bring 2 inputs, up to 8, and, up to 9, 2 features."""
         return cls(
-            width=min(1 + difficulty, _WIDEST),
+            width=min(1 + (2 * difficulty) // 3, _WIDEST),
             gap=min(1 + difficulty // 3, _LONGEST_GAP),
             features=min((2 * difficulty) // 3, len(FEATURES)),
         )

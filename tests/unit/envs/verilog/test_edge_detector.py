@@ -97,7 +97,7 @@ def test_the_other_edge_is_wrong(kind):
 
 
 @pytest.mark.parametrize(
-    "knobs", [{"width": 0}, {"width": 13}, {"features": 7}, {"gap": 0}, {"gap": 6}]
+    "knobs", [{"width": 0}, {"width": 9}, {"features": 7}, {"gap": 0}, {"gap": 5}]
 )
 def test_knobs_out_of_range_are_refused(knobs):
     with pytest.raises(ConfigError, match=next(iter(knobs))):
