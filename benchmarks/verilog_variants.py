@@ -1,4 +1,4 @@
-"""Changed versions of designs for the benchmarks of the Verilog verifier, and a bench for Icarus.
+"""Changed versions of designs for the benchmarks of the Verilog verifier, and a bench for others.
 
 The bench runs a golden design and another beside it in one simulation, as published benchmarks do.
 It is no judge of texts from models, which could name the golden design: the texts here are ours.
@@ -31,6 +31,7 @@ NEEDLES = (8, 16, 24)  # bits of input that have to be right
 STEPS = 3  # of an input sequence
 BOMBS = (150, 3000, 20_000)  # cycles; the last beyond what is simulated
 _WIDEST_STEP = 8
+MOST_WALL_S = 400.0  # of a simulator, on a machine that is busy
 
 _NONBLOCKING = re.compile(r"( +)(\w+)(\[[^\]]*\])? <= [^;]*;")
 _ASSIGN = re.compile(r"    assign [^;]*;")
@@ -287,18 +288,20 @@ class Meter:
         }
 
 
-# --- Icarus ---------------------------------------------------------------------------------
+# --- other simulators -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What Icarus showed.
+    """What a simulator showed.
 
     Attributes:
         read: whether it could read both designs.
         different: looks at the outputs at which both were 0 or 1 and not the same.
         unknown: looks at which the golden design was 0 or 1 and the other was x or z.
         cpu_s: CPU seconds of compiler and simulator.
+        compiled_s: those of the compiler.
+        wall_s: seconds by the clock.
         said: the compiler's first words if it could not read them.
     """
 
@@ -306,11 +309,30 @@ class Seen:
     different: int = 0
     unknown: int = 0
     cpu_s: float = 0.0
+    compiled_s: float = 0.0
+    wall_s: float = 0.0
     said: str = ""
 
 
-def icarus(source: str, reference: Reference, *, runs: int, cycles: int) -> Seen:
+_SIMULATORS = {
+    "icarus": (
+        "iverilog -g2012 -s bench -o all.vvp bench.sv gold.sv gate.sv",
+        "vvp -n all.vvp",
+    ),
+    "verilator": (
+        # Without warnings: designs of the families are not written for its style checks.
+        "verilator --binary --timing -Wno-fatal -Wno-lint -Wno-style -O0 --top-module bench "
+        "bench.sv gold.sv gate.sv",
+        "obj_dir/Vbench",
+    ),
+}
+
+
+def simulated(
+    source: str, reference: Reference, *, runs: int, cycles: int, tool: str = "icarus"
+) -> Seen:
     """Run a design beside its golden one on random inputs, for some runs of some cycles each."""
+    compiler, simulator = (command.split() for command in _SIMULATORS[tool])
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "rows.txt").write_text(_rows(reference, runs, cycles))
@@ -318,20 +340,23 @@ def icarus(source: str, reference: Reference, *, runs: int, cycles: int) -> Seen
         for suffix, text in (("gold", reference.source), ("gate", source)):
             names = {name: f"{name}_{suffix}" for name in _MODULE.findall(text)}
             (place / f"{suffix}.sv").write_text(renamed(text, names))
-        sources = ["bench.sv", "gold.sv", "gate.sv"]
-        compiled = _timed(["iverilog", "-g2012", "-s", "bench", "-o", "all.vvp", *sources], place)
-        if compiled[0]:
-            return Seen(False, cpu_s=compiled[2], said=compiled[1][:200])
-        status, said, cpu_s = _timed(["vvp", "-n", "all.vvp"], place)
+        begin = time.perf_counter()
+        status, said, cpu_s = _timed(compiler, place)
+        compiled_s = cpu_s
+        if not status:
+            simulator = [str(place / simulator[0])] if tool == "verilator" else simulator
+            status, said, more = _timed(simulator, place)
+            cpu_s += more
+        wall_s = time.perf_counter() - begin
     found = re.search(r"RESULT (\d+) (\d+)", said)
     if status or found is None:
-        return Seen(False, cpu_s=compiled[2] + cpu_s, said=said[:200] or "it did not end")
-    return Seen(True, int(found[1]), int(found[2]), compiled[2] + cpu_s)
+        return Seen(False, cpu_s=cpu_s, wall_s=wall_s, said=said[:200] or "it did not end")
+    return Seen(True, int(found[1]), int(found[2]), cpu_s, compiled_s, wall_s)
 
 
-def has_icarus() -> bool:
-    """Return whether Icarus Verilog is installed."""
-    return shutil.which("iverilog") is not None
+def has(tool: str) -> bool:
+    """Return whether a simulator is installed."""
+    return shutil.which(_SIMULATORS[tool][0].split()[0]) is not None
 
 
 def version_of(*argv: str) -> str:
@@ -347,7 +372,7 @@ def _timed(argv: list[str], place: Path) -> tuple[int, str, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         done = subprocess.run(
-            argv, check=False, cwd=place, capture_output=True, text=True, timeout=120
+            argv, check=False, cwd=place, capture_output=True, text=True, timeout=MOST_WALL_S
         )
         status, said = done.returncode, done.stdout + done.stderr
     except subprocess.TimeoutExpired:
