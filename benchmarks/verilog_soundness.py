@@ -94,7 +94,8 @@ def judged(design: Design, variant: Variant, meter: Meter) -> Row:
         return row | {"verdict": "refused", "by": found.stage, "detail": found.detail[:200]}
     if outcome is None:
         raise SystemExit("no outcome")
-    row["by"] = outcome.engine
+    row |= {"by": outcome.engine}
+    row["state_bits"] = [found.netlist.state_bits, found.gold_netlist.state_bits]
     if outcome.difference is not None:
         return row | {"verdict": "differs", "cycle": outcome.difference.cycle}
     verdict = "proved" if outcome.proved else "bounded" if outcome.equal else "not shown"

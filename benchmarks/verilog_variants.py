@@ -321,8 +321,7 @@ _SIMULATORS = {
     ),
     "verilator": (
         # Without warnings: designs of the families are not written for its style checks.
-        "verilator --binary --timing -Wno-fatal -Wno-lint -Wno-style -O0 --top-module bench "
-        "bench.sv gold.sv gate.sv",
+        "verilator --binary --timing -Wno-lint -Wno-style -O0 --top bench bench.sv gold.sv gate.sv",
         "obj_dir/Vbench",
     ),
 }

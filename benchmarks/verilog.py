@@ -1,0 +1,335 @@
+"""What a check of the Verilog verifier costs, beside Icarus and Verilator.
+
+For each family, designs are drawn and three answers to each are judged: the alternative source
+(right), a mutant that a short simulation refutes (wrong), and a source with an error of syntax. Each
+is judged once while nothing is known of the reference, and then again, as the further answers of a
+group are. The first check of each process is the cold one: it starts the sandbox. CPU time is that
+of this process and of all below it, from /proc; the wall-clock time depends on what else runs.
+
+Icarus simulates the golden design and the answer in one bench of 1,000 input vectors, whose making
+is not counted. Verilator compiles for seconds, so it does that for some designs alone.
+
+    python benchmarks/verilog.py
+
+A family is measured in a child process and merged into the results file; what is stored already is
+not measured again without `--again`.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from verilog_variants import Meter, drawn, family_names, has, simulated, some_mutants, version_of
+
+import rlvr_envs
+from rlvr_envs.core.seeding import stream
+from rlvr_envs.core.verdict import Status
+from rlvr_envs.envs.verilog._design import Design
+from rlvr_envs.sandboxes.base import Job, Result
+from rlvr_envs.sandboxes.sandbox import Sandbox
+from rlvr_envs.verifiers.hdl.equivalence import decide, pair
+from rlvr_envs.verifiers.hdl.judge import judge
+from rlvr_envs.verifiers.hdl.source import Refusal
+
+RESULTS = Path(__file__).resolve().parent / "results" / "verilog.json"
+DIFFICULTY = 4
+VECTORS = 1000
+AGAIN = 3  # checks of an answer after the first
+SEEDS = 2  # designs for each kind of answer
+KINDS = ("right", "wrong", "compile error")
+VERILATED = ("UpDownCounter", "Comparator", "Fifo")
+TICK = os.sysconf("SC_CLK_TCK")
+
+# What the design promises: measure, bound (at most).
+TARGETS = (
+    ("right, new reference, CPU s p50", 0.15),
+    ("wrong, known reference, CPU s p50", 0.03),
+    ("memory of a slot, MiB", 150.0),
+)
+
+Row = dict[str, Any]
+
+
+def below(pid: int) -> list[int]:
+    """Return a process and all below it."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            found += below(int(child))
+    return found
+
+
+def cpu_of_all() -> float:
+    """Return CPU seconds of this process, of those below it and of those that ended there."""
+    total = 0
+    for pid in below(os.getpid()):
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+        except FileNotFoundError:
+            continue
+        total += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime
+    return total / TICK
+
+
+def memory() -> dict[str, float]:
+    """Return MiB of this process and of the largest below it: resident, and its fair share."""
+    rows = []
+    for pid in below(os.getpid()):
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().split("\n")
+        kib = {line.split()[0]: float(line.split()[1]) for line in lines[1:] if line}
+        rows.append((kib["Rss:"] / 1024, kib["Pss:"] / 1024))
+    slots = rows[1:] or [(0.0, 0.0)]
+    return {
+        "own_rss_mib": round(rows[0][0], 1),
+        "slot_rss_mib": round(max(row[0] for row in slots), 1),
+        "slots_pss_mib": round(sum(row[1] for row in slots), 1),
+    }
+
+
+def wrong_answer(design: Design, seed: int) -> str:
+    """Return a mutant that a short simulation refutes."""
+    rng = stream("verilog", "wrong", seed)
+    for mutant in some_mutants(design, rng, 30):
+        found = pair(mutant.source, design.reference)
+        if not isinstance(found, Refusal) and decide(found).engine == "simulation":
+            return mutant.source
+    raise SystemExit(f"{design.title}: no mutant is refuted by simulation")
+
+
+def answer(design: Design, kind: str, seed: int) -> str:
+    """Return an answer of a kind."""
+    if kind == "right":
+        return design.alternative
+    if kind == "wrong":
+        return wrong_answer(design, seed)
+    return design.golden.replace("endmodule", "assign = ;\nendmodule", 1)
+
+
+def checked(design: Design, source: str, kind: str, meter: Meter) -> Row:
+    """Return what one check costs; a verdict that is not the expected one ends the benchmark."""
+    meter.start()
+    verdict = judge(source, design.reference)
+    row: Row = dict(meter.read())
+    expected = Status.CORRECT if kind == "right" else Status.WRONG
+    if verdict.status is not expected or ("compile" in kind) == bool(verdict.parts["compiles"]):
+        raise SystemExit(f"{design.title}, {kind}: {verdict}")
+    return row | {"cpu_s": round(row["jobs_cpu_s"] + row["own_cpu_s"], 5)}
+
+
+def child(name: str) -> Row:
+    """Measure a family."""
+    meter, peak = Meter(), Peak()
+    found: Row = {"cold": cold(name, meter)}
+    for kind in KINDS:
+        new: list[Row] = []
+        known: list[Row] = []
+        for seed in range(1, SEEDS + 1):
+            design = drawn(name, DIFFICULTY, 10 * seed + KINDS.index(kind))
+            other = drawn(name, DIFFICULTY, 10 * seed + 100 + KINDS.index(kind))
+            source = answer(design, kind, seed)
+            if kind != "wrong":  # whose making has judged it already
+                new.append(checked(design, source, kind, meter))
+            else:
+                new.append(unknown_reference(other, meter))
+            known += [checked(design, source, kind, meter) for _ in range(AGAIN)]
+            if kind != "compile error":
+                found.setdefault("icarus", []).append(beside(design, source, kind, "icarus"))
+            if name in VERILATED and kind == "right" and seed == 1 and has("verilator"):
+                found["verilator"] = [beside(design, source, kind, "verilator")]
+        found[kind] = {"new": new, "known": known}
+    return found | {"memory": memory() | {"job_peak_mib": peak.mib}}
+
+
+class Peak:
+    """The most memory that a job of a sandbox took."""
+
+    def __init__(self) -> None:
+        self.mib = 0.0
+        run = Sandbox.run
+
+        def watched(sandbox: Sandbox, job: Job) -> Result:
+            result = run(sandbox, job)
+            self.mib = max(self.mib, round(result.peak_memory_mib, 1))
+            return result
+
+        Sandbox.run = watched  # type: ignore[method-assign, assignment]
+
+
+def cold(name: str, meter: Meter) -> Row:
+    """Return what the first check of a process costs, the start of the sandbox included."""
+    design = drawn(name, DIFFICULTY, 0)
+    begin = cpu_of_all()
+    row = checked(design, design.alternative, "right", meter)
+    return row | {"cpu_s": round(cpu_of_all() - begin, 3)}
+
+
+def unknown_reference(design: Design, meter: Meter) -> Row:
+    """Return what it costs to refute a wrong answer to a problem that was not judged before.
+
+    Which mutant a simulation refutes is not known before it is judged, so the golden design with
+    an output inverted stands for one.
+    """
+    from rlvr_envs.envs.verilog._mutations import inverted
+
+    return checked(design, inverted(design.golden, design.reference.ports), "wrong", meter)
+
+
+def beside(design: Design, source: str, kind: str, tool: str) -> Row:
+    """Return what a simulator costs and says."""
+    seen = simulated(source, design.reference, runs=1, cycles=VECTORS, tool=tool)
+    agrees = seen.read and (bool(seen.different) == (kind == "wrong"))
+    return {
+        "kind": kind,
+        "cpu_s": round(seen.cpu_s, 5),
+        "compile_cpu_s": round(seen.compiled_s, 5),
+        "wall_s": round(seen.wall_s, 5),
+        "read": seen.read,
+        "agrees": agrees,
+    }
+
+
+# --- the summary ----------------------------------------------------------------------------
+
+
+def spread(rows: list[Row]) -> Row:
+    """Return percentiles of CPU and wall-clock time, and checks a second of CPU."""
+    found: Row = {"checks": len(rows)}
+    for key, told in (("cpu_s", "CPU s"), ("wall_s", "wall s")):
+        values = sorted(row[key] for row in rows)
+        found[f"{told} p50"] = round(statistics.median(values), 4)
+        found[f"{told} p90"] = round(values[min(len(values) - 1, int(0.9 * len(values)))], 4)
+    found["checks a CPU second"] = round(len(rows) / max(sum(r["cpu_s"] for r in rows), 1e-9), 1)
+    found["CPU s of this process p50"] = round(
+        statistics.median(row.get("own_cpu_s", 0.0) for row in rows), 4
+    )
+    return found
+
+
+def summary(families: dict[str, Row]) -> Row:
+    """Return the spread of each kind of check over all families."""
+    every = list(families.values())
+    found = {"right, cold": spread([family["cold"] for family in every])}
+    for kind in KINDS:
+        for age in ("new", "known"):
+            rows = [row for family in every for row in family[kind][age]]
+            found[f"{kind}, {age} reference"] = spread(rows)
+    for tool in ("icarus", "verilator"):
+        rows = [row for family in every for row in family.get(tool, [])]
+        for kind in KINDS[:2]:
+            read = [row for row in rows if row["read"] and row["kind"] == kind]
+            if read:
+                asked = sum(row["kind"] == kind for row in rows)
+                agrees = sum(row["agrees"] for row in read)
+                found[f"{tool}, {kind}"] = spread(read) | {"asked": asked, "agrees": agrees}
+    return found
+
+
+def memories(families: dict[str, Row]) -> Row:
+    """Return the largest of each figure of memory."""
+    rows = [family["memory"] for family in families.values()]
+    return {key: max(row[key] for row in rows) for key in rows[0]}
+
+
+def targets(stored: Row) -> Row:
+    """Return for each target what was measured and whether that is within it."""
+    found = {}
+    for name, bound in TARGETS:
+        if name.startswith("memory"):
+            value = stored["memory"]["slot_rss_mib"]
+        else:
+            row, _, measure = name.rpartition(", ")
+            value = stored["summary"][row][measure]
+        found[name] = {"bound": bound, "measured": value, "within": value <= bound}
+    return found
+
+
+def by_family(families: dict[str, Row]) -> Row:
+    """Return percentiles of each kind of check of each family."""
+    return {
+        name: {
+            f"{kind}, {age} reference": spread(family[kind][age])
+            for kind in KINDS
+            for age in ("new", "known")
+        }
+        for name, family in families.items()
+    }
+
+
+def machine() -> Row:
+    """Return what the numbers were made with."""
+    return {
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "rlvr_envs": rlvr_envs.__version__,
+        "pyosys": version("pyosys"),
+        "icarus": version_of("vvp", "-V"),
+        "verilator": version_of("verilator", "--version"),
+    }
+
+
+def main() -> int:
+    """Measure what is missing, merge it into the stored results and print the summary."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--families", nargs="*", help="names (default: every family)")
+    parser.add_argument("--jobs", type=int, default=1, help="child processes side by side")
+    parser.add_argument("--again", action="store_true", help="measure what is there already, too")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child is not None:
+        print(json.dumps(child(args.child)))
+        return 0
+    stored: Row = {"families": {}}
+    if args.out.exists():
+        stored = json.loads(args.out.read_text("utf-8"))
+    load = [os.getloadavg()]
+    lock = Lock()
+
+    def run(name: str) -> None:
+        begin = time.perf_counter()
+        command = [sys.executable, __file__, "--child", name]
+        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+        if done.returncode:
+            print(f"{name}: failed with {done.returncode}", flush=True)
+            return
+        with lock:
+            stored["families"][name] = json.loads(done.stdout)
+        print(f"{name}: {time.perf_counter() - begin:.0f} s", flush=True)
+
+    missing = [
+        n for n in args.families or family_names() if args.again or n not in stored["families"]
+    ]
+    with ThreadPoolExecutor(args.jobs) as pool:
+        list(pool.map(run, missing))
+    stored |= {
+        "command": f"python benchmarks/verilog.py {' '.join(sys.argv[1:])}".strip(),
+        "machine": machine(),
+        "load before and after": [*load, os.getloadavg()],
+        "difficulty": DIFFICULTY,
+        "vectors": VECTORS,
+        "summary": summary(stored["families"]),
+        "by family": by_family(stored["families"]),
+        "memory": memories(stored["families"]),
+    }
+    stored["targets"] = targets(stored)
+    args.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    for name, row in stored["summary"].items():
+        print(name, row)
+    print(stored["memory"])
+    print(stored["targets"])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
