@@ -77,8 +77,8 @@ class Detector:
         golden = machine + clocked(clocking, f"state <= 0;\n{reset}", f"state <= next;\n{body}")
         other = history + clocked(
             clocking,
-            f"known <= '0;\nseen <= '0;\n{reset}",
-            f"known <= known_next;\nseen <= seen_next;\n{body}",
+            f"seen <= 1;\n{reset}",
+            f"seen <= seen_next;\n{body}",
             keyword="always_ff",
         )
         if self.mealy:
@@ -204,29 +204,28 @@ class Detector:
         )
 
     def _history(self) -> str:
-        """Return the comparison of the last bits, and of how many of them are known."""
+        """Return the comparison of the last bits; the highest 1 of ``seen`` marks their end."""
         has, many = self.features.__contains__, len(self.patterns)
         room = max(map(len, self.patterns)) - 1
         lines = [
-            f"logic [{room - 1}:0] seen, seen_next, known, known_next;",
-            f"logic [{room}:0] window, whole;\nlogic [{many - 1}:0] now;\nlogic taken;",
+            f"logic [{room}:0] seen, seen_next;\nlogic [{room + 1}:0] window;",
+            f"logic [{many - 1}:0] now;\nlogic taken;",
         ]
         taken = [name for name, on in (("valid", has("valid")), ("!restart", has("restart"))) if on]
         lines.append(f"assign taken = {' & '.join(taken) or 1};")
-        lines.append(f"assign window = {{seen, {self.stream}}};\nassign whole = {{known, 1'b1}};")
+        lines.append(f"assign window = {{seen, {self.stream}}};")
         for i, pattern in enumerate(self.patterns):
             value = pattern.replace("-", "?")
             size = len(pattern)
             lines.append(
-                f"assign now[{i}] = taken & whole[{size - 1}] & "
+                f"assign now[{i}] = taken & (|seen[{room}:{size - 1}]) & "
                 f"(window[{size - 1}:0] ==? {size}'b{value});"
             )
         forget = " || ".join(
             name for name, on in (("restart", has("restart")), ("now != 0", not self.overlap)) if on
         )
+        kept = f"{{seen[{room}] | window[{room}], window[{room - 1}:0]}}"
         lines.append(
-            f"assign seen_next = taken ? window[{room - 1}:0] : seen;\n"
-            f"assign known_next = {f'({forget}) ? 0 : ' if forget else ''}"
-            f"taken ? whole[{room - 1}:0] : known;\n"
+            f"assign seen_next = {f'({forget}) ? 1 : ' if forget else ''}taken ? {kept} : seen;\n"
         )
         return "\n".join(lines)

@@ -9,7 +9,7 @@ from rlvr_envs.envs.verilog._design import Design
 from rlvr_envs.envs.verilog._sequence_detector import FEATURES, Detector, automaton
 from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
 
-_LONGEST, _MOST = 16, 4
+_LONGEST, _MOST = 12, 4
 _MOST_STATES = 120  # of the automaton; patterns with too many wildcards lose some
 
 
@@ -45,12 +45,12 @@ class SequenceDetectorConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SequenceDetectorConfig":
-        """Patterns get a bit longer a step, up to 16; a control every 2, a pattern every 4.
+        """Patterns get 4 bits every 5 steps, up to 12; a control comes every 2, a pattern every 4.
 
         Up to 3 wildcards come one every 3 steps; there are at most 4 patterns.
         """
         return cls(
-            length=min(2 + difficulty, _LONGEST),
+            length=min(2 + (4 * difficulty) // 5, _LONGEST),
             patterns=min(1 + difficulty // 4, _MOST),
             wildcards=min(difficulty // 3, 3),
             features=min(difficulty // 2, len(FEATURES)),
