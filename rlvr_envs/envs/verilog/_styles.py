@@ -223,7 +223,7 @@ There is no block and nothing that stands in one: the words `always` and its kin
         "structural",
         "as a netlist of gates",
         f"""\
-Modules consist of `wire` declarations, gates (`and`, `nand`, `or`, `nor`, `xor`, `xnor`, `not`, \
+A module has ports, `wire` declarations, gates (`and`, `nand`, `or`, `nor`, `xor`, `xnor`, `not`, \
 `buf`), instances of modules, and `assign`; no other keyword occurs.
 On the right of an `assign` stands at most one of the operators `&`, `|`, `^`, `~^` and `^~`, and \
 any number of `~`; these and braces are the only operators, and outside of an `assign` only braces \

@@ -11,7 +11,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.verilog._design import TOP, Design
 from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
 from rlvr_envs.envs.verilog._netlist_text import rewritten
-from rlvr_envs.envs.verilog._styles import NAMES, flip_flop, style_of
+from rlvr_envs.envs.verilog._styles import FLIP_FLOP, NAMES, flip_flop, style_of
 from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
 from rlvr_envs.envs.verilog._wording import timing
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
@@ -139,11 +139,15 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
 
     def prompt(self, problem: VerilogTranslationProblem) -> str:
         style, clocking = style_of(problem.style), problem.clocking
-        rules = "\n".join(f"- {rule}" for rule in style.rules.splitlines())
+        rules = "\n".join(
+            f"- {rule}"
+            for rule in style.rules.splitlines()
+            if clocking is not None or FLIP_FLOP not in rule
+        )
         parts = [
             "Here is a module:",
             f"```verilog\n{problem.source.strip()}\n```",
-            f"Write a module `{TOP}` with the same ports that does the same, {style.title}.",
+            f"Write a module `{TOP}` that has the same ports and does the same, {style.title}.",
             f"The text keeps these rules, comments aside:\n\n{rules}",
         ]
         if style.given and clocking is not None:
@@ -152,7 +156,11 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
             parts.append("There is no state here, and no flip-flop.")
         if clocking is not None:
             parts.append(timing(clocking))
-        parts.append("Delays, initial values, system tasks and assertions are not allowed.")
+        parts.append(
+            "It is judged by these rules, and by whether it behaves exactly like the module above "
+            "for every sequence of inputs. Delays, initial values, system tasks and assertions are "
+            "not allowed."
+        )
         return "\n\n".join(parts)
 
     def verify(self, problem: VerilogTranslationProblem, answer: str) -> Verdict:
