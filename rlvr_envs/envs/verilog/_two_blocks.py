@@ -19,7 +19,8 @@ _OUTSIDE = frozenset(
 )
 _OPENS = frozenset({";", "end", "endcase"})  # what stands before an item of a module
 _MOVES = frozenset({"(", ")", ";", "<=", "!", "~", "==", "!="})
-_MOVING = frozenset({"begin", "end", "if", "else"})
+_COMPUTING = (VERILOG | LATER) - {"begin", "end", "if", "else"}
+_LOOKED_AT = 8  # tokens of a condition; that of a reset has at most 6
 
 
 def not_two_blocks(found: Sequence[Token], clocking: Clocking | None) -> str:
@@ -81,25 +82,35 @@ def _not_only_moves(item: Sequence[Token], clocking: Clocking | None) -> str:
     if texts[0] == "always_comb" or texts[1:3] != ["@", "("] or clocking is None:
         return "an edge stands where there is no clocked block"
     head = texts.index(")") + 1 if ")" in texts else 0
+    edges = {"posedge", "negedge", "or", clocking.clock, clocking.reset}
+    if any(token.kind == "word" and token.text not in edges for token in item[1:head]):
+        return "the edges of the clocked block are not those of the clock and the reset alone"
     for number in range(head, len(item)):
-        token = item[number]
-        if token.kind == "symbol" and token.text not in _MOVES:
-            return f"there is `{token.text}` in the clocked block"
-        if token.kind == "word" and token.text in (VERILOG | LATER) - _MOVING:
-            return f"there is `{token.text}` in the clocked block"
-        if token.text == "<=" and texts[number + 2 : number + 3] != [";"]:
-            return "the clocked block computes something"
-        if token.text == "if" and _tested(item[number + 1 :]) != [clocking.reset]:
-            return "an `if` of the clocked block tests something else than the reset"
+        wrong = _not_a_move(item[number : number + _LOOKED_AT], clocking)
+        if wrong:
+            return wrong
     return ""
 
 
-def _tested(tokens: Sequence[Token]) -> list[str]:
-    """Return the names up to the next closing parenthesis."""
-    names = []
-    for token in tokens:
-        if token.text == ")":
-            break
-        if token.kind == "word":
-            names.append(token.text)
-    return names
+def _not_a_move(rest: Sequence[Token], clocking: Clocking) -> str:
+    """Return what is wrong with the first token of the rest of a clocked block."""
+    token = rest[0]
+    if (token.kind == "symbol" and token.text not in _MOVES) or (
+        token.kind == "word" and token.text in _COMPUTING
+    ):
+        return f"there is `{token.text}` in the clocked block"
+    if token.text == "<=" and [after.text for after in rest[2:3]] != [";"]:
+        return "the clocked block computes something"
+    if token.text == "if" and not _tests(rest[1:], clocking.reset):
+        return "an `if` of the clocked block tests something else than the reset"
+    return ""
+
+
+def _tests(condition: Sequence[Token], reset: str) -> bool:
+    """Return whether a condition in one pair of parentheses names the reset and nothing else."""
+    texts = [token.text for token in condition]
+    if ")" not in texts:
+        return False
+    inside = condition[: texts.index(")")]
+    names = [token.text for token in inside if token.kind == "word"]
+    return names == [reset] and sum(token.text == "(" for token in inside) == 1
