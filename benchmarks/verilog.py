@@ -64,9 +64,12 @@ Row = dict[str, Any]
 def below(pid: int) -> list[int]:
     """Return a process and all below it."""
     found = [pid]
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += below(int(child))
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                found += below(int(child))
+    except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+        return found
     return found
 
 
@@ -76,7 +79,7 @@ def cpu_of_all() -> float:
     for pid in below(os.getpid()):
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             continue
         total += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime
     return total / TICK
@@ -86,7 +89,10 @@ def memory() -> dict[str, float]:
     """Return MiB of this process and of the largest below it: resident, and its fair share."""
     rows = []
     for pid in below(os.getpid()):
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().split("\n")
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().split("\n")
+        except (FileNotFoundError, ProcessLookupError):  # a job that is just ending
+            continue
         kib = {line.split()[0]: float(line.split()[1]) for line in lines[1:] if line}
         rows.append((kib["Rss:"] / 1024, kib["Pss:"] / 1024))
     slots = rows[1:] or [(0.0, 0.0)]
@@ -287,6 +293,15 @@ def machine() -> Row:
     }
 
 
+def summarise(stored: Row) -> None:
+    """Write what the families have in common beside them."""
+    stored["load after"] = os.getloadavg()
+    stored["summary"] = summary(stored["families"])
+    stored["by family"] = by_family(stored["families"])
+    stored["memory"] = memories(stored["families"])
+    stored["targets"] = targets(stored)
+
+
 def main() -> int:
     """Measure what is missing, merge it into the stored results and print the summary."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -302,7 +317,13 @@ def main() -> int:
     stored: Row = {"families": {}}
     if args.out.exists():
         stored = json.loads(args.out.read_text("utf-8"))
-    load = [os.getloadavg()]
+    stored |= {
+        "command": f"python benchmarks/verilog.py {' '.join(sys.argv[1:])}".strip(),
+        "machine": machine(),
+        "load before": os.getloadavg(),
+        "difficulty": DIFFICULTY,
+        "vectors": VECTORS,
+    }
     lock = Lock()
 
     def run(name: str) -> None:
@@ -314,6 +335,8 @@ def main() -> int:
             return
         with lock:
             stored["families"][name] = json.loads(done.stdout)
+            summarise(stored)
+            args.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
         print(f"{name}: {time.perf_counter() - begin:.0f} s", flush=True)
 
     missing = [
@@ -321,18 +344,6 @@ def main() -> int:
     ]
     with ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(run, missing))
-    stored |= {
-        "command": f"python benchmarks/verilog.py {' '.join(sys.argv[1:])}".strip(),
-        "machine": machine(),
-        "load before and after": [*load, os.getloadavg()],
-        "difficulty": DIFFICULTY,
-        "vectors": VECTORS,
-        "summary": summary(stored["families"]),
-        "by family": by_family(stored["families"]),
-        "memory": memories(stored["families"]),
-    }
-    stored["targets"] = targets(stored)
-    args.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     for name, row in stored["summary"].items():
         print(name, row)
     print(stored["memory"])

@@ -101,7 +101,9 @@ def trojans(design: Design, rng: Rng) -> Iterator[Variant]:
                 "trojan",
                 name,
                 _wrapped(
-                    design, f"wire [{width - 1}:0] now = {now};", f"now[{bits - 1}:0] == {value}"
+                    design,
+                    f"wire [{width - 1}:0] rare_now = {now};",
+                    f"rare_now[{bits - 1}:0] == {value}",
                 ),
             )
         elif design.clocking is not None:
@@ -120,16 +122,16 @@ def bombs(design: Design, cycles: Sequence[int] = BOMBS) -> Iterator[Variant]:
     ticks = design.clocking
     for count in cycles:
         bits = count.bit_length()
-        step = f"if (timer != {bits}'d{count}) timer <= timer + 1'b1;"
+        step = f"if (rare_timer != {bits}'d{count}) rare_timer <= rare_timer + 1'b1;"
         if ticks is None:
             bit = _data(design)[0]
             edge = bit.name if bit.width == 1 else f"{bit.name}[0]"
             block = f"always @(posedge {edge}) {step}"
         else:
-            block = clocked(ticks, "timer <= 0;", step)
-        extra = f"reg [{bits - 1}:0] timer;\n{block}"
+            block = clocked(ticks, "rare_timer <= 0;", step)
+        extra = f"reg [{bits - 1}:0] rare_timer;\n{block}"
         yield Variant(
-            "bomb", f"{count} cycles", _wrapped(design, extra, f"timer == {bits}'d{count}")
+            "bomb", f"{count} cycles", _wrapped(design, extra, f"rare_timer == {bits}'d{count}")
         )
 
 
@@ -143,20 +145,21 @@ def _data(design: Design) -> list[Port]:
 def _history(design: Design, now: str, width: int, bits: int, value: str) -> str:
     """Return a version that waits for the inputs of several cycles in a row."""
     before = bits - width
-    shifted = f"seen <= {{seen, {now}}};" if before > width else f"seen <= {now};"
-    extra = f"reg [{before - 1}:0] seen;\n{_state(design, 'seen <= 0;', shifted)}"
-    return _wrapped(design, extra, f"{{seen, {now}}} == {value}")
+    shifted = f"rare_seen <= {{rare_seen, {now}}};" if before > width else f"rare_seen <= {now};"
+    extra = f"reg [{before - 1}:0] rare_seen;\n{_state(design, 'rare_seen <= 0;', shifted)}"
+    return _wrapped(design, extra, f"{{rare_seen, {now}}} == {value}")
 
 
 def _sequence(design: Design, now: str, width: int, values: Sequence[int]) -> str:
     few = min(width, _WIDEST_STEP)
     right = " || ".join(
-        f"(at == 2'd{step} && now[{few - 1}:0] == {literal(few, value)})"
+        f"(rare_at == 2'd{step} && rare_now[{few - 1}:0] == {literal(few, value)})"
         for step, value in enumerate(values)
     )
-    body = f"if (at != 2'd{STEPS}) at <= ({right}) ? at + 2'd1 : 2'd0; else at <= 2'd0;"
-    extra = f"reg [1:0] at;\nwire [{width - 1}:0] now = {now};\n{_state(design, 'at <= 0;', body)}"
-    return _wrapped(design, extra, f"at == 2'd{STEPS}")
+    body = f"rare_at <= ({right}) ? rare_at + 2'd1 : 2'd0;"
+    state = _state(design, "rare_at <= 0;", body)
+    extra = f"reg [1:0] rare_at;\nwire [{width - 1}:0] rare_now = {now};\n{state}"
+    return _wrapped(design, extra, f"rare_at == 2'd{STEPS}")
 
 
 def _state(design: Design, reset: str, body: str) -> str:
