@@ -26,6 +26,7 @@ from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, VerilogRow, read_row
 from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
 from rlvr_envs.envs.verilog._mutations import mutants
+from rlvr_envs.envs.verilog.verilog_dataset import PATIENT
 from rlvr_envs.sandboxes.base import Job, Limits, RunStatus
 from rlvr_envs.sandboxes.shared import shared_sandbox
 from rlvr_envs.verifiers.hdl import icarus
@@ -81,7 +82,7 @@ def measure(data: dict[str, Any], count: int, first: int) -> None:
         if number < first:
             continue
         begin = time.perf_counter()
-        verdict = judge(source, reference)
+        verdict = judge(source, reference, deep=PATIENT)
         found = {"what": what, "seconds": round(time.perf_counter() - begin, 3), **told(verdict)}
         if with_icarus:
             found["testbench"] = testbench(data, source)

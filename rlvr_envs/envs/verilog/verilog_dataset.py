@@ -14,10 +14,14 @@ from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
 from rlvr_envs.envs.verilog._task import LANGUAGE
 from rlvr_envs.verifiers.hdl.icarus import cosimulate, require
 from rlvr_envs.verifiers.hdl.judge import REWARDS, judge
+from rlvr_envs.verifiers.hdl.simulate import Effort
 from rlvr_envs.verifiers.hdl.source import silenced
 
 SAMPLE = "sample"
 _SAMPLE_FILE = Path(__file__).with_name("_sample_designs.jsonl")
+# Without a proof, until a clock of hours has gone round: a few seconds.
+PATIENT = Effort(60_000, 64, 60_000_000)
+
 _ON_BAD_ROW = ("error", "skip")
 _TERMS = (
     "Answer with all of the module, named `{top}`, and every module that it contains, in "
@@ -105,6 +109,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         what a testbench prints: an answer could print the same. Clock and asynchronous reset are
         found in the reference's netlist, a synchronous reset by its name; the reset is active in
         the first cycle, where there is one. Wherever the reference shows an x, anything is right.
+        Where no proof is found, up to 60,000 cycles are simulated.
         With ``strict=True`` Icarus has to agree as well. Rows without a reference are refused, and
         so are references that cannot be synthesised. Known gaps: a wrong reference is taken for
         right; a reset under an unknown name is an input like any other, so that nothing is compared
@@ -183,7 +188,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
             reference = reference_of(problem.golden, problem.top)
         except (Unusable, SandboxError) as error:
             return Verdict.verifier_error(str(error))
-        verdict = judge(answer, reference, reward=problem.reward)
+        verdict = judge(answer, reference, reward=problem.reward, deep=PATIENT)
         if not problem.strict or verdict.status is not Status.CORRECT:
             return verdict
         return cosimulate(answer, reference, verdict)

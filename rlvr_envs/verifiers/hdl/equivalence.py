@@ -14,6 +14,7 @@ from rlvr_envs.verifiers.hdl.interface import Port, Reference
 from rlvr_envs.verifiers.hdl.prove import prove
 from rlvr_envs.verifiers.hdl.simulate import (
     DEEP,
+    LONGEST,
     QUICK,
     Difference,
     Effort,
@@ -22,6 +23,10 @@ from rlvr_envs.verifiers.hdl.simulate import (
     exhaustible,
     exhaustive,
 )
+
+# Bits of state that any answer may hold beyond those of its reference without being proved right:
+# as many as count the cycles of the longest simulation.
+MOST_SPARE = 16
 
 
 class ReferenceRefused(RlvrEnvsError):
@@ -157,8 +162,8 @@ def refute(pair: Pair) -> Difference | None:
     return found or _long(pair)
 
 
-def decide(pair: Pair) -> Outcome:
-    """Return whether the two designs are equivalent.
+def decide(pair: Pair, deep: Effort = DEEP) -> Outcome:
+    """Return whether the two designs are equivalent; without a proof, after a long simulation.
 
     A proof that does not come to an end within its limits, which a slow machine may cause, leaves
     a bounded verdict instead of a proven one; it never turns right into wrong, unless the answer
@@ -174,25 +179,39 @@ def decide(pair: Pair) -> Outcome:
     proof = prove(gold, gate, reference, clocked=pair.clocked)
     if proof.status != "open":
         return Outcome(proof.status == "equal", True, proof.engine, difference=proof.difference)
-    found = _long(pair)
+    found = _long(pair, deep)
+    if found is None and _could_wait(pair, deep):
+        deep = LONGEST
+        found = _long(pair, deep)
     if found is not None:
         return Outcome(equal=False, proved=True, engine="long simulation", difference=found)
-    cycles = depth(gold, gate, _effort(pair)) // (1 if pair.clocked else 2)
+    cycles = depth(gold, gate, _effort(pair, deep)) // (1 if pair.clocked else 2)
     return Outcome(_bounded_enough(pair), proved=False, engine="long simulation", depth=cycles)
 
 
-def _long(pair: Pair) -> Difference | None:
+def _long(pair: Pair, deep: Effort = DEEP) -> Difference | None:
     """Return a difference that a long simulation finds."""
+    effort = _effort(pair, deep)
     return compare(
-        pair.gold, pair.gate, pair.reference, clocked=pair.clocked, effort=_effort(pair), seed=1
+        pair.gold, pair.gate, pair.reference, clocked=pair.clocked, effort=effort, seed=1
     )
 
 
-def _effort(pair: Pair) -> Effort:
+def _effort(pair: Pair, deep: Effort) -> Effort:
     """Return how long a long simulation is: where the clock is toggled, a cycle is two steps."""
-    return DEEP if pair.clocked else replace(DEEP, cycles=2 * DEEP.cycles)
+    return deep if pair.clocked else replace(deep, cycles=2 * deep.cycles)
+
+
+def _spare(pair: Pair) -> int:
+    """Return how many bits of state an answer holds beyond those of the reference."""
+    return pair.netlist.state_bits - pair.gold_netlist.state_bits
+
+
+def _could_wait(pair: Pair, deep: Effort) -> bool:
+    """Return whether an answer has the state to count further than a long simulation goes."""
+    return 2 ** min(_spare(pair), 64) > deep.cycles
 
 
 def _bounded_enough(pair: Pair) -> bool:
     """Return whether a bounded verdict counts: a late difference takes state to wait for it."""
-    return pair.netlist.state_bits <= 2 * pair.gold_netlist.state_bits + 16
+    return _spare(pair) <= max(pair.gold_netlist.state_bits, MOST_SPARE)

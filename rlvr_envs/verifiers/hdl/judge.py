@@ -8,7 +8,7 @@ from rlvr_envs.verifiers.hdl.aig import NetlistError
 from rlvr_envs.verifiers.hdl.elaborate import Refusal
 from rlvr_envs.verifiers.hdl.equivalence import Outcome, Pair, ReferenceRefused, decide, pair
 from rlvr_envs.verifiers.hdl.interface import Reference
-from rlvr_envs.verifiers.hdl.simulate import DEEP, QUICK, compare
+from rlvr_envs.verifiers.hdl.simulate import DEEP, QUICK, Effort, compare
 from rlvr_envs.verifiers.hdl.waveform import waveform
 
 REWARDS = ("equivalence", "graded")
@@ -21,7 +21,9 @@ OUTPUTS = 0.3
 _LOOKED_AT = 16  # outputs that are simulated one by one
 
 
-def judge(answer: str, reference: Reference, *, reward: str = "equivalence") -> Verdict:
+def judge(
+    answer: str, reference: Reference, *, reward: str = "equivalence", deep: Effort = DEEP
+) -> Verdict:
     """Judge a module by whether it is equivalent to a reference.
 
     Args:
@@ -30,6 +32,7 @@ def judge(answer: str, reference: Reference, *, reward: str = "equivalence") -> 
         reward: ``"equivalence"`` gives 1 or 0; ``"graded"`` gives a module that is not equivalent
             0.1 for compiling, 0.2 with the right ports, and up to 0.3 more for the share of the
             outputs that never differed in a short simulation.
+        deep: how much is simulated where no proof is found.
 
     Returns:
         The verdict. Its parts are ``compiles``, ``ports``, and, where both hold, ``proved`` (1
@@ -48,7 +51,7 @@ def judge(answer: str, reference: Reference, *, reward: str = "equivalence") -> 
         found = pair(answer, reference)
         if isinstance(found, Refusal):
             return refused(found, reward)
-        outcome = decide(found)
+        outcome = decide(found, deep)
     except (ReferenceRefused, NetlistError, SandboxError) as error:
         return Verdict.verifier_error(str(error))
     return _verdict(found, outcome, reward)

@@ -13,7 +13,10 @@ from rlvr_envs.envs.verilog import verilog_dataset
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, modules, read_row, top_of
 from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
 from rlvr_envs.envs.verilog.verilog_dataset import VerilogDatasetConfig, VerilogDatasetTask
+from rlvr_envs.verifiers.hdl import equivalence
 from rlvr_envs.verifiers.hdl.interface import Clocking
+from rlvr_envs.verifiers.hdl.judge import judge
+from rlvr_envs.verifiers.hdl.prove import Proof
 
 ID = "rlvr/VerilogDataset-v0"
 
@@ -318,3 +321,24 @@ def test_a_reference_that_the_machine_could_not_read_is_no_verdict(monkeypatch):
     found = VerilogDatasetTask(VerilogDatasetConfig())
     problem = verilog_dataset.VerilogDatasetProblem("?", "m", golden="module m(; endmodule")
     assert not found.verify(problem, CODE).scored
+
+
+LATE = """module late(input clk, input rst, output y);
+    reg [12:0] n;
+    always @(posedge clk) n <= rst ? 0 : n + 1;
+    assign y = n == 7000;
+endmodule
+"""
+
+
+def test_without_a_proof_late_differences_are_found_all_the_same(monkeypatch):
+    monkeypatch.setattr(equivalence, "prove", lambda *args, **kwargs: Proof("open"))
+    answer = LATE.replace("7000", "7001")
+    found = VerilogDatasetTask(VerilogDatasetConfig())
+    problem = verilog_dataset.VerilogDatasetProblem("Late.", "late", golden=LATE)
+    verdict = found.verify(problem, answer)
+    assert verdict.status is Status.WRONG
+    assert verdict.parts["cycle"] == 7001
+    usual = judge(answer, reference_of(LATE, "late"))
+    assert usual.status is Status.CORRECT
+    assert (usual.parts["proved"], usual.parts["depth"]) == (0.0, 5000.0)
