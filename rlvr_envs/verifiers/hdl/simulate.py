@@ -38,6 +38,7 @@ class Effort:
 
 QUICK = Effort(64, 256)
 DEEP = Effort(5000, 64)
+LONGEST = Effort(1 << 16, 64, 3 * BUDGET // 2)
 
 
 @dataclass(frozen=True, slots=True)
