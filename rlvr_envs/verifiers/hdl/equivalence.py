@@ -209,7 +209,7 @@ def _spare(pair: Pair) -> int:
 
 def _could_wait(pair: Pair, deep: Effort) -> bool:
     """Return whether an answer has the state to count further than a long simulation goes."""
-    return 2 ** min(_spare(pair), 64) > deep.cycles
+    return 1 << min(max(_spare(pair), 0), 64) > deep.cycles
 
 
 def _bounded_enough(pair: Pair) -> bool:
