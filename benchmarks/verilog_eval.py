@@ -35,7 +35,6 @@ from rlvr_envs.verifiers.hdl.judge import judge
 
 RESULTS = Path(__file__).resolve().parent / "results" / "verilog_eval.json"
 _COUNT = re.compile(r"Mismatches: (\d+) in (\d+) samples")
-_TRIES = 3  # of a problem whose process the machine killed
 
 
 def candidates(row: VerilogRow, count: int) -> list[tuple[str, str]]:
@@ -114,17 +113,16 @@ def second_opinion(source: str, reference: Reference, verdict: Verdict) -> str:
 def problem(path: Path, name: str, count: int) -> dict[str, Any]:
     """Measure a problem in processes of its own, each going on where one was killed."""
     lines: list[dict[str, Any]] = []
-    said = ""
-    for _ in range(_TRIES):
+    going = True
+    while going:
         options = ["--data", str(path), "--mutants", str(count), "--one", name]
         command = [sys.executable, __file__, *options, "--first", str(len(lines))]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
-        lines += [json.loads(line) for line in run.stdout.splitlines()]
-        said = run.stderr[-200:]
-        if run.returncode == 0:
-            break
-    else:
-        lines.append({"what": "killed", "ours": "error", "detail": said})
+        found = [json.loads(line) for line in run.stdout.splitlines()]
+        going = run.returncode != 0
+        if going and not found:  # what comes next cannot be measured here
+            found = [{"what": "killed", "ours": "error", "detail": run.stderr[-200:]}]
+        lines += found
     if lines and "refused" in lines[0]:
         return {"name": name, "refused": lines[0]["refused"]}
     return {"name": name, "candidates": lines}
