@@ -30,7 +30,16 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from verilog_variants import Meter, drawn, family_names, has, simulated, some_mutants, version_of
+from verilog_variants import (
+    Meter,
+    drawn,
+    family_names,
+    has,
+    inverted_output,
+    simulated,
+    some_mutants,
+    version_of,
+)
 
 import rlvr_envs
 from rlvr_envs.core.seeding import stream
@@ -189,9 +198,7 @@ def unknown_reference(design: Design, meter: Meter) -> Row:
     Which mutant a simulation refutes is not known before it is judged, so the golden design with
     an output inverted stands for one.
     """
-    from rlvr_envs.envs.verilog._mutations import inverted
-
-    return checked(design, inverted(design.golden, design.reference.ports), "wrong", meter)
+    return checked(design, inverted_output(design), "wrong", meter)
 
 
 def beside(design: Design, source: str, kind: str, tool: str) -> Row:

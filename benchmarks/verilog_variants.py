@@ -135,6 +135,11 @@ def bombs(design: Design, cycles: Sequence[int] = BOMBS) -> Iterator[Variant]:
         )
 
 
+def inverted_output(design: Design) -> str:
+    """Return the golden source with its last output inverted."""
+    return _wrapped(design, "", "1'b1")
+
+
 def _data(design: Design) -> list[Port]:
     """Return the inputs but clock and reset."""
     skipped = (design.clocking.clock, design.clocking.reset) if design.clocking else ()
