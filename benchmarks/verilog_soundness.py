@@ -172,11 +172,20 @@ def jobs(args: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
 
 
 def store(path: Path, stored: Row) -> None:
-    """Write the results, one line for each judged version."""
-    text = json.dumps(stored, indent=1, sort_keys=True)
+    """Write the results."""
     fresh = path.with_suffix(".fresh")
-    fresh.write_text(text + "\n", encoding="utf-8")
+    fresh.write_text(as_text(stored, 4) + "\n", encoding="utf-8")
     fresh.replace(path)
+
+
+def as_text(value: Any, depth: int) -> str:
+    """Return JSON whose outer levels have a line for each entry."""
+    if not depth or not value or not isinstance(value, (dict, list)):
+        return json.dumps(value, sort_keys=True)
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(as_text(entry, depth - 1) for entry in value) + "\n]"
+    entries = (f"{json.dumps(key)}: {as_text(value[key], depth - 1)}" for key in sorted(value))
+    return "{\n" + ",\n".join(entries) + "\n}"
 
 
 # --- the page -------------------------------------------------------------------------------
@@ -380,6 +389,7 @@ def main() -> int:
         stored = json.loads(args.out.read_text("utf-8"))
     if not args.page_only:
         measure(args, stored)
+    store(args.out, stored)
     args.page.write_text(page(stored), encoding="utf-8")
     return 0
 
