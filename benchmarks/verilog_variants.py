@@ -367,11 +367,12 @@ def has(tool: str) -> bool:
 
 
 def version_of(*argv: str) -> str:
-    """Return the first line that a command prints, which asks it for its version."""
+    """Return the first line with a version that a command prints."""
     if shutil.which(argv[0]) is None:
         return "not installed"
     done = subprocess.run(argv, check=False, capture_output=True, text=True)
-    return done.stdout.split("\n")[0]
+    lines = (done.stdout + done.stderr).split("\n")
+    return next((line.strip() for line in lines if re.search(r"\d\.\d", line)), "unknown")
 
 
 def _timed(argv: list[str], place: Path) -> tuple[int, str, float]:
