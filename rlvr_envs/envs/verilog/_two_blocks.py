@@ -17,6 +17,7 @@ _OUTSIDE = frozenset(
     | {"notif1", "nmos", "pmos", "rnmos", "rpmos", "cmos", "rcmos", "tran", "tranif0", "tranif1"}
     | {"rtran", "rtranif0", "rtranif1", "pullup", "pulldown"}
 )
+_BLOCKS = frozenset({"always", "always_ff", "always_comb", "always_latch"})
 _OPENS = frozenset({";", "end", "endcase"})  # what stands before an item of a module
 _MOVES = frozenset({"(", ")", ";", "<=", "!", "~", "==", "!="})
 _COMPUTING = (VERILOG | LATER) - {"begin", "end", "if", "else"}
@@ -41,6 +42,8 @@ def not_two_blocks(found: Sequence[Token], clocking: Clocking | None) -> str:
             wrong = _not_only_moves(item, clocking) if is_clocked else _not_combinational(item)
         if wrong:
             return wrong
+    if sum(token.text in _BLOCKS for token in found) != sum(counts):
+        return "a block stands within something else"
     if counts[1] > (clocking is not None) or counts[0] > 1:
         return f"there are {counts[1]} clocked blocks and {counts[0]} others"
     return ""

@@ -64,6 +64,16 @@ BAD = {
         ("`ifdef X\n`endif\n" + HEAD.format("") + " endmodule", "directive"),
     ],
     "two_blocks": [
+        (
+            HEAD.format("reg ") + " localparam N = 1; if (N) begin : g always @(posedge clk)"
+            " if (a) q <= q + 1; end endmodule",
+            "within",
+        ),
+        (
+            HEAD.format("reg ") + " reg n; always @(*) n = a; if (1) begin : g"
+            " always_comb q = ~n; end endmodule",
+            "within",
+        ),
         (HEAD.format("reg ") + " always @(posedge clk) q <= ~a; endmodule", "computes"),
         (HEAD.format("reg ") + " always @(posedge clk) q <= {a}; endmodule", "computes"),
         (HEAD.format("reg ") + " always @(posedge clk) q = a; endmodule", "="),
