@@ -92,7 +92,8 @@ class Converter:
             ports = [(self.name, self.width, "a number in binary")]
         else:
             meaning = f"a number of {self.digits} decimal digits"
-            ports = [(self.name, bits, meaning), ("y", bits, meaning), ("c", 1, "carry or borrow")]
+            extra = "carry or borrow" if has("subtract") else "carry"
+            ports = [(self.name, bits, meaning), ("y", bits, meaning), ("c", 1, extra)]
         if has("subtract"):
             ports.append(("mode", 1, "whether to add or to subtract"))
         if has("lamp"):

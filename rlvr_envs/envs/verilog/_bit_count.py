@@ -10,7 +10,7 @@ KINDS = (
     *("runs", "longest", "weighted", "balance", "multiple"),
 )
 _NAMES = {
-    "ones": ("count", "ones", "total"),
+    "ones": ("count", "amount", "total"),
     "leading": ("lead", "leading", "above"),
     "trailing": ("trail", "trailing", "below"),
     "threshold": ("enough", "reached", "many"),
@@ -55,7 +55,8 @@ class Output:
 
     def rule(self, size: int) -> str:
         """Return what the port shows; the word is called w."""
-        name, these = f"`{self.name}`", ("zeros", "ones")[self.bit]
+        name = f"`{self.name}`"
+        others, these = ("ones", "zeros")[self.bit], ("zeros", "ones")[self.bit]
         is_1 = f"{name} is 1 exactly where"
         one, other = f"a {self.bit}", f"a {1 - self.bit}"
         texts = {
@@ -65,8 +66,8 @@ class Output:
             "trailing": f"{name} is the number of bits of w below the lowest {self.bit}, or {size} "
             f"if w has no {self.bit}.",
             "threshold": f"{is_1} w has {self.number} or more {these}.",
-            "majority": f"{is_1} w has more {these} than bits of the other value"
-            + (", or as many." if self.tie else "."),
+            "majority": f"{is_1} w has {'at least as many' if self.tie else 'more'} {these} "
+            f"{'as' if self.tie else 'than'} {others}.",
             "changes": f"{name} is the number of places i, from 0 to {size - 2}, where bit i of w "
             f"is {one} and bit i + 1 is {other}, or the other way round.",
             "runs": f"{name} is the number of runs of {these} in w; a run goes on as long as "
@@ -75,8 +76,8 @@ class Output:
             f"if there is none.",
             "weighted": f"{name} is the sum of the weights of the {these} in w; the weights of the "
             f"bits from bit 0 on are {', '.join(map(str, self.weights))}.",
-            "balance": f"{name} is the number of {these} at even places of w less that at odd "
-            f"places, in two's complement; bit 0 is at an even place.",
+            "balance": f"{name} is the number of {these} at even places of w minus their number "
+            f"at odd places, in two's complement; bit 0 is at an even place.",
             "multiple": f"{is_1} the number of {these} in w is a multiple of {self.number}, which "
             f"0 is too.",
         }

@@ -65,7 +65,8 @@ class Code:
             return inputs((x, self.size, "the data")) + outputs((y, self.length, "the code word"))
         word = inputs((x, self.length, "a code word that may have wrong bits"))
         if self.kind == "check":
-            return word + outputs(("error", self.checks, "which checks fail"))
+            meaning = "which checks fail" if self.checks > 1 else "whether the check fails"
+            return word + outputs(("error", self.checks, meaning))
         if self.kind == "syndrome":
             return word + outputs((y, self.size, "the data as received")) + self._syndrome()
         if self.kind == "rewrite":

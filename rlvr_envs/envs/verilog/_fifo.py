@@ -162,9 +162,10 @@ class FifoSources:
             f"{self._words(self.depth)}{also}. This follows from the state alone."
         )
         if has("almost"):
+            few = f"{self.low} or fewer" if self.low else "none"
             rules.append(
                 f"`almost_full` is 1 exactly while the queue holds {self.high} or more words, and "
-                f"`almost_empty` exactly while it holds {self.low} or fewer."
+                f"`almost_empty` exactly while it holds {few}."
             )
         if has("errors"):
             rules += self._error_rules()

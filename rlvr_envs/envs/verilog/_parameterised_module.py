@@ -141,14 +141,16 @@ class Piece:
 
     def _delaying(self) -> tuple[str, ...]:
         has = self._has
-        stages = "`DEPTH` stages in a row" if has("DEPTH") else "one stage"
+        stages = "`DEPTH` stages in a row, each" if has("DEPTH") else "one stage,"
         rules = [
             (
-                f"The line has {stages}, each a register of `WIDTH` bits that reset sets to "
+                f"The line has {stages} a register of `WIDTH` bits that reset sets to "
                 f"{'`INIT`' if has('INIT') else '0'}."
             ),
-            "At a clock edge, the first stage takes `din`"
-            + (" and every other one takes what the one before it held." if has("DEPTH") else "."),
+            "At a clock edge, the first stage takes `din` and every other one takes what the one "
+            "before it held."
+            if has("DEPTH")
+            else "At a clock edge, the stage takes `din`.",
         ]
         if has("GATED"):
             rules.append(

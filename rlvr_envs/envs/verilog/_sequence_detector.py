@@ -123,9 +123,9 @@ class Detector:
         if self.overlap:
             rules.append("Matches may overlap: a bit can be part of several.")
         else:
-            whose = "of whichever pattern, " if many else ""
+            whose = "of whichever pattern " if many else ""
             rules.append(
-                f"Matches do not overlap: a bit that was taken up to the end of a match, {whose}"
+                f"Matches do not overlap: a bit taken up to the end of a match {whose}"
                 "is not part of a later one"
                 + ("; but patterns may be found with the same last bit." if many else ".")
             )
@@ -164,7 +164,8 @@ class Detector:
             )
         kept = " and ".join(f"`{name}`" for name in ("count", "last") if has(name))
         if kept:
-            stays = "; a restart leaves what they are" if has("restart") else ""
+            left = "them as they are" if has("last") else "it as it is"
+            stays = f"; a restart leaves {left}" if has("restart") else ""
             rules.append(f"Reset sets {kept} to 0{stays}.")
         return tuple(rules)
 

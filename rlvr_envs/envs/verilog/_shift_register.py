@@ -165,9 +165,9 @@ class Register:
             moves = f"if (enable) begin\n{indented(body, 4)}\nend" if has("enable") else body
             start = f"{self.q} <= {literal(self.width, self.start)};\n{reset}"
             texts.append(declared + clocked(clocking, start, moves, keyword=keyword))
-        kind = f"universal shift register with {len(names)} modes"
+        kind = f"universal shift register of {self.width} bits with {len(names)} modes"
         return Design(
-            title=f"a {self.width}-bit {kind if self._mode else 'shift register'}",
+            title=f"a {kind if self._mode else f'shift register of {self.width} bits'}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, texts[0], registers=registers),
@@ -212,10 +212,10 @@ class Register:
                 "changes it. Reset sets it to 0."
             )
         if has("done"):
-            load = " and each load starts at 0 again" if self._loads() else ""
+            load = " and after each load" if self._loads() else ""
             rules.append(
-                f"Shifts that take `{self.serial}` in are counted; reset{load or ' starts at 0'}. "
-                f"`done` is 1 exactly where at least {self.width} have been made since; it shows "
+                f"Shifts that take `{self.serial}` in are counted, from 0 on after reset{load}. "
+                f"`done` is 1 exactly where at least {self.width} have been counted; it shows "
                 "the past edges only, not the present inputs."
             )
         if has("keep"):

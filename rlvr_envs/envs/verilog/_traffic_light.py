@@ -140,7 +140,7 @@ class Crossing:
             limit = next(phase.limit for phase in self.phases if phase.limit)
             rules.append(
                 f"SIDE_GO ends at the n-th such edge or after it: at the first one at which "
-                f"`{self.car}` is 0, but at the {limit}-th one at the latest."
+                f"`{self.car}` is 0, but at edge number {limit} at the latest."
             )
         walk = self._walk_rules() if has("walk") else ()
         return (*rules, *walk, *(self._night_rules() if has("night") else ()))

@@ -247,7 +247,7 @@ class _Circuit:
         rules = [f"The number of a row is the sum of what its inputs at 1 stand for: {weights}."]
         for name, value in zip(self.results, self.values, strict=True):
             rows = ", ".join(str(row) for row in range(2**count) if value >> row & 1)
-            rules.append(f"`{name}` is 1 at the rows {rows} and 0 at all others.")
+            rules.append(f"`{name}` is 1 exactly at the rows in {{{rows}}}.")
         return tuple(rules), ""
 
     def _golden(self) -> str:

@@ -145,7 +145,7 @@ class _Register:
         block = clocked(clocking, reset, f"{q} <= following;", keyword="always_ff")
         form, way = "Galois" if self.galois else "Fibonacci", "left" if self.left else "right"
         return Design(
-            title=f"a {self.width}-bit {form} LFSR that shifts to the {way}",
+            title=f"a {form} LFSR of {self.width} bits that shifts to the {way}",
             signals=signals,
             rules=self._rules(q),
             golden=module(signals, golden, registers=(q,)),

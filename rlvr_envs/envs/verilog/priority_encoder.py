@@ -125,7 +125,10 @@ class _Encoder:
             signals += inputs(("urgent", self.width, "which requests are urgent"))
         signals += outputs(*((name, self.bits, "number of a request") for name in self._indices()))
         if has("valid"):
-            signals += outputs(("valid", self.grants, "which numbers are of a request"))
+            meaning = "which numbers are of a request"
+            if self.grants == 1:
+                meaning = "whether there is a request"
+            signals += outputs(("valid", self.grants, meaning))
         if has("count"):
             size = self.width.bit_length()
             signals += outputs(("count", size, "how many requests there are"))
@@ -151,7 +154,10 @@ class _Encoder:
                 f"A request i with `mask[i]` at {1 - self.mask_level} is ignored everywhere, "
                 "as if it were not there."
             )
-        ways = ["upwards, from smaller to larger numbers", "downwards, from larger to smaller ones"]
+        ways = [
+            "upwards, from smaller to larger numbers",
+            "downwards, from larger to smaller numbers",
+        ]
         way = ways[self.downwards]
         if has("direction"):
             way = f"{ways[0]}, where `down` is 0, and {ways[1]}, where `down` is 1"

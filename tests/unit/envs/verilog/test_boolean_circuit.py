@@ -110,7 +110,7 @@ def test_the_text_tells_the_function(style, run_design):
         assert [[int(bit) for bit in line] for line in lines] == expected
         return
     for name, rule in zip(("out0", "out1"), design.rules[1:], strict=True):
-        listed = {int(n) for n in re.search(r"rows ([\d, ]+) and", rule).group(1).split(",")}
+        listed = {int(n) for n in re.search(r"rows in \{([\d, ]+)\}", rule).group(1).split(",")}
         numbers = {
             8 * r["a"] + 4 * r["b"] + 2 * r["c"] + r["d"]: s[name]
             for r, s in zip(rows, seen, strict=True)
