@@ -127,6 +127,8 @@ _REASONS: Mapping[str, str] = {
     "primitive table": "user-defined primitives are not allowed here: write the function as "
     "expressions or as a case",
     "specify specparam": "{} describes delays, which play no part here",
+    "bufif0 bufif1 notif0 notif1 nmos pmos rnmos rpmos cmos rcmos tran rtran tranif0 tranif1 "
+    "rtranif0 rtranif1 trireg": "{} may leave a net at z: choose by a multiplexer",
     "config": "config chooses among libraries, and there is a single source here",
 }
 _FORBIDDEN_WORDS = {

@@ -50,6 +50,8 @@ FORBIDDEN = {
     "primitive": ("primitive p(output o, input i);", "user-defined primitives"),
     "specify": ("specify endspecify", "specify describes delays"),
     "config": ("config c; endconfig", "config chooses among libraries"),
+    "notif0": ("supply1 one; notif0 g (q, a, 1'b0);", "notif0 may leave a net at z"),
+    "tran": ("wire w; tran (w, a);", "tran may leave a net at z"),
     "import": ('import "DPI-C" function int system(string s);', "import of a function"),
     "import-by-macro": ("`define S x\nimport `S function int f();", "import of a function"),
     "export": ('export "DPI-C" function f;', "export of a function"),
