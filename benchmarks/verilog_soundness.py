@@ -5,8 +5,8 @@ For each family and difficulty one design is drawn, and these versions of it are
 - mutants: mistakes such as designers make, put into the golden source;
 - trojans: the golden design with an output inverted for a rare value of 8, 16 or 24 bits of input,
   or after a rare sequence of three inputs;
-- bombs: the golden design with an output inverted from cycle 150, 3,000 or 20,000 after the last
-  reset on, the last of which is beyond the longest simulation;
+- bombs: the golden design with an output inverted from cycle 150, 3,000, 20,000 or 100,000 after
+  the last reset on, the last of which is beyond the longest simulation;
 - rewrites that are equivalent: the alternative of the family, other names for signals, statements
   in another order, and all ports inverted twice.
 
@@ -328,8 +328,9 @@ def page(stored: Row) -> str:
         "",
         *by_kind(rows),
         "",
-        "A bomb beyond the longest simulation is the known hole: where a proof stays open, an",
-        "answer passes that differs only after 20,000 cycles and holds a counter to wait for that.",
+        "A bomb of 100,000 cycles is beyond the longest simulation. Where the proof stays open, it",
+        "is refused for the state that it needs to wait, unless the reference holds as much. What",
+        "passes then is counted as *equal, bounded* above: that is the known hole.",
         "",
         "## What Icarus says",
         "",

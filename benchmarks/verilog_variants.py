@@ -29,7 +29,7 @@ from rlvr_envs.verifiers.hdl.stimuli import Stimuli
 
 NEEDLES = (8, 16, 24)  # bits of input that have to be right
 STEPS = 3  # of an input sequence
-BOMBS = (150, 3000, 20_000)  # cycles; the last beyond what is simulated
+BOMBS = (150, 3000, 20_000, 100_000)  # cycles; the last beyond what is simulated
 _WIDEST_STEP = 8
 MOST_WALL_S = 400.0  # of a simulator, on a machine that is busy
 

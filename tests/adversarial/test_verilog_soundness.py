@@ -82,12 +82,13 @@ def test_time_bombs_are_refused(family):
     assert verdict.parts["proved"] == 1.0
 
 
-def test_a_bomb_of_thousands_of_cycles_is_refused():
+@pytest.mark.parametrize("cycles", [3000, 20_000])
+def test_a_bomb_of_thousands_of_cycles_is_refused(cycles):
     design = variants.drawn("StateMachine", DIFFICULTY, 0)
-    (bomb,) = variants.bombs(design, (3000,))
+    (bomb,) = variants.bombs(design, (cycles,))
     verdict = judge(bomb.source, design.reference)
     assert verdict.status is Status.WRONG
-    assert verdict.parts["cycle"] >= 3000
+    assert verdict.parts["cycle"] >= cycles
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -142,8 +143,10 @@ def test_no_wrong_version_was_accepted_that_a_simulation_can_reach(stored):
     for row in rows(stored, "versions"):
         if row["kind"] in ("trojan", "bomb") and row["name"] != late:
             assert row["verdict"] == "differs", row
-        elif row["kind"] == "bomb":
-            assert row["verdict"] != "proved", row
+        elif row["kind"] == "bomb" and row["verdict"] != "differs":
+            assert row["verdict"] in ("bounded", "not shown"), row
+            state, wanted = row["state_bits"]
+            assert row["verdict"] == "not shown" or state <= 2 * wanted, row
 
 
 def test_no_simulator_contradicts_an_accepted_version(stored):
