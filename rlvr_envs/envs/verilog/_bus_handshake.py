@@ -134,7 +134,7 @@ class HandshakeSources:
             )
         ended = " Only the last part of a marked word has the mark." if self.last else ""
         anew = "the last marked word, or after reset" if self.last else "reset"
-        kept = ", unless it has the mark," if self.last else ""
+        kept = " and that does not have the mark" if self.last else ""
         return {
             "register": "keeps up to one word, which it offers from the cycle after it came. It is "
             "ready while it keeps none, and while it keeps one and what is behind it is ready.",
@@ -146,17 +146,17 @@ class HandshakeSources:
             f"which the first is the {low} part, the next beside it, and so on. It offers the "
             "joined word from the cycle after the last of its words came. While it has no complete "
             f"group, it is ready; otherwise it is ready while what is behind it is ready.{close}",
-            "split": f"keeps up to one word, which it offers from the cycle after it came in "
-            f"{stage.factor} parts of {part} each, the {low} part first. It is ready while it "
+            "split": f"keeps up to one word and offers it as {stage.factor} parts of {part} each, "
+            f"the {low} part first, from the cycle after the word came. It is ready while it "
             "keeps none, and while it offers the last part and what is behind it is ready."
             f"{ended}",
             "map": f"changes words and keeps none: it offers {self._map_told(stage)}, in the same "
             "cycle. It offers a word whenever one is offered to it, and is ready whenever what is "
             "behind it is.",
-            "filter": f"keeps no word. A word offered to it{kept} whose bit {stage.place} is "
-            f"{stage.way} is dropped: the stage is ready for it and offers nothing. In all other "
-            "cases it offers what is offered to it, in the same cycle, and is ready whenever what "
-            "is behind it is.",
+            "filter": f"keeps no word. A word offered to it whose bit {stage.place} is "
+            f"{stage.way}{kept} is dropped: the stage is ready for it and offers nothing. In all "
+            "other cases it offers what is offered to it, in the same cycle, and is ready "
+            "whenever what is behind it is.",
             "gap": f"keeps no word. In each of the {stage.factor} cycles after an edge at which a "
             "word moved out of it, it offers nothing and is not ready. In all other cycles it "
             "offers what is offered to it, in the same cycle, and is ready whenever what is behind "
