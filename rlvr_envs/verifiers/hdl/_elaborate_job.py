@@ -22,7 +22,15 @@ SLANG = (
     " --max-generate-steps 20000 --unroll-limit 16384 --diag-json diagnostics.json"
 )
 PLACE = re.compile(r":(\d+)\.(\d+)")
-COMB = re.compile(r"\balways_comb\b")
+# What is no keyword is matched first: strings, comments, and names of macros.
+COMB = re.compile(
+    r"""
+      "(?:[^"\\\n]|\\[^\n])*+" | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/
+    | `(?:(?:define|undef|ifn?def|elsif)\s++)?+\w++
+    | \b(always_comb)\b
+    """,
+    re.VERBOSE,
+)
 
 # How a cell of Yosys names its clocks: (connection, parameters for polarity and for use).
 CLOCKS = {
@@ -80,10 +88,10 @@ class Job:
         self.run(f"{SLANG} --ast-compilation-only --top {self.top} answer.sv")
         answer = Path("answer.sv")
         text = answer.read_text(encoding="utf-8")
-        if COMB.search(text):
+        if "always_comb" in text:
             # What an incomplete case leaves alone is kept in a latch, as in simulation, and not a
             # loop of gates. The replacement has the same length: columns in messages stay right.
-            answer.write_text(COMB.sub("always @(*)", text), encoding="utf-8")
+            answer.write_text(COMB.sub(latched, text), encoding="utf-8")
         self.stage("synthesis")
         if self.request["lax"]:
             self.run("read_verilog -sv -noassert -noassume -norestrict answer.sv")
@@ -252,6 +260,11 @@ class Facts:
         """Return the inputs that set or clear state without a clock, and the level."""
         found = {(self._input.get(bit, ""), level) for bit, level in self._reset}
         return sorted((name, level) for name, level in found if name)
+
+
+def latched(found: re.Match[str]) -> str:
+    """Return the block that keeps what it leaves alone; all else as it is."""
+    return "always @(*)" if found[1] else found[0]
 
 
 def lowest(number: str, width: int) -> str:
