@@ -13,6 +13,11 @@ from rlvr_envs.verifiers.hdl.miter import Schedule
 # After so many steps, every other lane gets new habits; the rest keep theirs for the whole run.
 _HABIT = 64
 
+# From here on, an eighth of the lanes holds some inputs for thousands of steps, as it takes to see
+# what happens after a long wait. Short runs are drawn without.
+_PATIENT_FROM = 512
+_PATIENCE = 4096
+
 # So many free inputs are drawn anew in a step, in turn: memories that nobody set have thousands.
 _RENEWED = 64
 
@@ -41,6 +46,9 @@ class Stimuli:
         self._widths = dict(widths)
         self._values = {name: [0] * width for name, width in widths.items()}
         self._habits = dict.fromkeys(widths, (0, 0))
+        # They are among those that are never reset again.
+        self._patient = (1 << lanes // 8) - 1
+        self._waiting = dict.fromkeys(widths, 0)
         self._partner = self._partners()
         self._step = 0
 
@@ -70,18 +78,28 @@ class Stimuli:
         """Return the bits of the ports in their order, for the next step."""
         if self._step % _HABIT == 0:
             self._new_habits()
+        if self._step >= _PATIENT_FROM and (self._step - _PATIENT_FROM) % _PATIENCE == 0:
+            self._waiting = {name: self.bits(1)[0] & self._patient for name in self._widths}
         for name, width in self._widths.items():
             if name == self._schedule.clock:
                 bits = [self._clock(self._values[name][0])]
             elif name == self._schedule.reset:
                 bits = [self._reset()]
             elif width == 1:
-                bits = [self._control(name)]
+                bits = self._waited(name, [self._control(name)])
             else:
-                bits = self._bus(name, width)
+                bits = self._waited(name, self._bus(name, width))
             self._values[name] = bits
         self._step += 1
         return [bit for bits in self._values.values() for bit in bits]
+
+    def _waited(self, name: str, bits: list[int]) -> list[int]:
+        """Return bits as they were in lanes that wait, and new ones in the others."""
+        held = self._waiting[name]
+        if not held:
+            return bits
+        pairs = zip(self._values[name], bits, strict=True)
+        return [(before & held) | (bit & ~held) for before, bit in pairs]
 
     def _new_habits(self) -> None:
         kept = self._full // 3 if self._step else 0  # every other lane
