@@ -24,7 +24,7 @@ def wording(design: Design, layout: int) -> str:
     parts.append((_listed, _declared, _tabled)[layout](design.signals, design.clocking))
     if design.clocking is not None:
         parts.append(timing(design.clocking))
-    elif layout != 1:
+    else:
         parts.append("The module is combinational.")
     parts.append(_rules(design.rules, numbered=layout != 1))
     if design.figure:

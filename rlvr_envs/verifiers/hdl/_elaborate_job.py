@@ -23,11 +23,13 @@ SLANG = (
 )
 PLACE = re.compile(r":(\d+)\.(\d+)")
 # What is no keyword is matched first: strings, comments, and names of macros.
-COMB = re.compile(
+WORDS = re.compile(
     r"""
       "(?:[^"\\\n]|\\[^\n])*+" | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/
     | `(?:(?:define|undef|ifn?def|elsif)\s++)?+\w++
     | \b(always_comb)\b
+    | \b(function|task)\b
+      (?!(?:\s|//[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)++(?:automatic|static)\b)
     """,
     re.VERBOSE,
 )
@@ -88,10 +90,7 @@ class Job:
         self.run(f"{SLANG} --ast-compilation-only --top {self.top} answer.sv")
         answer = Path("answer.sv")
         text = answer.read_text(encoding="utf-8")
-        if "always_comb" in text:
-            # What an incomplete case leaves alone is kept in a latch, as in simulation, and not a
-            # loop of gates. The replacement has the same length: columns in messages stay right.
-            answer.write_text(COMB.sub(latched, text), encoding="utf-8")
+        answer.write_text(WORDS.sub(reworded, text), encoding="utf-8")
         self.stage("synthesis")
         if self.request["lax"]:
             self.run("read_verilog -sv -noassert -noassume -norestrict answer.sv")
@@ -262,9 +261,17 @@ class Facts:
         return sorted((name, level) for name, level in found if name)
 
 
-def latched(found: re.Match[str]) -> str:
-    """Return the block that keeps what it leaves alone; all else as it is."""
-    return "always @(*)" if found[1] else found[0]
+def reworded(found: re.Match[str]) -> str:
+    """Return a word of a legal text as synthesis takes it; all but two kinds stay as they are.
+
+    What an incomplete case in `always_comb` leaves alone is kept in a latch, as in simulation, and
+    not a loop of gates; the new words are as long, so that columns in messages stay right. The
+    variables of a function are each call's own: called from two blocks, they would be wires that
+    two blocks drive.
+    """
+    if found[1]:
+        return "always @(*)"
+    return f"{found[2]} automatic" if found[2] else found[0]
 
 
 def lowest(number: str, width: int) -> str:
