@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.envs.verilog._design import TOP
 from rlvr_envs.envs.verilog._syntax import Code, Part, read_code
 from rlvr_envs.verifiers.hdl.interface import Port
 
@@ -358,15 +359,15 @@ _KINDS: tuple[Callable[[Code], Iterator[Mutant]], ...] = (
 def inverted(source: str, ports: Sequence[Port]) -> str:
     """Return a source whose last output is inverted: a mutant that is never the same design."""
     code = read_code(source)
-    place = next(n for n, token in enumerate(code.tokens) if token.text == "module") + 1
-    name = code.tokens[place].text
+    words = [token.text for token in code.tokens]
+    place = next(n for n, pair in enumerate(pairwise(words), 1) if pair == ("module", TOP))
     header = ",\n".join(f"    {port.declaration()}" for port in ports)
     last = next(port for port in reversed(ports) if port.direction == "output")
     wires = [f".{p.name}({'inner' if p is last else p.name})" for p in ports]
     width = "" if last.width == 1 else f"[{last.width - 1}:0] "
     return (
         f"{code.replaced(place, place + 1, 'Inner').rstrip()}\n\n"
-        f"module {name} (\n{header}\n);\n"
+        f"module {TOP} (\n{header}\n);\n"
         f"    wire {width}inner;\n"
         f"    Inner whole ({', '.join(wires)});\n"
         f"    assign {last.name} = ~inner;\n"

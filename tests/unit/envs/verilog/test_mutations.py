@@ -118,3 +118,13 @@ def test_an_inverted_output_is_never_right(family):
     source = inverted(design.alternative, design.reference.ports)
     assert refuted(source, design.reference) is not None
     assert judge(source, design.reference).parts["ports"] == 1.0
+
+
+def test_the_inverted_module_is_the_one_that_is_asked_for():
+    source = "module Part(input a, output b);\nassign b = a;\nendmodule\n" + (
+        "module TopModule(input a, output y);\nPart part(.a(a), .b(y));\nendmodule\n"
+    )
+    ports = (Port("a", "input"), Port("y", "output"))
+    mutant = inverted(source, ports)
+    assert judge(mutant.replace("~inner", "inner"), Reference(source, ports)).score == 1.0
+    assert "behaves differently" in judge(mutant, Reference(source, ports)).detail
