@@ -88,6 +88,8 @@ bench: $(READY)  ## run the benchmarks (installs the projects they compare with 
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/search_corpus.py
 	$(BIN)/python benchmarks/search_baselines.py
+	$(BIN)/python benchmarks/verilog.py
+	$(BIN)/python benchmarks/verilog_soundness.py
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) site demo build dist docs/environments .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -121,7 +121,8 @@ def test_an_inverted_output_is_never_right(family):
 
 
 def test_the_inverted_module_is_the_one_that_is_asked_for():
-    source = "module Part(input a, output b);\nassign b = a;\nendmodule\n" + (
+    source = (
+        "module Part(input a, output b);\nassign b = a;\nendmodule\n"
         "module TopModule(input a, output y);\nPart part(.a(a), .b(y));\nendmodule\n"
     )
     ports = (Port("a", "input"), Port("y", "output"))
