@@ -123,6 +123,7 @@ _REASONS: Mapping[str, str] = {
     "fork join join_any join_none wait wait_order": "{} is for testbenches: hardware reacts to "
     "edges and levels, in always blocks",
     "class program": "{} is for testbenches, not for hardware",
+    "static": "{} variables keep values between calls: hold state in registers of the module",
     "final": "a final block runs at the end of a simulation, and hardware has none",
     "primitive table": "user-defined primitives are not allowed here: write the function as "
     "expressions or as a case",

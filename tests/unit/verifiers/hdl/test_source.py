@@ -50,6 +50,10 @@ FORBIDDEN = {
     "primitive": ("primitive p(output o, input i);", "user-defined primitives"),
     "specify": ("specify endspecify", "specify describes delays"),
     "config": ("config c; endconfig", "config chooses among libraries"),
+    "static": (
+        "function f(input x); static reg t = 0; begin t = t ^ x; f = t; end endfunction",
+        "static variables keep values",
+    ),
     "notif0": ("supply1 one; notif0 g (q, a, 1'b0);", "notif0 may leave a net at z"),
     "tran": ("wire w; tran (w, a);", "tran may leave a net at z"),
     "import": ('import "DPI-C" function int system(string s);', "import of a function"),
