@@ -22,6 +22,7 @@ from rlvr_envs.verifiers.hdl.sandbox import tools
 # The extras that this version uses; the others are reserved for domains to come.
 PURPOSES = {
     "report": "report pages, Parquet files, endpoints, progress bars",
+    "search": "a faster engine for large collections",
     "solvers": "problems whose best answer a solver finds, puzzles from specifications",
     "train": "models on this machine (local:...)",
     "docker": "programs of a model in containers",
