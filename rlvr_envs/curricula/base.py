@@ -12,12 +12,18 @@ class Proposal:
     Attributes:
         task: the id of a task.
         difficulty: a rung of its ladder.
+        problem_seed: the seed of one problem, for curricula that come back to problems.
+        samples: the size of the group, that is how many episodes of it to sample.
         horizon: the turns of an episode.
+        response_tokens: the most tokens that a response may have.
     """
 
     task: str | None = None
     difficulty: int | None = None
+    problem_seed: int | None = None
+    samples: int | None = None
     horizon: int | None = None
+    response_tokens: int | None = None
 
 
 class Curriculum(Protocol):
@@ -30,7 +36,13 @@ class Curriculum(Protocol):
     def propose(self) -> Proposal:
         """Return what to pose next."""
 
-    def record(self, task: str, difficulty: int | None, scores: Sequence[float]) -> None:
+    def record(
+        self,
+        task: str,
+        difficulty: int | None,
+        scores: Sequence[float],
+        problem_seed: int | None = None,
+    ) -> None:
         """Take down the scores of a group, without those of episodes that were not scored."""
 
     def end_step(self) -> None:

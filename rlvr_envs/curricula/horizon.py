@@ -78,7 +78,13 @@ class GrowingHorizon:
         """Return the horizon; tasks and difficulties are left to others."""
         return Proposal(horizon=self.horizon())
 
-    def record(self, task: str, difficulty: int | None, scores: Sequence[float]) -> None:
+    def record(
+        self,
+        task: str,
+        difficulty: int | None,
+        scores: Sequence[float],
+        problem_seed: int | None = None,
+    ) -> None:
         """Take down the scores of a group; which task it was does not matter here.
 
         Raises:

@@ -1,0 +1,48 @@
+"""A difficulty that rises by the clock, whatever the learner does."""
+
+from collections.abc import Sequence
+
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.seeding import pick
+from rlvr_envs.curricula._seeded import Seeded, need_counts, need_distinct
+from rlvr_envs.curricula.base import Proposal
+
+
+class Linear(Seeded):
+    """Climbs from the first rung to the last, as many steps on each.
+
+    After t of ``steps`` steps the rung is ``start + min((end - start + 1) * t // steps,
+    end - start)``. This is the schedule that adaptive curricula are measured against.
+
+    Args:
+        tasks: drawn from evenly.
+        start: the first rung.
+        end: the last rung, where it stays.
+        steps: the training steps that the climb takes.
+        seed: of the draws.
+
+    Raises:
+        ConfigError: an argument is out of range.
+    """
+
+    def __init__(
+        self, tasks: Sequence[str], *, start: int = 0, end: int, steps: int, seed: int = 0
+    ) -> None:
+        self.tasks = tuple(tasks)
+        need_distinct("tasks", self.tasks)
+        need_counts(least=0, start=start, end=end)
+        need_counts(steps=steps)
+        if end < start:
+            raise ConfigError(f"end is at least start, got {start} to {end}")
+        self.start, self.end, self.steps = start, end, steps
+        settings = {"tasks": self.tasks, "start": start, "end": end, "steps": steps}
+        super().__init__(seed, settings)
+
+    def difficulty(self) -> int:
+        """Return the rung of the running step."""
+        span = self.end - self.start
+        return self.start + min((span + 1) * self.step // self.steps, span)
+
+    def propose(self) -> Proposal:
+        """Return a task drawn evenly, at the step's rung."""
+        return Proposal(task=pick(self._rng(), self.tasks), difficulty=self.difficulty())
