@@ -7,5 +7,17 @@ from rlvr_envs.curricula.base import Curriculum, Proposal
 from rlvr_envs.curricula.fixed import Fixed
 from rlvr_envs.curricula.horizon import GrowingHorizon
 from rlvr_envs.curricula.linear import Linear
+from rlvr_envs.curricula.rising_window import RisingWindow
+from rlvr_envs.curricula.success_band import Control, Curation, SuccessBand
 
-__all__ = ["Curriculum", "Fixed", "GrowingHorizon", "Linear", "Proposal"]
+__all__ = [
+    "Control",
+    "Curation",
+    "Curriculum",
+    "Fixed",
+    "GrowingHorizon",
+    "Linear",
+    "Proposal",
+    "RisingWindow",
+    "SuccessBand",
+]
