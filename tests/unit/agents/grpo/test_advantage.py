@@ -201,10 +201,13 @@ def test_trloo_by_hand():
 
 def test_which_groups_count():
     rewards = tensor(
-        [[1.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, NAN], [NAN, NAN, NAN], [0.5, NAN, 1.0]]
+        [
+            *([1.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, NAN], [NAN, NAN, NAN]),
+            *([0.5, NAN, 1.0], [1.0, 1.0, NAN], [NAN, -1.0, -1.0]),
+        ]
     )
-    assert adv.informative(rewards).tolist() == [True, False, False, False, True]
-    assert adv.unsolved(rewards).tolist() == [True, False, True, False, True]
+    assert adv.informative(rewards).tolist() == [True, False, False, False, True, False, False]
+    assert adv.unsolved(rewards).tolist() == [True, False, True, False, True, False, True]
 
 
 def test_overlong_penalty_of_dapo():
