@@ -4,20 +4,25 @@ Each keeps to the protocol `Curriculum`, and its state is plain JSON.
 """
 
 from rlvr_envs.curricula.base import Curriculum, Proposal
+from rlvr_envs.curricula.dump import Dump
 from rlvr_envs.curricula.fixed import Fixed
 from rlvr_envs.curricula.horizon import GrowingHorizon
 from rlvr_envs.curricula.linear import Linear
 from rlvr_envs.curricula.rising_window import RisingWindow
+from rlvr_envs.curricula.staged import Stage, StagedDomains
 from rlvr_envs.curricula.success_band import Control, Curation, SuccessBand
 
 __all__ = [
     "Control",
     "Curation",
     "Curriculum",
+    "Dump",
     "Fixed",
     "GrowingHorizon",
     "Linear",
     "Proposal",
     "RisingWindow",
+    "Stage",
+    "StagedDomains",
     "SuccessBand",
 ]
