@@ -6,9 +6,11 @@ Each keeps to the protocol `Curriculum`, and its state is plain JSON.
 from rlvr_envs.curricula.base import Curriculum, Proposal
 from rlvr_envs.curricula.dump import Dump
 from rlvr_envs.curricula.fixed import Fixed
+from rlvr_envs.curricula.gdro import PassRateBins, PromptGdro
 from rlvr_envs.curricula.horizon import GrowingHorizon
 from rlvr_envs.curricula.linear import Linear
 from rlvr_envs.curricula.rising_window import RisingWindow
+from rlvr_envs.curricula.rollout_gdro import RolloutGdro
 from rlvr_envs.curricula.staged import Stage, StagedDomains
 from rlvr_envs.curricula.success_band import Control, Curation, SuccessBand
 
@@ -20,8 +22,11 @@ __all__ = [
     "Fixed",
     "GrowingHorizon",
     "Linear",
+    "PassRateBins",
+    "PromptGdro",
     "Proposal",
     "RisingWindow",
+    "RolloutGdro",
     "Stage",
     "StagedDomains",
     "SuccessBand",
