@@ -62,8 +62,8 @@ def prefix_ratio(ratio: Tensor, mask: Tensor) -> Tensor:
         mask: (B, T); what is outside is no part of the prefix.
     """
     own = torch.where(mask.bool(), ratio.detach(), 1.0)
-    before = torch.nn.functional.pad(own, (1, 0), value=1.0)[:, :-1]
-    return ratio * before.cummin(1).values.clamp(max=1.0)
+    before = torch.nn.functional.pad(own, (1, 0), value=1.0)[:, :-1]  # whose first is the bound
+    return ratio * before.cummin(1).values
 
 
 def reinforce(logp: Tensor, advantages: Tensor, mask: Tensor) -> Tensor:

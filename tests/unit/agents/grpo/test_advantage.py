@@ -3,6 +3,8 @@
 import math
 import random
 import statistics
+import subprocess
+import sys
 
 import pytest
 
@@ -236,6 +238,11 @@ def test_overlong_penalty_of_dapo():
 def test_what_cannot_be_meant_is_refused(estimate, rewards):
     with pytest.raises(ConfigError):
         estimate(tensor(rewards))
+
+
+def test_the_package_of_the_agent_is_light():
+    code = "import sys, rlvr_envs.agents.grpo; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_whole_numbers_are_refused():

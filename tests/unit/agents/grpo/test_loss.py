@@ -231,7 +231,10 @@ def test_mismatch_weights_by_hand():
     close(L.masked_weights(old, sampled, mask, least=0.5), [[0.0, 1.25, 1.0], [0.0, 2.0, 1.0]])
     for weigh, wanted in [(L.truncated_weights, 3.0), (L.masked_weights, 0.0)]:
         close(weigh(old, sampled, mask, most=3.0, level="sequence"), [[wanted] * 3, [0.5] * 3])
-    assert not L.truncated_weights(old.requires_grad_(), sampled, mask).requires_grad
+    for level in ("token", "sequence"):
+        assert not L.truncated_weights(
+            old.requires_grad_(), sampled, mask, level=level
+        ).requires_grad
 
 
 def divergence(p, q):
@@ -273,8 +276,9 @@ def test_penalties_in_expectation_over_all_outcomes():
 def test_extreme_ratios_stay_finite():
     logp, old, mask = torch.tensor([[500.0]]), torch.tensor([[-500.0]]), torch.ones(1, 1)
     for first, second in ((logp, old), (old, logp)):
-        found = objectives(first, second, torch.ones(1, 1), mask)
-        assert all(value.isfinite().all() for value in found.values())
+        for sign in (torch.ones(1, 1), -torch.ones(1, 1)):
+            found = objectives(first, second, sign, mask)
+            assert all(value.isfinite().all() for value in found.values())
 
 
 @pytest.mark.parametrize(
