@@ -156,7 +156,8 @@ def test_ngrpo_learns_from_a_group_that_fails():
     # Rewards 0, 0, 0 and the virtual 1: mean 1/4, sample deviation 1/2.
     close(adv.ngrpo(tensor([[0.0] * 3]), eps=0.0), [[-0.5] * 3])
     close(adv.ngrpo(tensor([[1.0] * 3])), [[0.0] * 3])
-    close(adv.ngrpo(tensor([[0.0] * 3]), best=2.0, eps=0.0), [[-0.5] * 3])
+    # With a virtual 2 the mean is 1, the squares of the deviations 0, 1, 0 and 1.
+    close(adv.ngrpo(tensor([[1.0, 0.0, 1.0]]), best=2.0, eps=0.0), [[0.0, -math.sqrt(1.5), 0.0]])
 
 
 def test_mc_grpo_by_hand():
