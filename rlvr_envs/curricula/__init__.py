@@ -3,24 +3,29 @@
 Each keeps to the protocol `Curriculum`, and its state is plain JSON.
 """
 
+from rlvr_envs.curricula.adaptive_group import AdaptiveGroup
 from rlvr_envs.curricula.base import Curriculum, Proposal
 from rlvr_envs.curricula.dump import Dump
 from rlvr_envs.curricula.fixed import Fixed
 from rlvr_envs.curricula.gdro import PassRateBins, PromptGdro
+from rlvr_envs.curricula.hard_focus import HardFocus
 from rlvr_envs.curricula.horizon import GrowingHorizon
 from rlvr_envs.curricula.linear import Linear
 from rlvr_envs.curricula.rising_window import RisingWindow
 from rlvr_envs.curricula.rollout_gdro import RolloutGdro
 from rlvr_envs.curricula.staged import Stage, StagedDomains
 from rlvr_envs.curricula.success_band import Control, Curation, SuccessBand
+from rlvr_envs.curricula.weakness import Weakness
 
 __all__ = [
+    "AdaptiveGroup",
     "Control",
     "Curation",
     "Curriculum",
     "Dump",
     "Fixed",
     "GrowingHorizon",
+    "HardFocus",
     "Linear",
     "PassRateBins",
     "PromptGdro",
@@ -30,4 +35,5 @@ __all__ = [
     "Stage",
     "StagedDomains",
     "SuccessBand",
+    "Weakness",
 ]

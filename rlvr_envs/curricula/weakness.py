@@ -1,0 +1,93 @@
+"""More problems of the kinds that fail (SwS)."""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from rlvr_envs.curricula._seeded import (
+    Arm,
+    Seeded,
+    arms_of,
+    draw,
+    find,
+    need_between,
+    need_counts,
+)
+from rlvr_envs.curricula.base import Proposal
+
+
+class Weakness(Seeded):
+    """Draws kinds of problems in proportion to how often they fail.
+
+    "SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning",
+    which finds the kinds of problems that fail in a first training run, and makes new ones of each
+    in proportion. Here the generators make them. A group fails if its mean score is below
+    ``threshold``. For ``survey_steps`` all arms are drawn evenly; from then on with
+
+        p = (1 - floor) * F / sum of F + floor / K,
+
+    F being the share of an arm's last ``window`` groups that failed, and K the number of arms; if
+    nothing fails, evenly. The failure rule, the window that goes on moving and the floor are this
+    project's; not verified against the paper's code.
+
+    Args:
+        arms: pairs of a task and a rung, or None for any rung.
+        survey_steps: the training steps before weaknesses count.
+        threshold: the mean score below which a group failed.
+        window: how many groups an arm remembers.
+        floor: the share of draws that stays even, so that nothing is forgotten.
+        seed: of the draws.
+
+    Raises:
+        ConfigError: an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        arms: Sequence[Arm],
+        *,
+        survey_steps: int,
+        threshold: float = 0.5,
+        window: int = 32,
+        floor: float = 0.1,
+        seed: int = 0,
+    ) -> None:
+        self.arms = arms_of(arms)
+        need_counts(least=0, survey_steps=survey_steps)
+        need_counts(window=window)
+        need_between(0, 1, threshold=threshold, floor=floor)
+        self.survey_steps, self.threshold, self.floor = survey_steps, threshold, floor
+        self._failed = [deque[int](maxlen=window) for _ in self.arms]
+        settings = {"arms": self.arms, "survey_steps": survey_steps, "threshold": threshold}
+        super().__init__(seed, settings | {"window": window, "floor": floor})
+
+    def failures(self) -> list[float]:
+        """Return the share of each arm's groups that failed; 0 if there are none."""
+        return [sum(failed) / len(failed) if failed else 0.0 for failed in self._failed]
+
+    def chances(self) -> list[float]:
+        """Return the probability of each arm."""
+        failures, even = self.failures(), 1 / len(self.arms)
+        total = sum(failures)
+        if self.step < self.survey_steps or total == 0:
+            return [even] * len(self.arms)
+        return [(1 - self.floor) * each / total + self.floor * even for each in failures]
+
+    def propose(self) -> Proposal:
+        """Return an arm drawn by the chances."""
+        task, difficulty = self.arms[draw(self._rng(), self.chances())]
+        return Proposal(task=task, difficulty=difficulty)
+
+    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
+        failed = sum(scores) / len(scores) < self.threshold
+        self._failed[find(self.arms, arm)].append(int(failed))
+
+    def _dump(self) -> Any:
+        return [list(failed) for failed in self._failed]
+
+    def _restore(self, learnt: Any) -> None:
+        if len(learnt) != len(self.arms):
+            raise ValueError(f"{len(learnt)} arms")
+        for failed, rows in zip(self._failed, learnt, strict=True):
+            failed.clear()
+            failed.extend(int(row) for row in rows)
