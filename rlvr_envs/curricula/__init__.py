@@ -11,6 +11,7 @@ from rlvr_envs.curricula.gdro import PassRateBins, PromptGdro
 from rlvr_envs.curricula.hard_focus import HardFocus
 from rlvr_envs.curricula.horizon import GrowingHorizon
 from rlvr_envs.curricula.linear import Linear
+from rlvr_envs.curricula.pairs import HardBrittlePairs
 from rlvr_envs.curricula.rising_window import RisingWindow
 from rlvr_envs.curricula.rollout_gdro import RolloutGdro
 from rlvr_envs.curricula.staged import Stage, StagedDomains
@@ -25,6 +26,7 @@ __all__ = [
     "Dump",
     "Fixed",
     "GrowingHorizon",
+    "HardBrittlePairs",
     "HardFocus",
     "Linear",
     "PassRateBins",
