@@ -41,6 +41,15 @@ def test_stages_by_success():
     assert curriculum.stage == 1
 
 
+def test_the_window_of_a_new_stage_begins_empty():
+    easy = Stage(tasks=("a",), promote_at=0.75)
+    curriculum = StagedDomains([easy, easy, CODE], window=2)
+    step(curriculum, 1.0, n=3)
+    assert curriculum.stage == 1
+    step(curriculum, 1.0)
+    assert curriculum.stage == 2
+
+
 def test_time_ends_what_success_does_not():
     curriculum = StagedDomains([Stage(tasks=("a",), steps=3, promote_at=0.9), CODE], window=1)
     step(curriculum, 0.1, n=3)
