@@ -289,16 +289,18 @@ def ladder_grows(task_id: str) -> None:
 
 
 def _description_length(task_id: str, rung: int) -> float:
-    texts = [canonical(to_json(i.problem)) for i in _instances(task_id, 24, rungs=(rung,))]
+    count = _count(task_id, 24)
+    texts = [canonical(to_json(i.problem)) for i in _instances(task_id, count, rungs=(rung,))]
     return round(sum(map(len, texts)) / len(texts), 1)
 
 
 def guessing_does_not_pay(task_id: str) -> None:
     """The best constant answer, chosen on some problems, earns little on others."""
-    instances = [i for i in _instances(task_id, 120, rungs=(3,)) if not i.interactive]
+    count = _count(task_id, 120)
+    instances = [i for i in _instances(task_id, count, rungs=(3,)) if not i.interactive]
     if not instances or issubclass(registry.find(task_id).task_type, IndexedTask):
         raise NotApplicable("it is interactive, or its problems are the rows of a file")
-    chosen, judged = instances[:60], instances[60:]
+    chosen, judged = instances[: count // 2], instances[count // 2 :]
     constant = Counter(str(i.reference()) for i in chosen).most_common(1)[0][0]
     wrapped = answer_format(instances[0].format_label).wrap(constant)
     mean = sum(i.judge(wrapped).score for i in judged) / len(judged)
