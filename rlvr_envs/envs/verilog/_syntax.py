@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 _TOKEN = re.compile(
     r"""
-      (?P<skip>      \s++ | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/ )
-    | (?P<string>    "(?:[^"\\\n]|\\[^\n])*+" )
+      (?P<skip>      \s++ | //[^\n]*+ | /\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/ )
+    | (?P<string>    "[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*" )
     | (?P<directive> `\w*+ )
     | (?P<system>    \$[\w$]++ )
     | (?P<number>    (?:[0-9][0-9_]*+)?'[sS]?[bodhBODH][0-9a-fA-FxXzZ?_]++ | '[01xXzZ](?!\w)

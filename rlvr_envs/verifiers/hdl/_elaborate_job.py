@@ -25,11 +25,11 @@ PLACE = re.compile(r":(\d+)\.(\d+)")
 # What is no keyword is matched first: strings, comments, and names of macros.
 WORDS = re.compile(
     r"""
-      "(?:[^"\\\n]|\\[^\n])*+" | //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/
-    | `(?:(?:define|undef|ifn?def|elsif)\s++)?+\w++
+      "[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*" | //[^\n]*+ | /\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/
+    | `(?:(?:define|undef|ifn?def|elsif)\s++)?\w++
     | \b(always_comb)\b
     | \b(function|task)\b
-      (?!(?:\s|//[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/)++(?:automatic|static)\b)
+      (?!(?:\s|//[^\n]*+\n|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)+(?:automatic|static)\b)
     """,
     re.VERBOSE,
 )

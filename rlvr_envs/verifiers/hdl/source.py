@@ -71,16 +71,16 @@ class _Forbidden(Exception):
     """The text may not be given to the tools; the argument says why."""
 
 
-# All repetitions are possessive: nothing is ever tried twice. What a lone quote, backslash or
-# comment mark begins has no end, and is refused below.
+# Repetitions are possessive, or of groups that begin with what ends the one before: nothing is
+# tried twice. What a lone quote, backslash or comment mark begins has no end: it is refused below.
 _TOKEN = re.compile(
     r"""
-      (?P<comment>   //[^\n]*+ | /\*(?:[^*]|\*(?!/))*+\*/ )
+      (?P<comment>   //[^\n]*+ | /\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/ )
     | (?P<newline>   \n )
     | (?P<space>     [ \t\f\v]++ )
     | (?P<continued> \\\n )
     | (?P<triple>    \"\"\" )
-    | (?P<string>    "(?:[^"\\\n]|\\[^\n])*+" )
+    | (?P<string>    "[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*" )
     | (?P<escaped>   \\[^\s]++ )
     | (?P<system>    \$[\w$]++ )
     | (?P<directive> `[A-Za-z_]\w*+ )
