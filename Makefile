@@ -59,8 +59,9 @@ demo: $(PLAYABLE)  ## play every domain with the oracle and the baselines, and w
 test: $(READY)  ## everything but the slow tests
 	$(BIN)/python scripts/run_tests.py -n 2 -m "not slow"
 
+# One file at a time: Linux limits the processes of a user, those of another test included.
 test-sandboxes: $(SANDBOX_READY)  ## only what runs programs: sandboxes, languages, exploits
-	$(BIN)/python scripts/run_tests.py -n 2 -m "not slow" $(SANDBOX_TESTS)
+	$(BIN)/python scripts/run_tests.py -n 1 -m "not slow" $(SANDBOX_TESTS)
 
 test-all: $(READY)  ## every test
 	$(BIN)/python scripts/run_tests.py -n 2
