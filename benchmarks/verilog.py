@@ -19,13 +19,11 @@ not measured again without `--again`.
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -36,12 +34,11 @@ from verilog_variants import (
     family_names,
     has,
     inverted_output,
+    machine,
     simulated,
     some_mutants,
-    version_of,
 )
 
-import rlvr_envs
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.verilog._design import Design
@@ -284,19 +281,6 @@ def by_family(families: dict[str, Row]) -> Row:
             for age in ("new", "known")
         }
         for name, family in families.items()
-    }
-
-
-def machine() -> Row:
-    """Return what the numbers were made with."""
-    return {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "rlvr_envs": rlvr_envs.__version__,
-        "pyosys": version("pyosys"),
-        "icarus": version_of("vvp", "-V"),
-        "verilator": version_of("verilator", "--version"),
     }
 
 

@@ -25,13 +25,11 @@ docs/verilog_soundness.md is written from the results.
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -45,14 +43,13 @@ from verilog_variants import (
     drawn,
     family_names,
     has,
+    machine,
     rewrites,
     simulated,
     some_mutants,
     trojans,
-    version_of,
 )
 
-import rlvr_envs
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.verilog._design import Design
 from rlvr_envs.verifiers.hdl.equivalence import decide, pair
@@ -357,20 +354,6 @@ def page(stored: Row) -> str:
     return "\n".join(lines) + "\n"
 
 
-def machine() -> Row:
-    """Return what the numbers were made with."""
-    return {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "rlvr_envs": rlvr_envs.__version__,
-        "pyosys": version("pyosys"),
-        "icarus": version_of("vvp", "-V"),
-        "verilator": version_of("verilator", "--version"),
-        "load": os.getloadavg(),
-    }
-
-
 def main() -> int:
     """Measure what is missing, merge it into the stored results and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -401,7 +384,7 @@ def main() -> int:
 def measure(args: argparse.Namespace, stored: Row) -> None:
     """Measure what is missing and store each part when it is complete."""
     lock = Lock()
-    stored["machine"] = machine()
+    stored["machine"] = machine() | {"load": os.getloadavg()}
     command = f"python benchmarks/verilog_soundness.py {' '.join(sys.argv[1:])}".strip()
     if command not in stored["commands"]:
         stored["commands"].append(command)

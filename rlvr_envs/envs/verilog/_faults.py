@@ -8,7 +8,8 @@ from rlvr_envs.core.seeding import Rng
 from rlvr_envs.envs.verilog._design import Design
 from rlvr_envs.envs.verilog._mutations import inverted, mutate
 from rlvr_envs.verifiers.hdl.aig import Aig, read_once
-from rlvr_envs.verifiers.hdl.elaborate import Netlist, elaborate_once
+from rlvr_envs.verifiers.hdl.elaborate import elaborate_once
+from rlvr_envs.verifiers.hdl.equivalence import one_clock
 from rlvr_envs.verifiers.hdl.interface import Reference
 from rlvr_envs.verifiers.hdl.simulate import QUICK, Difference, compare
 from rlvr_envs.verifiers.hdl.source import Refusal
@@ -46,14 +47,7 @@ def graph_of(source: str, reference: Reference) -> Aig | None:
         if found.stage == "fault":
             raise SandboxError(found.detail)
         return None
-    return read_once(found) if moves_with(found, reference) else None
-
-
-def moves_with(netlist: Netlist, reference: Reference) -> bool:
-    """Return whether all state moves at the rising edge of a reference's clock."""
-    clocking = reference.clocking
-    allowed = set() if clocking is None else {(clocking.clock, "posedge")}
-    return not netlist.latches and set(netlist.clocks) <= allowed
+    return read_once(found) if one_clock(found, reference) else None
 
 
 def draw_faults(

@@ -6,10 +6,9 @@ only see what everybody sees of it.
 
 from dataclasses import dataclass, replace
 
-from rlvr_envs.envs.verilog._faults import moves_with
 from rlvr_envs.verifiers.hdl.aig import Aig, NetlistTooLarge, read
 from rlvr_envs.verifiers.hdl.elaborate import Netlist, elaborate
-from rlvr_envs.verifiers.hdl.equivalence import Outcome, Pair, decide, ports_differ
+from rlvr_envs.verifiers.hdl.equivalence import Outcome, Pair, decide, one_clock, ports_differ
 from rlvr_envs.verifiers.hdl.interface import Port, Reference
 from rlvr_envs.verifiers.hdl.simulate import QUICK, Difference, Effort, compare
 from rlvr_envs.verifiers.hdl.source import Refusal
@@ -43,7 +42,7 @@ def read_monitor(source: str, reference: Reference) -> Monitor | Refusal:
         return netlist
     if wrong := ports_differ(netlist.ports, monitor_ports(reference)):
         return Refusal("ports", wrong)
-    if not moves_with(netlist, reference):
+    if not one_clock(netlist, reference):
         clock = "" if reference.clocking is None else reference.clocking.clock
         edge = f"at the rising edge of `{clock}` alone" if clock else "(the design has no clock)"
         return Refusal("unsupported", f"a monitor may hold state that moves {edge}, and no latch")

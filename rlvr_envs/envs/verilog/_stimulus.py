@@ -71,9 +71,8 @@ def _value(word: str, port: Port, row: int) -> int:
     base = {"x": 16, "b": 2}.get(word[1:2].lower(), 10)
     value = int(word[2:] if base != 10 else word, base)
     if value >> port.width:
-        bits = "1 bit" if port.width == 1 else f"{port.width} bits"
         raise Unreadable(
-            f"row {row}: {word:.{_SHOWN}} does not fit `{port.name}`, which has {bits}"
+            f"row {row}: {word:.{_SHOWN}} does not fit `{port.name}`, which has {port.size}"
         )
     return value
 

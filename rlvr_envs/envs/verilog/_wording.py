@@ -57,13 +57,9 @@ def _meaning(signal: Signal, clocking: Clocking | None) -> str:
     return signal.meaning
 
 
-def _bits(signal: Signal) -> str:
-    return "1 bit" if signal.width == 1 else f"{signal.width} bits"
-
-
 def _listed(signals: tuple[Signal, ...], clocking: Clocking | None) -> str:
     lines = [
-        f"- {signal.direction} `{signal.name}` ({_bits(signal)}): {_meaning(signal, clocking)}"
+        f"- {signal.direction} `{signal.name}` ({signal.port.size}): {_meaning(signal, clocking)}"
         for signal in signals
     ]
     return "\n".join(["Its ports are exactly these:", *lines])

@@ -33,6 +33,11 @@ class Port:
         if self.width < 1:
             raise ConfigError(f"port {self.name} has at least one bit, got {self.width}")
 
+    @property
+    def size(self) -> str:
+        """The width in words."""
+        return "1 bit" if self.width == 1 else f"{self.width} bits"
+
     def declaration(self) -> str:
         """Return the port as a module header declares it."""
         bits = "" if self.width == 1 else f"[{self.width - 1}:0] "
