@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -180,6 +181,12 @@ def test_a_pipe_gets_markdown_and_the_lines_that_were_typed():
     assert max(map(len, told.split("\n"))) > 120
 
 
+def as_a_terminal_would():
+    """Take the terminal, and heed Ctrl-C, which what a script starts in its background ignores."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Terminal:
     """The command in a pseudo-terminal of some width."""
 
@@ -194,7 +201,7 @@ class Terminal:
             stderr=slave,
             env={**kept, "TERM": "xterm-256color", **settings},
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads
+            preexec_fn=as_a_terminal_would,  # noqa: PLW1509 - no threads
         )
         os.close(slave)
         self.seen = ""
