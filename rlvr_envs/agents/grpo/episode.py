@@ -1,0 +1,71 @@
+"""What was played: an episode is a list of segments of tokens, in the order in which they came.
+
+It is the only thing that environment, sampler and trainer hand each other. Text becomes tokens once
+and is never tokenised again, so what is trained on is exactly what was sampled.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Tokens of one origin.
+
+    Attributes:
+        tokens: their ids; an action's end-of-sequence token is among them where it was sampled.
+        logps: of an action, each token's log-probability under the distribution that it was
+            sampled from, in nats; None for an observation, which is never trained on.
+    """
+
+    tokens: tuple[int, ...]
+    logps: tuple[float, ...] | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Episode:
+    """One answer to one problem, which may take several turns.
+
+    Attributes:
+        group: the number of the group within its training step; a group's episodes have the same
+            problem.
+        task: the id that posed the problem.
+        difficulty: a rung of its ladder, or None.
+        problem_seed: the seed of the problem.
+        segments: observation, action, observation, …, action.
+        reward: what the environment paid, summed over turns; NaN if it was not scored.
+        score: the verdict's, which wrappers leave alone; NaN if it was not scored.
+        turn_rewards: what it paid at each turn.
+        finished: whether the episode came to its end: False where the limit of tokens cut the last
+            action off, or where the context was full.
+        status: the verdict's status, or "context" where the context was full before the end.
+        texts: each action as text, and what the verdict says, for samples that people look at.
+        info: named numbers, such as the verdict's parts.
+    """
+
+    group: int
+    task: str
+    difficulty: int | None
+    problem_seed: int | None
+    segments: list[Segment] = field(default_factory=list)
+    reward: float = float("nan")
+    score: float = float("nan")
+    turn_rewards: list[float] = field(default_factory=list)
+    finished: bool = False
+    status: str = ""
+    texts: list[str] = field(default_factory=list)
+    info: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def actions(self) -> list[Segment]:
+        """The segments that the model wrote."""
+        return [segment for segment in self.segments if segment.logps is not None]
+
+    @property
+    def n_tokens(self) -> int:
+        """All tokens, observations included."""
+        return sum(len(segment.tokens) for segment in self.segments)
+
+    @property
+    def n_trained(self) -> int:
+        """The tokens that the model wrote."""
+        return sum(len(segment.tokens) for segment in self.actions)
