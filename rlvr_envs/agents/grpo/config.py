@@ -41,7 +41,7 @@ class Config:
     curriculum: str = "fixed"
     """How tasks and difficulties follow each other: a curriculum's NAME or NAME(argument=value)."""
     model: str = "tiny"
-    """A folder, a hub's name, a GGUF file, smollm2, or tiny for a small model made for the tasks."""
+    """A folder, a hub's name, a GGUF file, smollm2, or tiny: a small one made for the tasks."""
     out: str = "runs/grpo"
     """The folder of the run."""
     seed: int = 0
@@ -111,7 +111,7 @@ class Config:
     learning_rate: float = 1e-6
     """AdamW's, after the warm-up."""
     warmup: int = 10
-    """Steps over which the learning rate rises to that; without it Adam's first step may ruin it."""
+    """Steps over which the learning rate rises to that; Adam's first steps are long."""
     weight_decay: float = 0.0
     """AdamW's."""
     max_grad_norm: float = 1.0
@@ -149,7 +149,7 @@ class Config:
     resume: bool = False
     """Go on from the newest checkpoint in the folder."""
     stop_after: int | None = None
-    """Stop after that many steps of this process, with a checkpoint; for machines that limit time."""
+    """Stop after that many steps of this process, with a checkpoint; where time is limited."""
     samples: int = 2
     """Episodes of each step to write out in full."""
     report: tuple[Literal["tensorboard", "wandb", "trackio"], ...] = ()
