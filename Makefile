@@ -43,12 +43,12 @@ COMPILE = find $(VENV)/lib rlvr_envs -name '*.py' -print0 \
 $(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PINNED) | $(INSTALL)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt \
-		--editable ".[dev,docker,docs,report,search,solvers,train,verilog]"
+		--editable ".[dev,docker,docs,lora,report,search,solvers,train,verilog]"
 	$(COMPILE)
 	touch $@ $(PLAYABLE) $(SANDBOX_READY)
 
 $(SANDBOX_READY): pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PINNED) | grep -v -e '^torch=' -e '^transformers=' | $(INSTALL)
+	$(PINNED) | grep -v -e '^torch=' -e '^transformers=' -e '^trl=' -e '^peft=' -e '^datasets=' | $(INSTALL)
 	echo --editable . | $(INSTALL)
 	$(COMPILE)
 	touch $@
