@@ -1,0 +1,283 @@
+"""Plays groups of episodes: the environments of all groups and one sampler, turn by turn.
+
+An episode's tokens are only ever added to. What fails in an environment or on the way to a sampler
+makes an episode that was not scored, never a crash; what the user has to mend is raised.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import gymnasium
+
+from rlvr_envs.agents.grpo.chat import Chat
+from rlvr_envs.agents.grpo.episode import Episode, Segment
+from rlvr_envs.agents.grpo.sampler import Completion, Request, Sampler
+from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, RlvrEnvsError
+from rlvr_envs.core.seeding import draw_seed, stream
+from rlvr_envs.core.verdict import Status
+from rlvr_envs.curricula.base import Proposal
+
+MakeEnv = Callable[[str | None, int | None], gymnasium.Env[str, str]]
+Key = tuple[str | None, int | None, int]  # task, difficulty, and how manieth of them
+Step = tuple[str, float, bool, bool, dict[str, Any]]
+T = TypeVar("T")
+
+CONTEXT = "context"  # the status of an episode that did not fit
+
+# What the user has to mend, as opposed to what may go well the next time.
+_MENDABLE = (ConfigError, DependencyError, RegistrationError, gymnasium.error.Error)
+
+
+class Rollout:
+    """Plays episodes with environments that it makes once and resets after that.
+
+    Args:
+        make_env: returns an environment of a task and a difficulty, both as the proposal has them:
+            None is the maker's own default.
+        sampler: what writes the actions.
+        chat: what frames texts as tokens.
+        max_tokens: the most tokens of an action, unless the proposal says otherwise.
+        context: the most tokens of an episode.
+        temperature: of sampling.
+        threads: how many environments run at a time.
+    """
+
+    def __init__(  # noqa: PLR0913 - every argument is a part or a number of the run
+        self,
+        make_env: MakeEnv,
+        sampler: Sampler,
+        chat: Chat,
+        *,
+        max_tokens: int,
+        context: int,
+        temperature: float,
+        threads: int = 8,
+    ) -> None:
+        for name, value in (("max_tokens", max_tokens), ("context", context), ("threads", threads)):
+            if value < 1:
+                raise ConfigError(f"{name} is an integer from 1, got {value!r}")
+        self._make_env, self._sampler, self._chat = make_env, sampler, chat
+        self._max_tokens, self._context = max_tokens, context
+        self._temperature, self._threads = temperature, threads
+        self._envs: dict[Key, gymnasium.Env[str, str]] = {}
+
+    def play(
+        self,
+        proposals: Sequence[Proposal],
+        problem_seeds: Sequence[int],
+        group_size: int,
+        *,
+        seed: int,
+        first_group: int = 0,
+    ) -> list[Episode]:
+        """Return a group of episodes for each proposal, group after group.
+
+        Args:
+            proposals: what to pose; a `samples` of its own overrides `group_size`.
+            problem_seeds: one for each; a proposal's own goes before it.
+            group_size: the episodes of a group.
+            seed: of the sampler's draws.
+            first_group: the number of the first group.
+
+        Raises:
+            ConfigError: a prompt does not fit into the context, or an argument of a task is wrong.
+            DependencyError: a task or the sampler needs something that is missing here.
+        """
+        players = self._cast(proposals, problem_seeds, group_size, first_group)
+        with ThreadPoolExecutor(self._threads) as pool:
+            prompts = list(pool.map(lambda player: _attempt(self._begin, player), players))
+            self._open(players, prompts)
+            turn = 0
+            while running := [player for player in players if not player.over]:
+                completions = self._sample(running, draw_seed(stream("rollout", seed, turn)))
+                acted = []
+                for player, completion in zip(running, completions, strict=True):
+                    if isinstance(completion, Exception):
+                        player.fail(completion)
+                    else:
+                        player.take(completion, self._chat)
+                        acted.append(player)
+                steps = pool.map(lambda player: _attempt(player.step), acted)
+                for player, step in zip(acted, list(steps), strict=True):
+                    self._after(player, step)
+                turn += 1
+        return [player.episode for player in players]
+
+    def close(self) -> None:
+        """Close the environments."""
+        while self._envs:
+            self._envs.popitem()[1].close()
+
+    def _cast(
+        self,
+        proposals: Sequence[Proposal],
+        problem_seeds: Sequence[int],
+        group_size: int,
+        first_group: int,
+    ) -> list["_Player"]:
+        used: Counter[tuple[str | None, int | None]] = Counter()
+        players = []
+        for group, (proposal, given) in enumerate(
+            zip(proposals, problem_seeds, strict=True), first_group
+        ):
+            problem_seed = given if proposal.problem_seed is None else proposal.problem_seed
+            size = group_size if proposal.samples is None else proposal.samples
+            for _ in range(size):
+                kind = (proposal.task, proposal.difficulty)
+                episode = Episode(
+                    group=group,
+                    task=proposal.task or "",
+                    difficulty=proposal.difficulty,
+                    problem_seed=problem_seed,
+                )
+                players.append(
+                    _Player(
+                        episode,
+                        (*kind, used[kind]),
+                        proposal.horizon,
+                        proposal.response_tokens or self._max_tokens,
+                    )
+                )
+                used[kind] += 1
+        return players
+
+    def _begin(self, player: "_Player") -> str:
+        """Pose the player's problem and return the prompt; runs in a thread."""
+        env = self._envs.get(player.key)
+        if env is None:
+            env = self._envs[player.key] = self._make_env(*player.key[:2])
+        player.env = env
+        problem_seed = player.episode.problem_seed
+        # The seed as well, so that what a wrapper draws is the same again.
+        prompt, info = env.reset(seed=problem_seed, options={"problem_seed": problem_seed})
+        if player.horizon is not None:
+            _limit_turns(env, player.horizon)
+        player.episode.task = info.get("task", player.episode.task)
+        player.episode.difficulty = info.get("difficulty", player.episode.difficulty)
+        return prompt
+
+    def _open(self, players: Sequence["_Player"], prompts: Sequence[str | Exception]) -> None:
+        openings: dict[str, tuple[int, ...]] = {}  # a group's prompt is tokenised once
+        for player, prompt in zip(players, prompts, strict=True):
+            if isinstance(prompt, Exception):
+                self._fault(player, prompt)
+                continue
+            if prompt not in openings:
+                openings[prompt] = self._chat.opening(prompt)
+            tokens = openings[prompt]
+            if len(tokens) >= self._context:
+                raise ConfigError(
+                    f"a prompt of {player.episode.task} has {len(tokens)} tokens, which leaves no "
+                    f"room in a context of {self._context}: raise `context` or lower the difficulty"
+                )
+            player.observe(tokens)
+
+    def _sample(self, running: Sequence["_Player"], seed: int) -> list[Completion] | list[Any]:
+        requests = [
+            Request(tuple(p.tokens), min(p.max_tokens, self._context - len(p.tokens)))
+            for p in running
+        ]
+        try:
+            return self._sampler.generate(requests, temperature=self._temperature, seed=seed)
+        except _MENDABLE:
+            raise
+        except (RlvrEnvsError, OSError) as error:  # a server away; a bug or full memory is raised
+            return [error] * len(running)
+
+    def _after(self, player: "_Player", step: Step | Exception) -> None:
+        """Book what the environment answered, and let the model go on if it may."""
+        if isinstance(step, Exception):
+            self._fault(player, step)
+            return
+        text, reward, terminated, truncated, info = step
+        player.episode.turn_rewards.append(float(reward))
+        if terminated or truncated:
+            player.end(info)
+            return
+        tokens = self._chat.observation(text, finished=player.has_end)
+        if len(player.tokens) + len(tokens) < self._context:
+            player.observe(tokens)
+        else:
+            player.overflow()
+
+    def _fault(self, player: "_Player", error: Exception) -> None:
+        """Leave out an episode whose environment broke, and the environment as well."""
+        self._envs.pop(player.key, None)
+        player.fail(error)
+
+
+@dataclass(slots=True)
+class _Player:
+    """A running episode."""
+
+    episode: Episode
+    key: Key
+    horizon: int | None
+    max_tokens: int
+    env: Any = None  # an environment of Gymnasium, once there is one
+    tokens: list[int] = field(default_factory=list)  # of all segments
+    finished: bool = False  # of the last action
+    has_end: bool = False  # whether the last action has its end token
+    over: bool = False
+
+    def observe(self, tokens: tuple[int, ...]) -> None:
+        self.tokens += tokens
+        self.episode.segments.append(Segment(tokens))
+
+    def take(self, completion: Completion, chat: Chat) -> None:
+        """Add an action."""
+        tokens = completion.tokens
+        self.tokens += tokens
+        self.episode.segments.append(Segment(tokens, completion.logps))
+        self.episode.texts.append(chat.text(tokens))
+        self.finished = completion.finished
+        self.has_end = bool(tokens) and tokens[-1] in chat.end_tokens
+
+    def step(self) -> Step:
+        """Give the environment the last action; runs in a thread."""
+        step: Step = self.env.step(self.episode.texts[-1])
+        return step
+
+    def end(self, info: dict[str, Any]) -> None:
+        """Take down the verdict."""
+        episode = self.episode
+        verdict = info["verdict"]
+        if info["scored"]:
+            episode.reward, episode.score = sum(episode.turn_rewards), float(verdict.score)
+        episode.finished, episode.status = self.finished, str(verdict.status)
+        episode.texts.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
+        parts = {f"reward/{name}": value for name, value in info.get("reward_parts", {}).items()}
+        episode.info = {**verdict.parts, **parts}
+        self.over = True
+
+    def overflow(self) -> None:
+        """End an episode that does not fit: no answer, so no credit beyond what was paid."""
+        self.episode.reward, self.episode.score = sum(self.episode.turn_rewards), 0.0
+        self.episode.status = CONTEXT
+        self.episode.texts.append("[context: 0] the context is full")
+        self.over = True
+
+    def fail(self, error: Exception) -> None:
+        """End an episode of which nothing can be said."""
+        self.episode.status = str(Status.VERIFIER_ERROR)
+        self.episode.texts.append(f"[{self.episode.status}] {type(error).__name__}: {error}")
+        self.over = True
+
+
+def _limit_turns(env: gymnasium.Env[str, str], horizon: int) -> None:
+    from rlvr_envs.wrappers.horizon import TurnLimit
+
+    TurnLimit(env.unwrapped, horizon).begin()
+
+
+def _attempt(function: Callable[..., T], *arguments: Any) -> T | Exception:
+    """Return the result, or the exception of a broken environment."""
+    try:
+        return function(*arguments)
+    except _MENDABLE:
+        raise
+    except Exception as error:  # noqa: BLE001 - one broken environment must not end the training
+        return error
