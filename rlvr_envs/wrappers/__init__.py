@@ -6,6 +6,14 @@ same with and without it; only `SelfPlay` leaves an episode unscored whose solve
 """
 
 from rlvr_envs.wrappers.horizon import Horizon
+from rlvr_envs.wrappers.noise import (
+    AppealRate,
+    Noise,
+    NoisyVerifier,
+    backward_corrected,
+    forward_corrected,
+)
+from rlvr_envs.wrappers.played import EpisodeReward, EpisodeScheme, Played
 from rlvr_envs.wrappers.schemes import ASearcher, Scheme, SearchR1, ToolCosts
 from rlvr_envs.wrappers.search_rewards import ASearcherReward, SearchR1Reward
 from rlvr_envs.wrappers.self_play import SelfPlay
@@ -15,7 +23,13 @@ from rlvr_envs.wrappers.tool_cost import ToolCost
 __all__ = [
     "ASearcher",
     "ASearcherReward",
+    "AppealRate",
+    "EpisodeReward",
+    "EpisodeScheme",
     "Horizon",
+    "Noise",
+    "NoisyVerifier",
+    "Played",
     "Scheme",
     "SearchR1",
     "SearchR1Reward",
@@ -23,4 +37,6 @@ __all__ = [
     "ShapedReward",
     "ToolCost",
     "ToolCosts",
+    "backward_corrected",
+    "forward_corrected",
 ]

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import MAX_RESPONSE_CHARS
 from rlvr_envs.wrappers.horizon import REASON, HorizonLike, TurnLimit, announcement, checked, turns
+from rlvr_envs.wrappers.played import EpisodeLog, EpisodeScheme
 from rlvr_envs.wrappers.schemes import ASearcher, Scheme, SearchR1, ToolCosts
 from rlvr_envs.wrappers.shaping import booked, shaped
 
@@ -58,6 +59,69 @@ class ShapedReward(_Wrapper):
             _put(final, "reward_parts", i, self.num_envs, parts)
             rewards[i] = reward
         return texts, rewards, terminated, truncated, infos
+
+
+class EpisodeReward(_Wrapper):
+    """Replaces the rewards that episodes end with by those of an `EpisodeScheme`.
+
+    Args:
+        env: a vector environment of this package's environments.
+        scheme: what the reward is.
+    """
+
+    def __init__(self, env: Environments, scheme: EpisodeScheme) -> None:
+        super().__init__(env)
+        self.scheme = scheme
+        self._mode = env.metadata["autoreset_mode"]
+        self._logs = [EpisodeLog(i) for i in range(self.num_envs)]
+        self._waiting = np.zeros(self.num_envs, dtype=np.bool_)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Texts, Infos]:
+        """Pose the next problems."""
+        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=np.bool_))
+        texts, infos = self.env.reset(seed=seed, options=options)  # type: ignore[arg-type]
+        seeds = self._seeds(seed)
+        for i in np.flatnonzero(mask).tolist():
+            self._logs[i].reseed(seeds[i])
+            self._begin(i)
+        return texts, infos
+
+    def step(self, actions: Sequence[str]) -> tuple[Texts, Array, Array, Array, Infos]:
+        """Give each environment its action; last steps have the scheme's reward."""
+        texts, rewards, terminated, truncated, infos = self.env.step(actions)
+        final = infos.get("final_info", infos)
+        ended = final.get("_verdict", np.zeros(self.num_envs, dtype=np.bool_))
+        rewards = np.array(rewards, dtype=np.float64)
+        for i, log in enumerate(self._logs):
+            if self._waiting[i]:
+                if self._mode is AutoresetMode.NEXT_STEP:
+                    self._begin(i)
+                continue
+            log.actions.append(actions[i])
+            if not ended[i]:
+                continue
+            verdict, earned = final["verdict"][i], float(rewards[i])
+            rewards[i], parts = log.settle(self.scheme, verdict, earned, _parts(final, i))
+            _forget(final, "reward_parts", i)
+            _put(final, "reward_parts", i, self.num_envs, parts)
+            self._waiting[i] = True
+            if self._mode is AutoresetMode.SAME_STEP:
+                self._begin(i)
+        return texts, rewards, terminated, truncated, infos
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        """Return a seed for each environment; a list may have one for each group."""
+        given = [seed] if seed is None or isinstance(seed, (int, np.integer)) else list(seed)
+        return [value for value in given for _ in range(self.num_envs // len(given))]
+
+    def _begin(self, i: int) -> None:
+        self._logs[i].begin()
+        self._waiting[i] = False
 
 
 class SearchR1Reward(ShapedReward):

@@ -1,0 +1,138 @@
+"""Rewards from a whole episode: its verdict, what the agent wrote, and a seed for chance.
+
+Schemes that need no more than the verdict are in `rlvr_envs.wrappers.schemes`.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import gymnasium
+import numpy as np
+
+from rlvr_envs.core.seeding import Rng, draw_seed, stream
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.wrappers.shaping import check_wraps_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """An episode that is over, as a scheme sees it.
+
+    Attributes:
+        verdict: that it ended with; always a scored one.
+        actions: what the agent wrote, message by message.
+        earned: the reward of the last step so far.
+        seed: of this episode, for schemes with chance in them. Episodes of one group have
+            different ones.
+    """
+
+    verdict: Verdict
+    actions: tuple[str, ...]
+    earned: float
+    seed: int
+
+
+class EpisodeScheme(Protocol):
+    """What turns a played episode into its reward.
+
+    Attributes:
+        name: of the scheme, in ``info["reward_parts"]`` of an episode that is not scored.
+        adds: whether its parts are added to the reward so far; otherwise they replace it.
+    """
+
+    name: ClassVar[str]
+    adds: ClassVar[bool]
+
+    def parts(self, played: Played) -> dict[str, float]:
+        """Return the named numbers that make up the reward, or that are added to it."""
+
+
+class EpisodeReward(gymnasium.Wrapper[str, str, str, str]):
+    """Gives an episode the reward of an `EpisodeScheme` at its end; the verdict stays.
+
+    ``info["reward_parts"]`` adds up to the reward. An episode that is not scored has reward 0 and
+    stays not scored. Chance depends on ``reset(seed=...)`` alone and goes on from episode to
+    episode, as the problems do; without any seed it differs from run to run.
+
+    Args:
+        env: an environment of this package, wrapped or not.
+        scheme: what the reward is.
+
+    Raises:
+        ConfigError: the environment is another one.
+    """
+
+    def __init__(self, env: gymnasium.Env[str, str], scheme: EpisodeScheme) -> None:
+        super().__init__(env)
+        check_wraps_text(self, env.unwrapped)
+        self.scheme = scheme
+        self._log = EpisodeLog()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Pose the next problem."""
+        prompt, info = self.env.reset(seed=seed, options=options)
+        self._log.reseed(seed)
+        self._log.begin()
+        return prompt, info
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Take the agent's text; the reward of the last step is the scheme's."""
+        text, earned, terminated, truncated, info = self.env.step(action)
+        self._log.actions.append(action)
+        if not (terminated or truncated):
+            return text, float(earned), terminated, truncated, info
+        before = info.get("reward_parts")
+        reward, parts = self._log.settle(self.scheme, info["verdict"], float(earned), before)
+        return text, reward, terminated, truncated, {**info, "reward_parts": parts}
+
+
+class EpisodeLog:
+    """What is known of the running episode of one environment.
+
+    Args:
+        member: the number of the environment among those that were seeded together.
+    """
+
+    def __init__(self, member: int = 0) -> None:
+        self._member = member
+        self._rng: Rng | None = None
+        self._seed = 0
+        self.actions: list[str] = []
+
+    def reseed(self, seed: int | None) -> None:
+        """Begin a new sequence of episode seeds, or go on with the old one if there is no seed."""
+        if seed is None and self._rng is None:
+            seed = draw_seed(np.random.default_rng())
+        if seed is not None:
+            self._rng = stream("played", int(seed), self._member)
+
+    def begin(self) -> None:
+        """Forget the last episode and draw the next one's seed."""
+        self.actions = []
+        if self._rng is not None:
+            self._seed = draw_seed(self._rng)
+
+    def settle(
+        self,
+        scheme: EpisodeScheme,
+        verdict: Verdict,
+        earned: float,
+        before: Mapping[str, float] | None,
+    ) -> tuple[float, dict[str, float]]:
+        """Return the reward of the episode that has just ended, and its parts."""
+        if not verdict.scored:
+            return 0.0, {scheme.name: 0.0}
+        played = Played(
+            verdict=verdict, actions=tuple(self.actions), earned=earned, seed=self._seed
+        )
+        parts = scheme.parts(played)
+        if not scheme.adds:
+            return math.fsum(parts.values()), parts
+        booked = dict(before or {"environment": earned})
+        for name, value in parts.items():
+            booked[name] = booked.get(name, 0.0) + value
+        return earned + math.fsum(parts.values()), booked
