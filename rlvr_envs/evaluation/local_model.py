@@ -6,6 +6,7 @@ compiles llama.cpp, which is not needed here.
 """
 
 import asyncio
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from rlvr_envs.evaluation.policy import (
 
 SMOLLM2 = "smollm2"
 _TURN_START, _TURN_END = "<|im_start|>", "<|im_end|>"  # of the ChatML format
+_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 # How long a batch that is not full waits for more requests.
@@ -44,7 +46,7 @@ def find_model(name: str) -> ModelFiles:
     """Return where the model of a ``local:`` policy is.
 
     Raises:
-        ConfigError: a file is named that does not exist.
+        ConfigError: a file or folder is named that does not exist.
         DependencyError: the package that carries the model is missing.
     """
     if name == SMOLLM2:
@@ -59,6 +61,8 @@ def find_model(name: str) -> ModelFiles:
         if len(files) != 1:
             raise ConfigError(f"{name!r} holds neither a config.json nor exactly one .gguf file")
         return ModelFiles(name, files[0].name)
+    if not path.is_dir() and not _HUB_NAME.fullmatch(name):
+        raise ConfigError(f"there is no model folder {name!r}")
     return ModelFiles(name)
 
 
@@ -71,19 +75,36 @@ def _packaged(package: str, hint: str) -> ModelFiles:
     raise DependencyError(f"the model of {package} is not installed: {hint}")
 
 
+def pick_device(name: str) -> str:
+    """Return the name of the device that ``name`` means, where ``auto`` prefers a GPU.
+
+    Raises:
+        ConfigError: there is no such device.
+    """
+    import torch
+
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        kind = torch.device(name).type
+    except RuntimeError as error:
+        raise ConfigError(f"there is no device {name!r}: name cpu, cuda or auto") from error
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device 'cuda' needs a GPU, and torch finds none: name cpu or auto")
+    return name
+
+
 def load_model(name: str, options: PolicyOptions) -> tuple[Any, Any]:
     """Return the model and its tokenizer, ready to generate.
 
     Raises:
-        ConfigError: the model cannot be loaded.
+        ConfigError: the model cannot be loaded, or there is no such device.
         DependencyError: a package is missing.
     """
     files = find_model(name)
     torch, transformers = _packages(files)
     extra = {} if files.gguf is None else {"gguf_file": files.gguf}
-    device = options.device
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = pick_device(options.device)
     dtype = options.dtype
     if dtype == "auto":
         dtype = "float32" if device == "cpu" else "bfloat16"
