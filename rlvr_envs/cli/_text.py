@@ -1,15 +1,11 @@
 """What several subcommands need: reading difficulties, numbers and knobs, and plain tables."""
 
 import argparse
-import json
 import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Any
-
-from rlvr_envs.core.errors import ConfigError
 
 # The ladder has no end, but one more zero typed by mistake would work for hours in silence.
 MAX_RUNG = 1000
@@ -71,20 +67,6 @@ def add_knobs(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="set a knob of a single task (repeatable; `rlvr show ID` lists them)",
     )
-
-
-def knobs(pairs: Sequence[str]) -> dict[str, Any]:
-    """Read ``["n_items=12", "kind=hard"]``; values are JSON where they can be, else text."""
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"a knob is set as name=value, got {pair!r}")
-        try:
-            found[name] = json.loads(value)
-        except ValueError:
-            found[name] = value
-    return found
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

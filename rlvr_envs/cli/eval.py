@@ -19,7 +19,7 @@ from typing import Any
 
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
-from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties
+from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs
 from rlvr_envs.evaluation.policies import make_policy
 from rlvr_envs.evaluation.policy import Policy, PolicyOptions
 from rlvr_envs.evaluation.runner import Evaluation, Progress, run_plan
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         shots=args.shots,
         answer_format=args.answer_format,
-        knobs=_text.knobs(args.knob),
+        knobs=read_knobs(args.knob),
     )
     options = PolicyOptions(**{o.name: getattr(args, o.name) for o in fields(PolicyOptions)})
     policies = [make_policy(spec, options) for spec in args.policy]

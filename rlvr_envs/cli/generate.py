@@ -18,6 +18,7 @@ from rlvr_envs.datasets.generate import generate
 from rlvr_envs.datasets.plan import FILE_FORMATS, Plan
 from rlvr_envs.datasets.split import read_splits
 from rlvr_envs.datasets.store import sha256_of
+from rlvr_envs.evaluation.plan import read_knobs
 
 HELP = "generate a dataset of problems"
 
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         difficulty=args.difficulty,
         splits=read_splits(args.split),
-        knobs=_text.knobs(args.knob),
+        knobs=read_knobs(args.knob),
         answer_format=args.answer_format,
         file_format=args.format,
         shard_rows=args.shard_rows,

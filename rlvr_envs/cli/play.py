@@ -12,11 +12,12 @@ import sys
 
 from rlvr_envs.cli._play_input import Keyboard
 from rlvr_envs.cli._terminal import Screen, harmless, targets
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, knobs, natural, positive, width
+from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, positive, width
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.task import InteractiveTask, Shorthand
+from rlvr_envs.evaluation.plan import read_knobs
 
 HELP = "play an environment in the terminal"
 
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Play until the input ends."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # a page may have what a terminal cannot show
         sys.stdout.reconfigure(errors="replace")
-    env = TextEnv(args.id, difficulty=args.difficulty, **knobs(args.knob))
+    env = TextEnv(args.id, difficulty=args.difficulty, **read_knobs(args.knob))
     screen = Screen()
     game = _Game(env, screen)
     played, total = 0, 0.0

@@ -5,11 +5,12 @@ import dataclasses
 import inspect
 import textwrap
 
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, knobs, natural, table, width
+from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, table, width
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.registry import TaskSpec
 from rlvr_envs.core.task import IndexedTask
+from rlvr_envs.evaluation.plan import read_knobs
 
 HELP = "show what an id is: documentation, spaces, ladder, an example with its oracle answer"
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the page."""
     env_id = registry.full_id(args.id)
-    chosen = knobs(args.knob)
+    chosen = read_knobs(args.knob)
     print(env_id)
     print("=" * len(env_id))
     if env_id in registry.mixture_ids():

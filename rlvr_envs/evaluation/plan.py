@@ -1,5 +1,6 @@
 """What an evaluation asks: ids, difficulties, problems and samples, checked before it starts."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -34,6 +35,24 @@ def read_difficulties(text: str | None) -> tuple[int | None, ...]:
             raise ConfigError(f"the range {part!r} of {text!r} is empty or has over 1000 rungs")
         rungs.extend(range(first, last + 1))
     return tuple(dict.fromkeys(rungs))
+
+
+def read_knobs(pairs: Sequence[str]) -> dict[str, Any]:
+    """Return the knobs of ``["n_items=12", "kind=hard"]``; what is no JSON is text.
+
+    Raises:
+        ConfigError: there is no name, or nothing is set.
+    """
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"a knob is set as name=value, got {pair!r}")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
 
 
 def expand_ids(ids: Sequence[str], *, per_task: bool = False) -> tuple[str, ...]:
