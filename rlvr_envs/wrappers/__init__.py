@@ -18,6 +18,7 @@ from rlvr_envs.wrappers.schemes import ASearcher, Scheme, SearchR1, ToolCosts
 from rlvr_envs.wrappers.search_rewards import ASearcherReward, SearchR1Reward
 from rlvr_envs.wrappers.self_play import SelfPlay
 from rlvr_envs.wrappers.shaping import ShapedReward
+from rlvr_envs.wrappers.spurious import Flips, Phrases, RandomFlips, ReasoningPattern
 from rlvr_envs.wrappers.tool_cost import ToolCost
 
 __all__ = [
@@ -26,10 +27,14 @@ __all__ = [
     "AppealRate",
     "EpisodeReward",
     "EpisodeScheme",
+    "Flips",
     "Horizon",
     "Noise",
     "NoisyVerifier",
+    "Phrases",
     "Played",
+    "RandomFlips",
+    "ReasoningPattern",
     "Scheme",
     "SearchR1",
     "SearchR1Reward",

@@ -15,6 +15,9 @@ from rlvr_envs.core.seeding import Rng, draw_seed, stream
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.wrappers.shaping import check_wraps_text
 
+# What is read of the info that an episode ends with.
+ENDING = ("verdict", "task", "problem_seed", "reference")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
@@ -26,12 +29,14 @@ class Played:
         earned: the reward of the last step so far.
         seed: of this episode, for schemes with chance in them. Episodes of one group have
             different ones.
+        problem: a text that the episodes of a problem share.
     """
 
     verdict: Verdict
     actions: tuple[str, ...]
     earned: float
     seed: int
+    problem: str = ""
 
 
 class EpisodeScheme(Protocol):
@@ -86,7 +91,7 @@ class EpisodeReward(gymnasium.Wrapper[str, str, str, str]):
         if not (terminated or truncated):
             return text, float(earned), terminated, truncated, info
         before = info.get("reward_parts")
-        reward, parts = self._log.settle(self.scheme, info["verdict"], float(earned), before)
+        reward, parts = self._log.settle(self.scheme, info, float(earned), before)
         return text, reward, terminated, truncated, {**info, "reward_parts": parts}
 
 
@@ -119,15 +124,20 @@ class EpisodeLog:
     def settle(
         self,
         scheme: EpisodeScheme,
-        verdict: Verdict,
+        info: Mapping[str, Any],
         earned: float,
         before: Mapping[str, float] | None,
     ) -> tuple[float, dict[str, float]]:
-        """Return the reward of the episode that has just ended, and its parts."""
-        if not verdict.scored:
+        """Return the reward of the episode that has just ended with this info, and its parts."""
+        if not info["verdict"].scored:
             return 0.0, {scheme.name: 0.0}
+        drawn = info["problem_seed"]  # None for a row of a dataset
         played = Played(
-            verdict=verdict, actions=tuple(self.actions), earned=earned, seed=self._seed
+            verdict=info["verdict"],
+            actions=tuple(self.actions),
+            earned=earned,
+            seed=self._seed,
+            problem=f"{info['task']}/{info['reference'] if drawn is None else drawn}",
         )
         parts = scheme.parts(played)
         if not scheme.adds:

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import MAX_RESPONSE_CHARS
 from rlvr_envs.wrappers.horizon import REASON, HorizonLike, TurnLimit, announcement, checked, turns
-from rlvr_envs.wrappers.played import EpisodeLog, EpisodeScheme
+from rlvr_envs.wrappers.played import ENDING, EpisodeLog, EpisodeScheme
 from rlvr_envs.wrappers.schemes import ASearcher, Scheme, SearchR1, ToolCosts
 from rlvr_envs.wrappers.shaping import booked, shaped
 
@@ -105,8 +105,9 @@ class EpisodeReward(_Wrapper):
             log.actions.append(actions[i])
             if not ended[i]:
                 continue
-            verdict, earned = final["verdict"][i], float(rewards[i])
-            rewards[i], parts = log.settle(self.scheme, verdict, earned, _parts(final, i))
+            info = {name: final[name][i] for name in ENDING}
+            earned, before = float(rewards[i]), _parts(final, i)
+            rewards[i], parts = log.settle(self.scheme, info, earned, before)
             _forget(final, "reward_parts", i)
             _put(final, "reward_parts", i, self.num_envs, parts)
             self._waiting[i] = True
