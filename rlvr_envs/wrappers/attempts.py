@@ -113,7 +113,7 @@ class Attempts(gymnasium.Wrapper[str, str, str, str]):
         if not attempt.verdict.scored:
             return text, 0.0, terminated, truncated, {**info, **self._outcome(), "reward_parts": {}}
         parts = self._parts(attempt, last=last)
-        reward = sum(parts.values())
+        reward = float(sum(parts.values()))
         if last:
             told = {**info, **self._outcome(), "reward_parts": parts}
             return text, reward, terminated, truncated, told

@@ -43,7 +43,7 @@ class UnaryRetry(Attempts, RecordConstructorArgs):
         ConfigError: an argument is out of range; at a reset, the task has several turns.
     """
 
-    def __init__(  # noqa: PLR0913 - every argument is the user's, and all but one are keywords
+    def __init__(
         self,
         env: gymnasium.Env[str, str],
         *,
@@ -139,9 +139,10 @@ class VerbalRetry(Attempts, RecordConstructorArgs):
 def criticism(verdict: Verdict) -> str:
     """Return what a verdict says to the one whose answer it is about."""
     detail = verdict.detail.strip()
+    wrong = "That is not fully right" if verdict.status is Status.PARTIAL else "That is not right"
     if not detail:
-        return "That is not right. Try again."
-    return f"That is not right: {detail if detail[-1] in '.!?' else detail + '.'} Try again."
+        return f"{wrong}. Try again."
+    return f"{wrong}: {detail if detail[-1] in '.!?' else detail + '.'} Try again."
 
 
 def repeated_share(answers: list[str]) -> float:

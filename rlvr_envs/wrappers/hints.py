@@ -1,0 +1,243 @@
+"""Hints in prompts: to problems that were failed before, or as long as a target asks for."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import gymnasium
+from gymnasium.utils import RecordConstructorArgs
+
+from rlvr_envs.core.answer import answer_format
+from rlvr_envs.core.env import MAX_OBSERVATION_CHARS
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.instance import Instance
+from rlvr_envs.core.verdict import Status
+from rlvr_envs.wrappers.failures import Failures
+from rlvr_envs.wrappers.item_response import ItemResponse
+from rlvr_envs.wrappers.shaping import check_wraps_text
+
+HintsOf = Callable[[Instance], Sequence[str]]
+MAX_PREFIXES = 32
+
+
+def reference_prefixes(instance: Instance) -> list[str]:
+    """Return beginnings of the oracle's answer, shortest first, none of them the whole.
+
+    A text of several lines is cut into lines, another into words, and a single word into
+    characters; where a task has several turns, its first actions. Long ones are cut at 32 places.
+    """
+    reference = instance.reference()
+    if isinstance(reference, list):
+        pieces = [f"{action}\n" for action in reference]
+    else:
+        pieces = _pieces(reference.strip())
+    cuts = range(1, len(pieces))
+    kept = [cuts[i * len(cuts) // MAX_PREFIXES] for i in range(MAX_PREFIXES)] if cuts else []
+    prefixes = dict.fromkeys("".join(pieces[:cut]).strip() for cut in kept)
+    return [prefix for prefix in prefixes if prefix]
+
+
+def _pieces(text: str) -> list[str]:
+    lines = text.splitlines(keepends=True)
+    if len(lines) > 1:
+        return lines
+    words: list[str] = re.findall(r"\S+\s*", text)
+    return words if len(words) > 1 else list(text)
+
+
+class Ladder:
+    """The hints to one problem, from none up.
+
+    Args:
+        instance: the problem.
+        hints: where they come from.
+        reveal: whether the oracle's answer itself is the last of them, and no hint is held back
+            for being a right answer.
+    """
+
+    def __init__(self, instance: Instance, hints: HintsOf, *, reveal: bool) -> None:
+        self._instance = instance
+        self._hints = hints
+        self._reveal = reveal
+        self._lead = "how a right answer begins" if hints is reference_prefixes else ""
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The hints; worked out only where they are asked for, because oracles take their time."""
+        texts: Any = self._hints(self._instance)
+        listed = isinstance(texts, (list, tuple))
+        if not listed or not all(isinstance(text, str) for text in texts):
+            raise ConfigError(f"hints are a list of texts, weakest first, got {texts!r:.80}")
+        return [*texts, whole(self._instance)] if self._reveal else list(texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @property
+    def problem(self) -> str:
+        """What tells the problem from others."""
+        return self._instance.fingerprint()
+
+    def at(self, level: int, room: int = MAX_OBSERVATION_CHARS) -> tuple[int, str]:
+        """Return the strongest hint up to a level that may be told, and its level; 0 is none."""
+        for lower in range(min(level, len(self)) if level else 0, 0, -1):
+            text = self._texts[lower - 1]
+            told = f"Hint, {self._lead}:\n{text}" if self._lead else f"Hint: {text}"
+            if len(told) <= room and (self._reveal or not self._tells_all(text)):
+                return lower, told
+        return 0, ""
+
+    def _tells_all(self, text: str) -> bool:
+        """Whether a hint is a right answer, as it stands or written as one."""
+        responses = [text]
+        if not self._instance.interactive:
+            responses.append(answer_format(self._instance.format_label).wrap(text))
+        return any(self._instance.judge(told).status is Status.CORRECT for told in responses)
+
+
+def whole(instance: Instance) -> str:
+    """Return the oracle's answer, or its actions, as one text."""
+    reference = instance.reference()
+    return "\n".join(reference) if isinstance(reference, list) else reference
+
+
+class PromptHints(gymnasium.Wrapper[str, str, str, str]):
+    """Ends a prompt in a hint, and takes down how the episode went.
+
+    ``info["hint"]`` is what was added, empty for nothing, ``info["hint_level"]`` which of the
+    hints it is, from 0 for none, and ``info["bare_prompt"]``, after a reset, the prompt without
+    it. The reset option ``hint_level`` asks for a level, for this episode only. Rewards and
+    verdicts are left alone.
+
+    Args:
+        env: an environment of this package, wrapped or not.
+        hints: called with the instance; returns hints from the weakest to the strongest, one of
+            which is shown at a time.
+        reveal: whether the strongest hint is the oracle's answer itself. Otherwise a hint that is
+            a right answer is held back for a weaker one.
+
+    Raises:
+        ConfigError: the hints are no texts.
+    """
+
+    prompts_once = True  # retries would pose the problem without its hint
+
+    def __init__(self, env: gymnasium.Env[str, str], hints: HintsOf, *, reveal: bool) -> None:
+        super().__init__(env)
+        check_wraps_text(self, env.unwrapped)
+        if not callable(hints):
+            raise ConfigError(f"hints is called with an instance, got {hints!r:.80}")
+        self._hints = hints
+        self._reveal = reveal
+        self._played: Ladder | None = None
+        self._wanted = 0
+        self._info: dict[str, Any] = {}
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Pose the next problem, with the hint that it has come to."""
+        own = dict(options or {})
+        asked = own.pop("hint_level", None)
+        if asked is not None and (
+            isinstance(asked, bool) or not isinstance(asked, int) or asked < 0
+        ):
+            raise ConfigError(f"a hint_level is an integer from 0, got {asked!r}")
+        prompt, info = self.env.reset(seed=seed, options=own)
+        base: Any = self.env.unwrapped
+        self._played = ladder = Ladder(base.instance, self._hints, reveal=self._reveal)
+        self._wanted = self._level(ladder) if asked is None else asked
+        level, hint = ladder.at(self._wanted, MAX_OBSERVATION_CHARS - len(prompt) - 2)
+        self._info = {"hint": hint, "hint_level": level}
+        told = f"{prompt}\n\n{hint}" if hint else prompt
+        return told, {**info, **self._info, "bare_prompt": prompt}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Take the agent's text; the end of an episode is taken down."""
+        text, reward, terminated, truncated, info = self.env.step(action)
+        if (terminated or truncated) and info["verdict"].scored and self._played is not None:
+            self._record(self._played, self._wanted, info["verdict"].score)
+        return text, float(reward), terminated, truncated, {**info, **self._info}
+
+    def _level(self, ladder: Ladder) -> int:
+        """Return the level that a problem has come to."""
+        raise NotImplementedError
+
+    def _record(self, ladder: Ladder, level: int, score: float) -> None:
+        """Take down the score of an episode that was to be played at a level."""
+        raise NotImplementedError
+
+
+class HintOnFailure(PromptHints, RecordConstructorArgs):
+    """Gives a hint to a problem that was failed before (Guide, arXiv 2506.13923).
+
+    A problem is posed without a hint until ``memory`` has counted enough failures of it in a row;
+    then with the weakest hint, and so on. A solved episode takes one step back. To ask for a hint
+    yourself, as after a group that failed, reset with ``options={"problem_seed": ..., "hint_level":
+    1}``. ``info["bare_prompt"]`` is what the policy's probability without the hint needs, for the
+    importance weights of the paper.
+
+    Args:
+        env: an environment of this package, wrapped or not.
+        memory: what counts; give the environments of a group the same one.
+        hints: called with the instance; returns hints from the weakest to the strongest.
+        reveal: whether the strongest hint is the oracle's answer itself.
+
+    Raises:
+        ConfigError: the hints are no texts.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[str, str],
+        memory: Failures | None = None,
+        *,
+        hints: HintsOf = reference_prefixes,
+        reveal: bool = False,
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self, _disable_deepcopy=True, memory=memory, hints=hints, reveal=reveal
+        )
+        super().__init__(env, hints, reveal=reveal)
+        self.memory = memory or Failures()
+
+    def _level(self, ladder: Ladder) -> int:
+        return self.memory.level(ladder.problem)
+
+    def _record(self, ladder: Ladder, level: int, score: float) -> None:
+        most = len(ladder) if level else 1  # nothing is shown where there is not even one
+        self.memory.record(ladder.problem, level, max(1, most), score)
+
+
+class ItemResponseHints(PromptHints, RecordConstructorArgs):
+    """Shows as much of the solution as keeps the accuracy at a target (SEELE, arXiv 2509.06923).
+
+    The hints of a problem are the beginnings of its solution, none of them the whole; with n of
+    them, the solution has n + 1 steps. How many are shown is up to ``memory``.
+
+    Args:
+        env: an environment of this package, wrapped or not.
+        memory: fits the curves; give the environments of a group the same one.
+        hints: called with the instance; returns the first step of a solution, the first two, ...
+
+    Raises:
+        ConfigError: the hints are no texts.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[str, str],
+        memory: ItemResponse | None = None,
+        *,
+        hints: HintsOf = reference_prefixes,
+    ) -> None:
+        RecordConstructorArgs.__init__(self, _disable_deepcopy=True, memory=memory, hints=hints)
+        super().__init__(env, hints, reveal=False)
+        self.memory = memory or ItemResponse()
+
+    def _level(self, ladder: Ladder) -> int:
+        return self.memory.level(ladder.problem, len(ladder) + 1)
+
+    def _record(self, ladder: Ladder, level: int, score: float) -> None:
+        self.memory.record(ladder.problem, level, len(ladder) + 1, score)
