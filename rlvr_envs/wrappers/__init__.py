@@ -5,7 +5,20 @@ same with and without it; only `SelfPlay` leaves an episode unscored whose solve
 `rlvr_envs.wrappers.vector` has the reward wrappers and `Horizon` for many environments at once.
 """
 
+from rlvr_envs.wrappers.attempts import Attempt, Attempts
+from rlvr_envs.wrappers.confidence import (
+    Calibrated,
+    CalibratedConfidence,
+    auroc,
+    brier_score,
+    calibration,
+    expected_calibration_error,
+)
+from rlvr_envs.wrappers.failures import Failures
+from rlvr_envs.wrappers.guidance import GuidanceAfterFailure
+from rlvr_envs.wrappers.hints import HintOnFailure, ItemResponseHints, reference_prefixes
 from rlvr_envs.wrappers.horizon import Horizon
+from rlvr_envs.wrappers.item_response import ItemResponse
 from rlvr_envs.wrappers.noise import (
     AppealRate,
     Noise,
@@ -14,8 +27,10 @@ from rlvr_envs.wrappers.noise import (
     forward_corrected,
 )
 from rlvr_envs.wrappers.played import EpisodeReward, EpisodeScheme, Played
+from rlvr_envs.wrappers.retry import UnaryRetry, VerbalRetry
 from rlvr_envs.wrappers.schemes import ASearcher, Scheme, SearchR1, ToolCosts
 from rlvr_envs.wrappers.search_rewards import ASearcherReward, SearchR1Reward
+from rlvr_envs.wrappers.self_correction import SelfCorrection
 from rlvr_envs.wrappers.self_play import SelfPlay
 from rlvr_envs.wrappers.shaping import ShapedReward
 from rlvr_envs.wrappers.spurious import Flips, Phrases, RandomFlips, ReasoningPattern
@@ -25,10 +40,19 @@ __all__ = [
     "ASearcher",
     "ASearcherReward",
     "AppealRate",
+    "Attempt",
+    "Attempts",
+    "Calibrated",
+    "CalibratedConfidence",
     "EpisodeReward",
     "EpisodeScheme",
+    "Failures",
     "Flips",
+    "GuidanceAfterFailure",
+    "HintOnFailure",
     "Horizon",
+    "ItemResponse",
+    "ItemResponseHints",
     "Noise",
     "NoisyVerifier",
     "Phrases",
@@ -38,10 +62,18 @@ __all__ = [
     "Scheme",
     "SearchR1",
     "SearchR1Reward",
+    "SelfCorrection",
     "SelfPlay",
     "ShapedReward",
     "ToolCost",
     "ToolCosts",
+    "UnaryRetry",
+    "VerbalRetry",
+    "auroc",
     "backward_corrected",
+    "brier_score",
+    "calibration",
+    "expected_calibration_error",
     "forward_corrected",
+    "reference_prefixes",
 ]

@@ -86,13 +86,17 @@ class EpisodeReward(gymnasium.Wrapper[str, str, str, str]):
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Take the agent's text; the reward of the last step is the scheme's."""
-        text, earned, terminated, truncated, info = self.env.step(action)
+        text, earned, terminated, truncated, info = self.env.step(self.handed(action))
         self._log.actions.append(action)
         if not (terminated or truncated):
             return text, float(earned), terminated, truncated, info
         before = info.get("reward_parts")
         reward, parts = self._log.settle(self.scheme, info, float(earned), before)
         return text, reward, terminated, truncated, {**info, "reward_parts": parts}
+
+    def handed(self, action: str) -> str:
+        """Return what the environment gets of a message; the scheme sees all of it."""
+        return action
 
 
 class EpisodeLog:
