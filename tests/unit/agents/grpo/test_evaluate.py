@@ -1,5 +1,6 @@
 """Held-out evaluation, with samplers that answer from a script."""
 
+import asyncio
 import itertools
 import re
 
@@ -7,12 +8,12 @@ import numpy as np
 import pytest
 
 from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.evaluate import held_out
+from rlvr_envs.agents.grpo.evaluate import SamplerPolicy, held_out
 from rlvr_envs.agents.grpo.sampler import Completion
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.evaluation import evaluate
 from rlvr_envs.evaluation.plan import Plan, expand_ids
-from rlvr_envs.evaluation.policy import Policy, Response
+from rlvr_envs.evaluation.policy import Policy, Request, Response
 
 torch = pytest.importorskip("torch")
 
@@ -128,6 +129,23 @@ def test_batches_and_draws_are_the_same_in_every_evaluation():
     assert runs[0] == runs[1]
     assert runs[0][1][0][0] == runs[2][1][0][0], "another seed asks the same problems"
     assert runs[0][1][0][2] != runs[2][1][0][2], "but draws other answers"
+
+
+def test_a_batch_has_one_order_whoever_comes_first():
+    plan = Plan(ids=expand_ids(["Gcd-v0"]), difficulties=(0,), episodes=3)
+    instances = [q.instance() for q in plan.cells()[0].questions(plan)]
+    requests = [Request(i, ({"role": "user", "content": i.prompt()},), 0, 0) for i in instances]
+
+    async def ask(order):
+        script = Script(lambda *_: "no")
+        policy = SamplerPolicy("p", config("Gcd-v0"), script, Letters(), 1.0)
+        policy.expect(3)
+        await asyncio.gather(*(policy.act(requests[i]) for i in order))
+        return script.calls
+
+    first = asyncio.run(ask([0, 1, 2]))
+    assert len(first) == 1
+    assert asyncio.run(ask([2, 0, 1])) == first
 
 
 def test_a_conversation_is_kept_as_tokens():
