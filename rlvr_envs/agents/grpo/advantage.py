@@ -14,6 +14,8 @@ from torch import Tensor
 
 from rlvr_envs.core.errors import ConfigError
 
+EXPERIMENTAL = ("dr_mas",)
+
 
 def reinforce(rewards: Tensor) -> Tensor:
     """Return A = r, with no baseline (Williams, 1992)."""

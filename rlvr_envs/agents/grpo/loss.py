@@ -32,6 +32,8 @@ LOG_RATIO_LIMIT = 20.0
 
 Level = Literal["token", "sequence"]
 
+EXPERIMENTAL = ("prefix_ratio", "forward_kl", "jensen_shannon", "balanced", "balanced_weights")
+
 
 def token_ratio(logp: Tensor, old: Tensor, mask: Tensor) -> Tensor:
     """Return r_t = exp(logp_t - old_t), (B, T), and 1 outside the mask (PPO, arXiv 1707.06347)."""
@@ -55,11 +57,7 @@ def prefix_ratio(ratio: Tensor, mask: Tensor) -> Tensor:
     """Return r_t * sg(min(1, min_{j<t} r_j)), (B, T) (MinPRO); experimental.
 
     A token's weight thus falls with the least likely token before it, and no product of many ratios
-    is needed. The bound of 1 is an inference.
-
-    Args:
-        ratio: (B, T), of `token_ratio`.
-        mask: (B, T); what is outside is no part of the prefix.
+    is needed. The bound of 1 is an inference. What is outside the mask is no part of the prefix.
     """
     own = torch.where(mask.bool(), ratio.detach(), 1.0)
     before = torch.nn.functional.pad(own, (1, 0), value=1.0)[:, :-1]  # whose first is the bound
@@ -248,26 +246,42 @@ def balanced(
 
     c is what of a group has A > 0, or A < 0, and N_c how many they are (Balanced Aggregation). So
     right and wrong answers weigh by their number, whatever their lengths. Only the abstract is
-    known.
-
-    Args:
-        losses: (N, G, T), whole groups.
-        mask: (N, G, T).
-        advantages: (N, G), one for each answer.
-        n_groups: of the whole optimiser step; None for N.
+    known. Losses and mask are (N, G, T), of whole groups, and advantages (N, G); ``n_groups`` is
+    the whole step's, None for N. For parts of groups there is `balanced_weights`.
     """
     if losses.ndim != 3 or advantages.shape != losses.shape[:2]:
         raise ConfigError(
             "need losses (N, G, T) and advantages (N, G), got "
             f"{tuple(losses.shape)} and {tuple(advantages.shape)}"
         )
-    sums = _kept(losses, mask).sum(2)
-    lengths = mask.bool().sum(2)
-    total = sums.new_zeros(())
+    groups = torch.arange(len(losses), device=losses.device).repeat_interleave(losses.shape[1])
+    sums, lengths = _kept(losses, mask).sum(2), mask.bool().sum(2)
+    weights = balanced_weights(advantages.flatten(), lengths.flatten(), groups, n_groups)
+    return (weights * sums.flatten()).sum()
+
+
+def balanced_weights(
+    advantages: Tensor, lengths: Tensor, groups: Tensor, n_groups: float | None = None
+) -> Tensor:
+    """Return by what to multiply each sequence's sum of losses for `balanced`; experimental.
+
+    A weight is N_c / (G * tokens of c) / n_groups, so that weights times sums add up to `balanced`
+    of the whole, however the sequences are split into micro-batches.
+
+    Args:
+        advantages: (B,), of whole groups; answers of 0 count in G alone.
+        lengths: (B,), in trained tokens.
+        groups: (B,), integers; only their being equal matters.
+        n_groups: of the whole optimiser step; None for those here.
+    """
+    names, row = groups.unique(return_inverse=True)
+    member = row == torch.arange(len(names), device=row.device)[:, None]
+    weights = torch.zeros_like(advantages)
     for side in (advantages > 0, advantages < 0):
-        mean = (sums * side).sum(1) / (lengths * side).sum(1).clamp(min=1)
-        total = total + (mean * side.sum(1)).sum() / side.shape[1]
-    return total / _denominator(len(losses), n_groups)
+        chosen = member & side
+        tokens = member.sum(1) * (chosen * lengths).sum(1).clamp(min=1)
+        weights = weights + side * (chosen.sum(1).to(weights) / tokens)[row]
+    return weights / _denominator(len(names), n_groups)
 
 
 def _kept(values: Tensor, mask: Tensor) -> Tensor:

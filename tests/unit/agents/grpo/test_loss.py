@@ -1,5 +1,6 @@
 """Losses against loops over floats, numbers worked by hand and exact expectations."""
 
+import itertools
 import math
 
 import pytest
@@ -8,7 +9,8 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import loss as L  # noqa: E402, N812  (it needs torch)
+from rlvr_envs.agents.grpo import advantage as adv  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo import loss as L  # noqa: E402, N812
 
 # Ratios on both sides of every clipping range, advantages of both signs, an empty sequence.
 MASK = [[1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0]]
@@ -173,6 +175,39 @@ def test_gradients_are_those_of_the_values(name, logp, old, advantages, mask):
     )
 
 
+def test_stopped_gradients_are_those_with_the_stopped_part_fixed(logp, old, advantages, mask):
+    ratio = L.token_ratio(logp, old, mask).detach()
+    whole = L.sequence_ratio(logp, old, mask).detach()
+    prefix = L.prefix_ratio(ratio, mask) / ratio
+    weights = L.truncated_weights(old, logp, mask)
+    fixed = {
+        "cispo": lambda x: L.cispo(ratio, x, advantages, mask),
+        "topr": lambda x: L.topr(whole, x, advantages, mask),
+        "minpro": lambda x: L.clipped(L.token_ratio(x, old, mask) * prefix, advantages),
+        "corrected": lambda x: L.reinforce(x, advantages, mask) * weights,
+    }
+    assert fixed.keys() == WITHOUT_A_PART
+    for name, formula in fixed.items():
+        assert torch.autograd.gradcheck(lambda x, f=formula: L.token_mean(f(x), mask), logp)
+        own = L.token_mean(objectives(logp, old, advantages, mask)[name], mask)
+        wanted = torch.autograd.grad(L.token_mean(formula(logp), mask), logp)
+        close(torch.autograd.grad(own, logp)[0], wanted[0])
+
+
+@pytest.mark.parametrize(
+    "aggregate",
+    [
+        L.token_mean,
+        L.sequence_mean,
+        L.sequence_sum,
+        lambda x, m: L.constant_length(x, m, 9),
+        lambda x, m: L.balanced(x[None], m[None], tensor([ADVANTAGES])),
+    ],
+)
+def test_gradients_of_aggregations(aggregate, logp, mask):
+    assert torch.autograd.gradcheck(lambda x: aggregate(x.square(), mask), logp)
+
+
 @pytest.mark.parametrize("name", ["clipped", "dual", "cispo", "soft", "minpro", "topr", "gspo"])
 def test_on_policy_every_objective_is_reinforce(name, old, advantages, mask):
     values = old.clone().requires_grad_()
@@ -204,6 +239,40 @@ def test_balanced_by_hand():
     close(L.balanced(losses, mask, advantages, n_groups=10), (2 / 3 + 5 / 3) / 10)
 
 
+def test_balanced_in_micro_batches_of_one():
+    generator = torch.Generator().manual_seed(0)
+    losses = torch.randn(3, 4, 5, generator=generator, dtype=torch.float64).requires_grad_()
+    mask = torch.rand(3, 4, 5, generator=generator) < 0.7
+    advantages = torch.randn(3, 4, generator=generator, dtype=torch.float64)
+    advantages[1, 2], advantages[2] = 0.0, advantages[2].abs()
+    whole = L.balanced(losses, mask, advantages)
+    (wanted,) = torch.autograd.grad(whole, losses)
+
+    order = torch.randperm(12, generator=generator)  # groups lie apart, as after sorting by length
+    groups = torch.tensor([7, -1, 30]).repeat_interleave(4)[order]
+    tokens = mask.flatten(0, 1)[order]
+    weights = L.balanced_weights(advantages.flatten()[order], tokens.sum(1), groups)
+    rows = losses.flatten(0, 1)[order]
+    total = 0.0
+    for part in range(12):
+        share = weights[part] * L.sequence_sum(rows[part, None], tokens[part, None], 1)
+        total += share.item()
+        share.backward(retain_graph=True)
+    close(tensor(total), whole.detach())
+    close(losses.grad, wanted)
+
+
+def test_balanced_over_workers_needs_only_the_number_of_groups():
+    advantages, lengths = tensor([1.0, -1.0, 2.0, -1.0]), torch.tensor([3, 1, 2, 5])
+    whole = L.balanced_weights(advantages, lengths, torch.tensor([0, 0, 1, 1]))
+    parts = [
+        L.balanced_weights(advantages[part], lengths[part], torch.tensor([0, 0]), n_groups=2)
+        for part in (slice(2), slice(2, 4))
+    ]
+    close(torch.cat(parts), whole)
+    close(whole, [1 / 12, 1 / 4, 1 / 8, 1 / 20])
+
+
 def test_micro_batches_add_up_and_padding_is_free(logp, old, advantages, mask):
     losses = L.clipped(L.token_ratio(logp, old, mask), advantages).detach()
     pad = torch.nn.functional.pad
@@ -215,6 +284,20 @@ def test_micro_batches_add_up_and_padding_is_free(logp, old, advantages, mask):
         close(part(losses[:1], mask[:1]) + part(losses[1:], mask[1:]), whole)
         close(part(pad(losses, (3, 1), value=math.nan), pad(mask, (3, 1))), whole)
         close(part(losses.flip(0), mask.flip(0)), whole)
+
+
+def test_a_batch_given_twice_has_the_same_mean(logp, old, advantages, mask):
+    losses = L.clipped(L.token_ratio(logp, old, mask), advantages)
+    aggregations = (
+        L.token_mean,
+        L.sequence_mean,
+        L.sequence_sum,
+        lambda x, m: L.constant_length(x, m, 6),
+    )
+    for aggregate in aggregations:
+        once = torch.autograd.grad(aggregate(losses, mask), logp, retain_graph=True)[0]
+        twice = aggregate(torch.cat([losses, losses]), torch.cat([mask, mask]))
+        close(torch.autograd.grad(twice, logp, retain_graph=True)[0], once)
 
 
 def test_a_batch_without_tokens_is_zero():
@@ -271,6 +354,60 @@ def test_penalties_in_expectation_over_all_outcomes():
     close(expected(L.k3, ratio)[1], slopes["reverse"])
     close(expected(L.forward_kl, ratio)[1], slopes["forward"])
     close(expected(L.jensen_shannon, ratio)[1], slopes["js"])
+
+
+def expected_gradient(estimate, rewards, logits, size):
+    """The gradient of the loss, averaged over all groups that a bandit's policy may draw."""
+    logp = logits.log_softmax(0)
+    total = torch.zeros(())
+    for arms in itertools.product(range(len(rewards)), repeat=size):
+        drawn = torch.tensor(arms)
+        advantages = estimate(tensor(rewards)[drawn][None])[0][:, None]
+        own, mask = logp[drawn][:, None], torch.ones(size, 1)
+        losses = L.clipped(L.token_ratio(own, own.detach(), mask), advantages)
+        chance = logp.detach()[drawn].sum().exp()
+        total = total + chance * L.sequence_mean(losses, mask)
+    return -torch.autograd.grad(total, logits)[0]
+
+
+def test_expected_gradients_on_a_bandit_with_three_arms():
+    rewards, size = [0.0, 0.3, 1.0], 3
+    logits = tensor([0.5, -0.2, 0.1]).requires_grad_()
+    policy = logits.detach().softmax(0)
+    mean = (policy * tensor(rewards)).sum()
+    true = policy * (tensor(rewards) - mean)  # the gradient of the expected reward
+    close(expected_gradient(adv.reinforce, rewards, logits, size), true)
+    close(expected_gradient(adv.rloo, rewards, logits, size), true)
+    close(expected_gradient(adv.dr_grpo, rewards, logits, size), true * (size - 1) / size)
+    # In pairs GRPO sees only which is better: A is 1 / sqrt 2, or its negative.
+    p, q, r = policy.tolist()
+    order = tensor([-p * (q + r), q * (p - r), r * (p + q)]) / math.sqrt(2)
+    estimate = lambda rewards: adv.grpo(rewards, eps=1e-30)  # noqa: E731
+    close(expected_gradient(estimate, rewards, logits, 2), order)
+    # Rewards 0 and 1: what is right is pulled up by psr, what is wrong pushed down by nsr.
+    solved = [0.0, 0.0, 1.0]
+    up = tensor([-p * r, -q * r, r * (1 - r)])
+    close(expected_gradient(adv.psr, solved, logits, 2), up)
+    close(expected_gradient(adv.nsr, solved, logits, 2), up)
+
+
+END = 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_end_is_trained_once_and_what_was_not_written_never(name):
+    # Prompt 1 2, action 0 END, observation 2 1, action 1 END, and padding that is END as well.
+    ids = torch.tensor([[1, 2, 0, END, 2, 1, 1, END, END, END], [2, END, 1, 0, END] + [END] * 5])
+    mask = torch.tensor([[0, 0, 1, 1, 0, 0, 1, 1, 0, 0], [0, 0, 1, 1, 1, 0, 0, 0, 0, 0]])
+    generator = torch.Generator().manual_seed(1)
+    logits = torch.randn(2, 10, 4, generator=generator, dtype=torch.float64).requires_grad_()
+    logp = logits.log_softmax(-1).gather(-1, ids[..., None])[..., 0]
+    old = logp.detach() + 1e-4  # within every clipping range
+    losses = objectives(logp, old, tensor([[1.0], [-1.0]]), mask)[name]
+    (gradient,) = torch.autograd.grad(L.token_mean(losses, mask), logits)
+    touched = gradient.abs().sum(-1) > 0
+    assert torch.equal(touched, mask.bool())
+    assert touched[ids == END].sum() == 3  # once an action
 
 
 def test_extreme_ratios_stay_finite():
