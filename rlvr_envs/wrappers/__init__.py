@@ -15,10 +15,19 @@ from rlvr_envs.wrappers.confidence import (
     expected_calibration_error,
 )
 from rlvr_envs.wrappers.failures import Failures
+from rlvr_envs.wrappers.format_reward import Format, FormatReward
 from rlvr_envs.wrappers.guidance import GuidanceAfterFailure
 from rlvr_envs.wrappers.hints import HintOnFailure, ItemResponseHints, reference_prefixes
 from rlvr_envs.wrappers.horizon import Horizon
 from rlvr_envs.wrappers.item_response import ItemResponse
+from rlvr_envs.wrappers.length import (
+    Overlong,
+    Redundancy,
+    RedundancyPenalty,
+    SoftOverlong,
+    best_groups,
+    group_length_rewards,
+)
 from rlvr_envs.wrappers.noise import (
     AppealRate,
     Noise,
@@ -48,6 +57,8 @@ __all__ = [
     "EpisodeScheme",
     "Failures",
     "Flips",
+    "Format",
+    "FormatReward",
     "GuidanceAfterFailure",
     "HintOnFailure",
     "Horizon",
@@ -55,25 +66,31 @@ __all__ = [
     "ItemResponseHints",
     "Noise",
     "NoisyVerifier",
+    "Overlong",
     "Phrases",
     "Played",
     "RandomFlips",
     "ReasoningPattern",
+    "Redundancy",
+    "RedundancyPenalty",
     "Scheme",
     "SearchR1",
     "SearchR1Reward",
     "SelfCorrection",
     "SelfPlay",
     "ShapedReward",
+    "SoftOverlong",
     "ToolCost",
     "ToolCosts",
     "UnaryRetry",
     "VerbalRetry",
     "auroc",
     "backward_corrected",
+    "best_groups",
     "brier_score",
     "calibration",
     "expected_calibration_error",
     "forward_corrected",
+    "group_length_rewards",
     "reference_prefixes",
 ]

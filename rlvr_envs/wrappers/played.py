@@ -30,6 +30,7 @@ class Played:
         seed: of this episode, for schemes with chance in them. Episodes of one group have
             different ones.
         problem: a text that the episodes of a problem share.
+        truncated: whether it was cut off before the agent was done.
     """
 
     verdict: Verdict
@@ -37,6 +38,7 @@ class Played:
     earned: float
     seed: int
     problem: str = ""
+    truncated: bool = False
 
 
 class EpisodeScheme(Protocol):
@@ -91,7 +93,8 @@ class EpisodeReward(gymnasium.Wrapper[str, str, str, str]):
         if not (terminated or truncated):
             return text, float(earned), terminated, truncated, info
         before = info.get("reward_parts")
-        reward, parts = self._log.settle(self.scheme, info, float(earned), before)
+        ending = {**info, "truncated": truncated}
+        reward, parts = self._log.settle(self.scheme, ending, float(earned), before)
         return text, reward, terminated, truncated, {**info, "reward_parts": parts}
 
     def handed(self, action: str) -> str:
@@ -128,20 +131,28 @@ class EpisodeLog:
     def settle(
         self,
         scheme: EpisodeScheme,
-        info: Mapping[str, Any],
+        ending: Mapping[str, Any],
         earned: float,
         before: Mapping[str, float] | None,
     ) -> tuple[float, dict[str, float]]:
-        """Return the reward of the episode that has just ended with this info, and its parts."""
-        if not info["verdict"].scored:
+        """Return the reward of an episode that has just ended, and its parts.
+
+        Args:
+            scheme: what the reward is.
+            ending: the info of the last step, or what `ENDING` names of it, and ``truncated``.
+            earned: the reward of the last step so far.
+            before: its parts, None where it has none.
+        """
+        if not ending["verdict"].scored:
             return 0.0, {scheme.name: 0.0}
-        drawn = info["problem_seed"]  # None for a row of a dataset
+        drawn = ending["problem_seed"]  # None for a row of a dataset
         played = Played(
-            verdict=info["verdict"],
+            verdict=ending["verdict"],
             actions=tuple(self.actions),
             earned=earned,
             seed=self._seed,
-            problem=f"{info['task']}/{info['reference'] if drawn is None else drawn}",
+            problem=f"{ending['task']}/{ending['reference'] if drawn is None else drawn}",
+            truncated=bool(ending["truncated"]),
         )
         parts = scheme.parts(played)
         if not scheme.adds:

@@ -105,9 +105,9 @@ class EpisodeReward(_Wrapper):
             log.actions.append(actions[i])
             if not ended[i]:
                 continue
-            info = {name: final[name][i] for name in ENDING}
+            ending = {name: final[name][i] for name in ENDING} | {"truncated": truncated[i]}
             earned, before = float(rewards[i]), _parts(final, i)
-            rewards[i], parts = log.settle(self.scheme, info, earned, before)
+            rewards[i], parts = log.settle(self.scheme, ending, earned, before)
             _forget(final, "reward_parts", i)
             _put(final, "reward_parts", i, self.num_envs, parts)
             self._waiting[i] = True

@@ -114,6 +114,26 @@ def test_an_episode_begins_with_its_own_first_message(mode, scripted, ending):
     assert rewards.tolist() == pytest.approx([own, own, waiting, waiting])
 
 
+@dataclass(frozen=True)
+class CutOff:
+    adds: ClassVar[bool] = False
+    name: ClassVar[str] = "cut_off"
+
+    def parts(self, played):
+        return {"cut_off": float(played.truncated), "right": 2 * played.verdict.score}
+
+
+def test_what_was_cut_off_is_known(scripted, ending):
+    env = EpisodeReward(gym.make(scripted, max_turns=1), CutOff())
+    envs = vector.EpisodeReward(gym.make_vec(scripted, num_envs=2, max_turns=1), CutOff())
+    env.reset(seed=0)
+    assert env.step("hm")[1] == 1.0
+    env.reset(seed=0)
+    assert env.step(ending())[1] == 2.0
+    envs.reset(seed=0)
+    assert envs.step([ending(), "hm"])[1].tolist() == [2.0, 1.0]
+
+
 @pytest.mark.parametrize("seed", [7, [7, 8], [7, 8, 9, 10]])
 def test_members_of_a_group_have_noise_of_their_own(scripted, ending, seed):
     def play():
