@@ -76,7 +76,7 @@ class UnaryRetry(Attempts, RecordConstructorArgs):
             if self._repetition:
                 answers = [made.answer() for made in self._made]
                 repeated = repeated_share([answer for answer in answers if answer is not None])
-                parts["repetition"] = -self._repetition * repeated
+                parts["repetition"] = 0.0 - self._repetition * repeated
         return parts
 
 
