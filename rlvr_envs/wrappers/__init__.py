@@ -6,6 +6,7 @@ same with and without it; only `SelfPlay` leaves an episode unscored whose solve
 """
 
 from rlvr_envs.wrappers.attempts import Attempt, Attempts
+from rlvr_envs.wrappers.augmentation import PromptAugmentation
 from rlvr_envs.wrappers.confidence import (
     Calibrated,
     CalibratedConfidence,
@@ -69,6 +70,7 @@ __all__ = [
     "Overlong",
     "Phrases",
     "Played",
+    "PromptAugmentation",
     "RandomFlips",
     "ReasoningPattern",
     "Redundancy",
