@@ -45,6 +45,7 @@ class Chat:
         if system_prompt and not (self._templated and self._has_system_role()):
             self._system, self._head = [], f"{system_prompt}\n\n"
         self._end = self._turn_end()
+        self._end_text = str(tokenizer.decode([self._end], clean_up_tokenization_spaces=False))
         ends = {self._end, tokenizer.eos_token_id, *end_tokens}
         self.end_tokens: frozenset[int] = frozenset(end for end in ends if end is not None)
         pad = tokenizer.pad_token_id
@@ -75,8 +76,9 @@ class Chat:
         if self._between is None:
             self._between = self._read_between() if self._templated else ("\n", "\n")
         before, after = self._between
-        tokens = self._encode(f"{before}{text}{after}")
-        return tokens if finished else (self._end, *tokens)
+        # With the end token, since some tokenizers read the start of a text in another way.
+        tokens = self._encode(f"{self._end_text}{before}{text}{after}")
+        return tokens[1:] if finished else tokens
 
     def action(self, text: str) -> tuple[int, ...]:
         """Return the tokens of an action to imitate, with its end token."""
@@ -147,8 +149,8 @@ class Chat:
                 "as plain ChatML, or none"
             )
         rest = rest.removeprefix(_ANSWERED)
-        end = self._tokenizer.decode([self._end], clean_up_tokenization_spaces=False)
-        rest = rest.lstrip().removeprefix(end) if rest.lstrip().startswith(end) else rest
+        if rest.lstrip().startswith(self._end_text):
+            rest = rest.lstrip().removeprefix(self._end_text)
         before, found, after = rest.partition(_TOLD)
         if not found:
             raise ConfigError("the chat template leaves out what is said after an answer")

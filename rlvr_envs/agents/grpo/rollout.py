@@ -7,6 +7,7 @@ makes an episode that was not scored, never a crash; what the user has to mend i
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationErro
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.wrappers.horizon import TurnLimit
 
 MakeEnv = Callable[[str | None, int | None], gymnasium.Env[str, str]]
 Key = tuple[str | None, int | None, int]  # task, difficulty, and how manieth of them
@@ -133,14 +135,8 @@ class Rollout:
                     difficulty=proposal.difficulty,
                     problem_seed=problem_seed,
                 )
-                players.append(
-                    _Player(
-                        episode,
-                        (*kind, used[kind]),
-                        proposal.horizon,
-                        proposal.response_tokens or self._max_tokens,
-                    )
-                )
+                limit = proposal.response_tokens or self._max_tokens
+                players.append(_Player(episode, (*kind, used[kind]), proposal.horizon, limit))
                 used[kind] += 1
         return players
 
@@ -154,7 +150,7 @@ class Rollout:
         # The seed as well, so that what a wrapper draws is the same again.
         prompt, info = env.reset(seed=problem_seed, options={"problem_seed": problem_seed})
         if player.horizon is not None:
-            _limit_turns(env, player.horizon)
+            TurnLimit(env.unwrapped, player.horizon).begin()
         player.episode.task = info.get("task", player.episode.task)
         player.episode.difficulty = info.get("difficulty", player.episode.difficulty)
         return prompt
@@ -175,7 +171,9 @@ class Rollout:
                 )
             player.observe(tokens)
 
-    def _sample(self, running: Sequence["_Player"], seed: int) -> list[Completion] | list[Any]:
+    def _sample(
+        self, running: Sequence["_Player"], seed: int
+    ) -> Sequence[Completion | RlvrEnvsError | OSError]:
         requests = [
             Request(tuple(p.tokens), min(p.max_tokens, self._context - len(p.tokens)))
             for p in running
@@ -205,7 +203,10 @@ class Rollout:
 
     def _fault(self, player: "_Player", error: Exception) -> None:
         """Leave out an episode whose environment broke, and the environment as well."""
-        self._envs.pop(player.key, None)
+        env = self._envs.pop(player.key, None)
+        if env is not None:
+            with suppress(Exception):
+                env.close()
         player.fail(error)
 
 
@@ -242,15 +243,14 @@ class _Player:
         return step
 
     def end(self, info: dict[str, Any]) -> None:
-        """Take down the verdict."""
-        episode = self.episode
-        verdict = info["verdict"]
+        """Take down the verdict, and what a wrapper says of the reward."""
+        episode, verdict = self.episode, info["verdict"]
         if info["scored"]:
             episode.reward, episode.score = sum(episode.turn_rewards), float(verdict.score)
         episode.finished, episode.status = self.finished, str(verdict.status)
         episode.texts.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
-        parts = {f"reward/{name}": value for name, value in info.get("reward_parts", {}).items()}
-        episode.info = {**verdict.parts, **parts}
+        shares = info.get("reward_parts", {})
+        episode.info = {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
         self.over = True
 
     def overflow(self) -> None:
@@ -265,12 +265,6 @@ class _Player:
         self.episode.status = str(Status.VERIFIER_ERROR)
         self.episode.texts.append(f"[{self.episode.status}] {type(error).__name__}: {error}")
         self.over = True
-
-
-def _limit_turns(env: gymnasium.Env[str, str], horizon: int) -> None:
-    from rlvr_envs.wrappers.horizon import TurnLimit
-
-    TurnLimit(env.unwrapped, horizon).begin()
 
 
 def _attempt(function: Callable[..., T], *arguments: Any) -> T | Exception:

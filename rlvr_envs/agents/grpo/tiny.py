@@ -11,6 +11,10 @@ from rlvr_envs.core.errors import ConfigError, DependencyError
 
 PAD, END = "<pad>", "<end>"
 _BYTES = 256  # tokens that every byte-level vocabulary has
+# What may become one token: words in a row, since tasks repeat their sentences, but each digit,
+# capital, lone letter and sign by itself. A space goes with words or the sign before it: a digit
+# or letter is then the same token in a prompt and in an answer, which is what copying needs.
+_PIECES = r" ?[A-Za-z]?[a-z]+(?: [a-z]+)* ?|[^\sA-Za-z0-9] ?|[A-Za-z]|[0-9]|\s+"
 _HEADS, _KV_HEADS = 4, 2
 
 
@@ -67,7 +71,7 @@ def tiny_model(
 
 
 def tiny_tokenizer(texts: Sequence[str], *, vocab: int = 512) -> Any:
-    """Return a byte-level BPE tokenizer trained on texts, in which each digit is a token.
+    """Return a byte-level BPE tokenizer trained on texts; each digit is a token of its own.
 
     Raises:
         ConfigError: the vocabulary is too small, or there are no texts.
@@ -76,7 +80,7 @@ def tiny_tokenizer(texts: Sequence[str], *, vocab: int = 512) -> Any:
     if vocab < _BYTES + 2 or not texts:
         raise ConfigError(f"need texts and a vocab of {_BYTES + 2} or more, got {vocab}")
     try:
-        from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+        from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
         from transformers import PreTrainedTokenizerFast
     except ImportError as error:
         raise DependencyError(
@@ -85,8 +89,8 @@ def tiny_tokenizer(texts: Sequence[str], *, vocab: int = 512) -> Any:
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Digits(individual_digits=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False),
+            pre_tokenizers.Split(Regex(_PIECES), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
     core.decoder = decoders.ByteLevel()
