@@ -1,0 +1,41 @@
+"""`rlvr plot`."""
+
+import pytest
+
+from rlvr_envs.agents.grpo.metrics import Metrics
+from rlvr_envs.cli.main import main
+
+
+@pytest.fixture
+def runs(tmp_path):
+    for name, reward in (("a", 0.25), ("b", 0.75)):
+        metrics = Metrics(tmp_path / name, quiet=True)
+        for step in range(1, 41):
+            metrics.log(step, {"reward/mean": reward})
+        metrics.close()
+    return tmp_path
+
+
+def test_it_writes_a_page_and_says_where(runs, capsys):
+    pytest.importorskip("plotly")
+    out = runs / "plots" / "two.html"
+    assert main(["plot", str(runs / "a"), str(runs / "b"), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    text = out.read_text("utf-8")
+    assert "Training of a, b" in text
+    assert "the mean of a step and the 1 before it" in text
+
+
+def test_seeds_and_smoothing_are_passed_on(runs, capsys):
+    pytest.importorskip("plotly")
+    out = runs / "seeds.html"
+    given = [str(runs / "a"), str(runs / "b"), "--seeds", "--smooth", "7", "--out", str(out)]
+    assert main(["plot", *given]) == 0
+    text = out.read_text("utf-8")
+    assert "Training of 2 seeds" in text
+    assert "the 6 before it" in text
+
+
+def test_a_folder_without_a_run_is_said_in_a_line(tmp_path, capsys):
+    assert main(["plot", str(tmp_path), "--out", str(tmp_path / "x.html")]) == 2
+    assert "is not a run" in capsys.readouterr().err
