@@ -1,7 +1,8 @@
 """The `rlvr` command: finds its subcommands among the modules of this package.
 
 A subcommand is a module with ``HELP`` (a line), ``add_arguments(parser)`` and
-``run(args) -> int`` (the exit status); its name is the module's, with dashes.
+``run(args) -> int`` (the exit status); its name is the module's, with dashes. ``PARSER`` may hold
+arguments of its parser.
 """
 
 import argparse
@@ -41,6 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
             help=module.HELP,
             description=description,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            **getattr(module, "PARSER", {}),
         )
         module.add_arguments(sub)
         sub.set_defaults(run=module.run)

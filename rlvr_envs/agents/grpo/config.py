@@ -112,6 +112,8 @@ class Config:
     """AdamW's, after the warm-up."""
     warmup: int = 10
     """Steps over which the learning rate rises to that; Adam's first steps are long."""
+    betas: tuple[float, float] = (0.9, 0.95)
+    """AdamW's."""
     weight_decay: float = 0.0
     """AdamW's."""
     max_grad_norm: float = 1.0

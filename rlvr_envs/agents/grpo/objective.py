@@ -1,0 +1,242 @@
+"""What a configuration minimises, put together from the functions of `advantage` and `loss`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from rlvr_envs.agents.grpo import advantage, loss
+from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.episode import Episode
+
+_OF_GROUPS = {
+    "reinforce": advantage.reinforce,
+    "dr_grpo": advantage.dr_grpo,
+    "grpo": advantage.grpo,
+    "rloo": advantage.rloo,
+    "lite_ppo": advantage.lite_ppo,
+    "bnpo": advantage.bnpo,
+    "ngrpo": advantage.ngrpo,
+    "psr": advantage.psr,
+    "nsr": advantage.nsr,
+    "weighted_reinforce": advantage.weighted_reinforce,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The rewards of a step's episodes, side by side by group.
+
+    Attributes:
+        place: (B, 2), each episode's row and column.
+        rewards: (N, G), NaN where a group has fewer episodes or one was not scored.
+    """
+
+    place: Tensor
+    rewards: Tensor
+
+    def spread(self, table: Tensor) -> Tensor:
+        """Return each episode's entry of a table (N, G, …), as (B, …)."""
+        return table[self.place[:, 0], self.place[:, 1]]
+
+
+def groups_of(episodes: Sequence[Episode], config: Config) -> Groups:
+    """Return a step's rewards, with the penalty on length if there is one."""
+    rows: dict[int, int] = {}
+    columns: dict[int, int] = {}
+    place = []
+    for episode in episodes:
+        row = rows.setdefault(episode.group, len(rows))
+        column = columns[row] = columns.get(row, -1) + 1
+        place.append((row, column))
+    rewards = torch.full((len(rows), max(columns.values()) + 1), torch.nan)
+    where = torch.tensor(place)
+    earned = torch.tensor([episode.reward for episode in episodes])
+    if config.overlong == "penalty":
+        longest = torch.tensor([_longest_action(episode) for episode in episodes])
+        earned = earned + advantage.overlong_penalty(
+            longest, longest=config.max_tokens, buffer=config.overlong_buffer
+        )
+    rewards[where[:, 0], where[:, 1]] = earned
+    return Groups(where, rewards)
+
+
+def advantages_of(episodes: Sequence[Episode], config: Config) -> tuple[Tensor, Tensor]:
+    """Return the advantages of a step's episodes, and which of them to train on.
+
+    Args:
+        episodes: of all workers, whole groups.
+        config: names the estimator.
+
+    Returns:
+        Advantages (B, K), where K is 1, or the number of turns for estimators that tell turns
+        apart; and a boolean (B,) that is false for what was not scored and what is left out.
+    """
+    groups = groups_of(episodes, config)
+    earned = groups.spread(groups.rewards)
+    kept = ~earned.isnan()
+    if config.overlong == "mask":
+        kept &= torch.tensor([episode.finished for episode in episodes])
+    if config.advantage == "mc_grpo":
+        table, chosen = advantage.mc_grpo(groups.rewards, limit=1 / config.clip_high)
+        return groups.spread(table)[:, None], kept & groups.spread(chosen)
+    if config.advantage == "trloo":
+        return groups.spread(advantage.trloo(_of_turns(episodes, groups))), kept
+    if config.advantage == "reinforce_plus_plus":
+        lengths = torch.tensor([episode.n_trained for episode in episodes])
+        tokens = torch.arange(int(lengths.max())) < lengths[:, None]
+        return advantage.reinforce_plus_plus(earned, tokens)[:, :1], kept
+    if config.advantage == "dr_mas_experimental":
+        names = sorted({episode.task for episode in episodes})
+        labels = torch.tensor([names.index(episode.task) for episode in episodes])
+        return advantage.dr_mas(earned, labels)[:, None], kept
+    return groups.spread(_OF_GROUPS[config.advantage](groups.rewards))[:, None], kept
+
+
+def _longest_action(episode: Episode) -> int:
+    return max((len(action.tokens) for action in episode.actions), default=0)
+
+
+def _of_turns(episodes: Sequence[Episode], groups: Groups) -> Tensor:
+    """Return the rewards of turns (N, G, K), NaN after an episode's end."""
+    turns = max(1, *(len(episode.turn_rewards) for episode in episodes))
+    table = torch.full((*groups.rewards.shape, turns), torch.nan)
+    for (row, column), episode in zip(groups.place.tolist(), episodes, strict=True):
+        if not torch.isnan(groups.rewards[row, column]):
+            rewards = torch.tensor(episode.turn_rewards)
+            table[row, column, : len(rewards)] = rewards
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The denominators of an optimiser step: over all of its micro-batches and workers."""
+
+    tokens: float
+    episodes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A micro-batch as a loss sees it; all are (B, T) but for the last two.
+
+    Attributes:
+        mask: true at trained tokens.
+        old: log-probabilities under the weights that sampled, as the trainer computes them.
+        sampled: the same, as the sampler reported them.
+        reference: under the reference model, or None.
+        advantages: (B, 1) or (B, T).
+        weights: (B,), of the episodes for balanced aggregation, or None.
+    """
+
+    mask: Tensor
+    old: Tensor
+    sampled: Tensor
+    reference: Tensor | None
+    advantages: Tensor
+    weights: Tensor | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What is measured on the way: sums over tokens, and greatest values."""
+
+    sums: dict[str, float] = field(default_factory=dict)
+    peaks: dict[str, float] = field(default_factory=dict)
+
+    def add(self, name: str, values: Tensor, mask: Tensor) -> None:
+        """Add up values (B, T) over the trained tokens, and keep the greatest."""
+        kept = values.detach()[mask].float()
+        self.sums[name] = self.sums.get(name, 0.0) + float(kept.sum())
+        if kept.numel():
+            self.peaks[name] = max(self.peaks.get(name, 0.0), float(kept.max()))
+
+
+def micro_loss(
+    config: Config,
+    logps: Tensor,
+    entropies: Tensor,
+    batch: Scored,
+    whole: Whole,
+    tally: Tally,
+) -> Tensor:
+    """Return a micro-batch's share of the loss, a scalar with gradient."""
+    mask = batch.mask
+    ratio = _ratio(config, logps, batch)
+    losses = _losses(config, ratio, logps, batch)
+    if config.mismatch != "none":
+        losses = losses * _correction(config, batch)
+    if batch.reference is not None:
+        penalty = getattr(loss, config.kl)(logps, batch.reference, mask)
+        losses = losses + config.kl_coef * penalty
+        tally.add("kl", loss.k3(logps, batch.reference, mask), mask)
+    if config.entropy_coef:
+        losses = losses - config.entropy_coef * entropies.masked_fill(~mask, 0.0)
+    tally.add("entropy", entropies, mask)
+    tally.add("ratio", ratio, mask)
+    tally.add("clip_fraction", _clipped(config, ratio, batch.advantages).float(), mask)
+    tally.add("mismatch", (batch.old - batch.sampled).abs(), mask)
+    tally.sums["tokens"] = tally.sums.get("tokens", 0.0) + float(mask.sum())
+    return _aggregated(config, losses, batch, whole)
+
+
+def _ratio(config: Config, logps: Tensor, batch: Scored) -> Tensor:
+    if config.ratio == "sequence":
+        by_length = config.objective != "topr"
+        return loss.sequence_ratio(logps, batch.old, batch.mask, by_length=by_length)
+    ratio = loss.token_ratio(logps, batch.old, batch.mask)
+    return loss.prefix_ratio(ratio, batch.mask) if config.ratio == "prefix" else ratio
+
+
+def _losses(config: Config, ratio: Tensor, logps: Tensor, batch: Scored) -> Tensor:
+    advantages = batch.advantages
+    match config.objective:
+        case "reinforce":
+            return loss.reinforce(logps, advantages, batch.mask)
+        case "cispo":
+            return loss.cispo(ratio, logps, advantages, batch.mask, high=config.clip_high)
+        case "topr":
+            return loss.topr(ratio, logps, advantages, batch.mask)
+        case "soft_adaptive":
+            return loss.soft_adaptive(ratio, advantages)
+        case _:
+            return loss.clipped(
+                ratio,
+                advantages,
+                low=config.clip_low,
+                high=config.clip_high,
+                dual=config.clip_dual,
+            )
+
+
+def _correction(config: Config, batch: Scored) -> Tensor:
+    weigh = loss.truncated_weights if config.mismatch == "truncate" else loss.masked_weights
+    level: loss.Level = "sequence" if config.ratio == "sequence" else "token"
+    return weigh(batch.old, batch.sampled, batch.mask, most=config.mismatch_limit, level=level)
+
+
+def _clipped(config: Config, ratio: Tensor, advantages: Tensor) -> Tensor:
+    """Return where a token's gradient is cut off (for CISPO, bounded)."""
+    if config.objective == "cispo":
+        return ratio > config.clip_high
+    if config.objective != "clipped":
+        return torch.zeros_like(ratio, dtype=torch.bool)
+    above = (ratio > 1 + config.clip_high) & (advantages > 0)
+    below = (ratio < 1 - config.clip_low) & (advantages < 0)
+    return above | below
+
+
+def _aggregated(config: Config, losses: Tensor, batch: Scored, whole: Whole) -> Tensor:
+    mask = batch.mask
+    match config.aggregation:
+        case "sequence_mean":
+            return loss.sequence_mean(losses, mask, whole.episodes)
+        case "sequence_sum":
+            return loss.sequence_sum(losses, mask, whole.episodes)
+        case "constant_length":
+            return loss.constant_length(losses, mask, config.max_tokens, whole.episodes)
+        case "balanced" if batch.weights is not None:
+            return loss.sequence_sum(losses * batch.weights[:, None], mask, 1.0)
+        case _:
+            return loss.token_mean(losses, mask, whole.tokens)

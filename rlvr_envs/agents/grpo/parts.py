@@ -1,0 +1,97 @@
+"""Environments, wrappers and curricula from the text that a configuration has for them."""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import gymnasium
+
+from rlvr_envs import curricula, wrappers
+from rlvr_envs.core import registry
+from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.curricula import Curriculum, Proposal
+
+MakeEnv = Callable[[str | None, int | None], gymnasium.Env[str, str]]
+
+
+def parse_call(text: str) -> tuple[str, dict[str, Any]]:
+    """Return name and arguments of ``NAME`` or ``NAME(argument=value, …)``.
+
+    Raises:
+        ConfigError: it is neither, or a value is no Python literal.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        if isinstance(tree, ast.Name):
+            return tree.id, {}
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
+            given = {word.arg: ast.literal_eval(word.value) for word in tree.keywords if word.arg}
+            if len(given) == len(tree.keywords):
+                return tree.func.id, given
+    except (SyntaxError, ValueError):
+        pass
+    raise ConfigError(f"expected NAME or NAME(argument=value, …) with plain values, got {text!r}")
+
+
+def env_maker(tasks: Sequence[str], wrapped_in: Sequence[str], knobs: Mapping[str, Any]) -> MakeEnv:
+    """Return what makes the environment of a task and rung; None stands for the first task.
+
+    Raises:
+        ConfigError: there is no such wrapper.
+    """
+    calls = [parse_call(text) for text in wrapped_in]
+    for name, _ in calls:
+        _known("wrapper", name, wrappers.__all__)
+
+    def make(task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
+        env: gymnasium.Env[str, str] = TextEnv(task or tasks[0], difficulty=difficulty, **knobs)
+        for name, arguments in calls:
+            env = _made(f"wrapper {name}", getattr(wrappers, name), env, **arguments)
+        return env
+
+    return make
+
+
+def make_curriculum(
+    text: str, tasks: Sequence[str], difficulties: Sequence[int | None], seed: int
+) -> Curriculum:
+    """Return the curriculum of a text, over these tasks and rungs.
+
+    Raises:
+        ConfigError: there is none of that name, or its arguments do not fit.
+    """
+    name, given = parse_call(text)
+    ids = [registry.full_id(task) for task in tasks]
+    arms = [(task, rung) for task in ids for rung in difficulties]
+    low, high = difficulties[0] or 0, difficulties[-1] or 0
+    own: dict[str, tuple[Callable[..., Curriculum], dict[str, Any]]] = {
+        "fixed": (
+            curricula.Fixed,
+            {"proposals": [Proposal(task=task, difficulty=rung) for task, rung in arms]},
+        ),
+        "linear": (curricula.Linear, {"tasks": ids, "start": low, "end": high}),
+        "rising_window": (curricula.RisingWindow, {"tasks": ids, "start": low}),
+        "success_band": (curricula.SuccessBand, {"highest": dict.fromkeys(ids, high)}),
+        "dump": (curricula.Dump, {"arms": arms}),
+        "prompt_gdro": (curricula.PromptGdro, {"arms": arms}),
+        "rollout_gdro": (curricula.RolloutGdro, {"arms": arms}),
+        "weakness": (curricula.Weakness, {"arms": arms}),
+    }
+    _known("curriculum", name, own)
+    make, defaults = own[name]
+    made: Curriculum = _made(f"curriculum {name}", make, **{**defaults, "seed": seed, **given})
+    return made
+
+
+def _known(what: str, name: str, names: Sequence[str] | Mapping[str, Any]) -> None:
+    if name not in names:
+        hint = did_you_mean(name, tuple(names))
+        raise ConfigError(f"no {what} {name!r}{hint} (known: {', '.join(sorted(names))})")
+
+
+def _made(what: str, make: Callable[..., Any], *positional: Any, **arguments: Any) -> Any:
+    try:
+        return make(*positional, **arguments)
+    except TypeError as error:  # an argument that it does not have, or lacks
+        raise ConfigError(f"{what}: {error}") from error

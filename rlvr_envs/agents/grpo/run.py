@@ -1,0 +1,198 @@
+"""What a run has at hand, how it is set up, and how it goes on from a checkpoint."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import torch
+
+from rlvr_envs.agents.grpo import checkpoint, policy
+from rlvr_envs.agents.grpo.chat import Chat
+from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.config_file import check_same, read_config, write_config
+from rlvr_envs.agents.grpo.distributed import Workers
+from rlvr_envs.agents.grpo.metrics import Metrics
+from rlvr_envs.agents.grpo.parts import MakeEnv, env_maker, make_curriculum
+from rlvr_envs.agents.grpo.rollout import Rollout
+from rlvr_envs.agents.grpo.sampler import Sampler
+from rlvr_envs.agents.grpo.update import Learner, make_optimizer
+from rlvr_envs.agents.grpo.warm_start import texts
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.curricula import Curriculum
+from rlvr_envs.evaluation.plan import read_difficulties, read_knobs
+
+CHECKPOINTS = "checkpoints"
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """All that a run has at hand; ``step`` is how many are over, supervised ones included."""
+
+    config: Config
+    folder: Path
+    workers: Workers
+    tokenizer: Any
+    learner: Learner
+    chat: Chat
+    sampler: Sampler
+    rollout: Rollout
+    make_env: MakeEnv
+    curriculum: Curriculum
+    metrics: Metrics
+    step: int = 0
+    envs: dict[tuple[str, int | None], gymnasium.Env[str, str]] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """How many steps there are, supervised ones included."""
+        return self.config.warm_start + self.config.steps
+
+    @property
+    def cells(self) -> list[tuple[str, int | None]]:
+        """All pairs of a task and a rung."""
+        rungs = read_difficulties(self.config.difficulty)
+        return [(task, rung) for task in self.config.tasks for rung in rungs]
+
+    def close(self) -> None:
+        """Let go of environments and files."""
+        self.metrics.close()
+        self.rollout.close()
+        for env in self.envs.values():
+            env.close()
+        self.workers.close()
+
+
+def begin(
+    config: Config, *, curriculum: Curriculum | None, make_env: MakeEnv | None, quiet: bool
+) -> Run:
+    """Load everything, and go on from the newest checkpoint if the configuration says so."""
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    folder, rungs = Path(config.out), read_difficulties(config.difficulty)
+    kept = checkpoint.newest(folder / CHECKPOINTS) if config.resume else None
+    if kept is not None:
+        check_same(config, read_config(folder))
+    make_env = make_env or env_maker(config.tasks, config.wrappers, read_knobs(config.knobs))
+    maker = make_env
+    curriculum = curriculum or make_curriculum(config.curriculum, config.tasks, rungs, config.seed)
+    workers = Workers(config.device)
+    model, tokenizer = policy.load(config, lambda: texts(maker, config.tasks, rungs))
+    ends = model.generation_config.eos_token_id
+    chat = Chat(
+        tokenizer,
+        system_prompt=config.system_prompt,
+        end_tokens=ends if isinstance(ends, list) else [] if ends is None else [ends],
+    )
+    reference = policy.Reference(model) if config.kl != "none" else None
+    if kept is not None:
+        checkpoint.load_weights(kept, model)
+    model, optimizer = workers.wrap(model, make_optimizer(model, config))
+    learner = Learner(
+        config=config,
+        workers=workers,
+        model=model,
+        reference=reference,
+        optimizer=optimizer,
+        pad_token=chat.pad_token,
+        bf16=workers.device.type == "cuda" if config.bf16 is None else config.bf16,
+    )
+    sampler = make_sampler(config, workers.sampling_model(model), chat, learner.bf16)
+    run = Run(
+        config=config,
+        folder=folder,
+        workers=workers,
+        tokenizer=tokenizer,
+        learner=learner,
+        chat=chat,
+        sampler=sampler,
+        rollout=Rollout(
+            make_env,
+            sampler,
+            chat,
+            max_tokens=config.max_tokens,
+            context=config.context,
+            temperature=config.temperature,
+        ),
+        make_env=make_env,
+        curriculum=curriculum,
+        metrics=Metrics(
+            folder if workers.is_main else folder / "workers" / str(workers.rank),
+            report=config.report if workers.is_main else (),
+            total=config.warm_start + config.steps,
+            quiet=quiet or not workers.is_main,
+            config=asdict(config),
+        ),
+    )
+    if kept is not None:
+        restore(run, kept)
+    elif workers.is_main:
+        write_config(config, folder)
+    return run
+
+
+def make_sampler(config: Config, model: Any, chat: Chat, bf16: bool) -> Sampler:
+    """Return the sampler that a configuration names."""
+    dtype = torch.bfloat16 if bf16 else None
+    if config.engine == "server":
+        from rlvr_envs.agents.grpo.server import ServerSampler
+
+        return ServerSampler(config.server, chat.end_tokens)
+    if config.engine != "generate":
+        from rlvr_envs.agents.grpo.slots import SlotOptions, SlotSampler
+
+        try:
+            return SlotSampler(
+                model,
+                chat.end_tokens,
+                chat.pad_token,
+                slots=config.slots,
+                context=config.context,
+                options=SlotOptions(dtype=dtype),
+            )
+        except ConfigError:  # a kind of attention that it does not know
+            if config.engine == "slots":
+                raise
+    from rlvr_envs.agents.grpo.generate import GenerateSampler
+
+    return GenerateSampler(
+        model, chat.end_tokens, chat.pad_token, context=config.context, dtype=dtype
+    )
+
+
+def refresh(run: Run) -> None:
+    """Let the sampler see the weights as they are; for all workers."""
+    run.workers.sampling_model(run.learner.model)
+    run.sampler.update()
+
+
+def save(run: Run) -> Path:
+    """Write a checkpoint and return its folder; for all workers, of which the first one writes."""
+    learner, workers = run.learner, run.workers
+    model = workers.sampling_model(learner.model)
+    state = {
+        "step": run.step,
+        "optimizer": workers.optimizer_state(learner.optimizer),
+        "curriculum": run.curriculum.state_dict(),
+        "reference": {} if learner.reference is None else learner.reference.state_dict(),
+        "rng": checkpoint.rng_state(),
+    }
+    folder = run.folder / CHECKPOINTS
+    written = None
+    if workers.is_main:
+        written = checkpoint.save(
+            folder, run.step, state, model, run.tokenizer, keep=run.config.keep
+        )
+    kept: Path = workers.broadcast_object(written)
+    return kept
+
+
+def restore(run: Run, kept: Path) -> None:
+    """Go on from a checkpoint, whose weights are in the model already."""
+    state = checkpoint.load_state(kept)
+    run.step = state["step"]
+    run.workers.load_optimizer_state(run.learner.optimizer, state["optimizer"])
+    run.curriculum.load_state_dict(state["curriculum"])
+    if run.learner.reference is not None:
+        run.learner.reference.load_state_dict(state["reference"])
+    checkpoint.set_rng_state(state["rng"])

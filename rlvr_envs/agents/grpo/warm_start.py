@@ -1,0 +1,74 @@
+"""What the oracle answers, as episodes to imitate and as texts to make a tokenizer from."""
+
+from collections.abc import Iterator, Sequence
+
+import gymnasium
+
+from rlvr_envs.agents.grpo.chat import Chat
+from rlvr_envs.agents.grpo.episode import Episode, Segment
+from rlvr_envs.agents.grpo.parts import MakeEnv
+from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.seeding import draw_seed, stream
+
+
+def demonstrate(
+    env: gymnasium.Env[str, str], chat: Chat, problem_seed: int, *, group: int = 0
+) -> Episode:
+    """Return the episode in which the oracle answers a problem, as tokens to imitate.
+
+    Every action ends with the chat's end token, so that the model learns to stop.
+    """
+    segments: list[Segment] = []
+    said = ""
+    for place, (heard, said) in enumerate(oracle_play(env, problem_seed)):
+        opening = chat.observation(heard, finished=True) if place else chat.opening(heard)
+        action = chat.action(said)
+        segments += [Segment(opening), Segment(action, (0.0,) * len(action))]
+    instance = text_env(env).instance
+    return Episode(
+        group=group,
+        task=instance.spec.id,
+        difficulty=instance.difficulty,
+        problem_seed=problem_seed,
+        segments=segments,
+        texts=[said],
+        finished=True,
+    )
+
+
+def oracle_play(env: gymnasium.Env[str, str], problem_seed: int) -> Iterator[tuple[str, str]]:
+    """Yield what the environment says and what the oracle answers, until the episode ends."""
+    heard, _ = env.reset(seed=problem_seed, options={"problem_seed": problem_seed})
+    solution = text_env(env).instance.solution()
+    for said in [solution] if isinstance(solution, str) else solution:
+        yield heard, said
+        heard, _, terminated, truncated, _ = env.step(said)
+        if terminated or truncated:
+            return
+
+
+def texts(make_env: MakeEnv, tasks: Sequence[str], rungs: Sequence[int | None]) -> list[str]:
+    """Return prompts, observations and solutions of 64 problems of each task and rung."""
+    found: list[str] = []
+    for task in tasks:
+        for rung in rungs:
+            env = make_env(task, rung)
+            for place in range(64):
+                rng = stream("texts", task, rung or 0, place)
+                for pair in oracle_play(env, draw_seed(rng)):
+                    found += pair
+            env.close()
+    return found
+
+
+def text_env(env: gymnasium.Env[str, str]) -> TextEnv:
+    """Return the environment of this package within wrappers.
+
+    Raises:
+        ConfigError: it is another's.
+    """
+    inner = env.unwrapped
+    if not isinstance(inner, TextEnv):
+        raise ConfigError(f"the oracle answers environments of this package, not {inner!r:.80}")
+    return inner

@@ -1,0 +1,195 @@
+"""What a configuration minimises: advantages of a step's episodes, and losses that add up."""
+
+from dataclasses import replace
+from math import nan
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from rlvr_envs.agents.grpo import loss  # noqa: E402
+from rlvr_envs.agents.grpo.config import Config  # noqa: E402
+from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
+from rlvr_envs.agents.grpo.objective import (  # noqa: E402
+    Scored,
+    Tally,
+    Whole,
+    advantages_of,
+    groups_of,
+    micro_loss,
+)
+
+CONFIG = Config(advantage="dr_grpo", kl="none", mismatch="none")
+
+
+def episode(group, reward, length=3, *, turns=None, finished=True, task="a"):
+    turns = [reward] if turns is None else turns
+    segments = [
+        part for _ in turns for part in (Segment((1, 2)), Segment((5,) * length, (-1.0,) * length))
+    ]
+    return Episode(
+        group=group,
+        task=task,
+        difficulty=0,
+        problem_seed=0,
+        segments=segments,
+        reward=reward,
+        score=reward,
+        turn_rewards=turns,
+        finished=finished,
+    )
+
+
+def test_groups_of_different_sizes_are_compared_each_with_its_own():
+    episodes = [episode(4, 1.0), episode(4, 0.0), episode(9, 1.0), episode(4, 0.5)]
+    found = groups_of(episodes, CONFIG)
+    assert found.rewards.tolist()[0] == [1.0, 0.0, 0.5]
+    assert found.rewards[1, 0] == 1.0
+    assert found.rewards[1, 1:].isnan().all()
+    advantages, kept = advantages_of(episodes, CONFIG)
+    assert advantages[:, 0].tolist() == [0.5, -0.5, 0.0, 0.0]
+    assert kept.all()
+
+
+def test_what_was_not_scored_is_left_out_of_everything():
+    episodes = [episode(0, 1.0), episode(0, nan), episode(0, 0.0)]
+    advantages, kept = advantages_of(episodes, CONFIG)
+    assert kept.tolist() == [True, False, True]
+    assert advantages[:, 0].tolist() == [0.5, 0.0, -0.5]
+
+
+def test_overlong_answers_are_left_out_or_pay():
+    episodes = [episode(0, 1.0, 8, finished=False), episode(0, 1.0, 2), episode(0, 0.0, 6)]
+    masked = replace(CONFIG, overlong="mask")
+    assert advantages_of(episodes, masked)[1].tolist() == [False, True, True]
+    paying = replace(CONFIG, overlong="penalty", overlong_buffer=4, max_tokens=8)
+    assert groups_of(episodes, paying).rewards.tolist() == [[0.0, 1.0, -0.5]]
+
+
+def test_turns_have_advantages_of_their_own():
+    episodes = [episode(0, 1.0, turns=[0.0, 1.0]), episode(0, 0.0, turns=[0.0])]
+    advantages, _ = advantages_of(episodes, replace(CONFIG, advantage="trloo"))
+    # the return to go is 1 at both turns of the first; nobody else has a second turn
+    assert advantages.tolist() == [[1.0, 1.0], [-1.0, 0.0]]
+
+
+def test_the_pivot_is_not_trained_on():
+    episodes = [episode(0, r) for r in (0.0, 0.5, 1.0)]
+    advantages, kept = advantages_of(episodes, replace(CONFIG, advantage="mc_grpo", group_size=3))
+    assert kept.tolist() == [True, False, True]
+    assert advantages[0] < 0 < advantages[2]
+
+
+def test_long_answers_weigh_more_in_reinforce_plus_plus():
+    episodes = [episode(0, 1.0, 1), episode(1, 0.0, 3)]
+    advantages, _ = advantages_of(episodes, replace(CONFIG, advantage="reinforce_plus_plus"))
+    # mean over tokens 1/4, sample variance 1/4
+    assert advantages[:, 0].tolist() == pytest.approx([1.5, -0.5])
+
+
+def test_tasks_are_compared_with_themselves():
+    episodes = [episode(0, 1.0, task="a"), episode(1, 3.0, task="a"), episode(2, 100.0, task="b")]
+    config = replace(CONFIG, advantage="dr_mas_experimental")
+    advantages, _ = advantages_of(episodes, config)
+    assert advantages[2] == 0
+    assert advantages[0] == -advantages[1] < 0
+
+
+@pytest.mark.parametrize(
+    "name", ["reinforce", "grpo", "rloo", "lite_ppo", "bnpo", "ngrpo", "psr", "nsr"]
+)
+def test_every_estimator_of_groups_gives_one_number_an_episode(name):
+    episodes = [episode(g, r) for g, r in ((0, 1.0), (0, 0.0), (1, 1.0), (1, 1.0))]
+    advantages, kept = advantages_of(episodes, replace(CONFIG, advantage=name))
+    assert advantages.shape == (4, 1)
+    assert advantages.isfinite().all()
+    assert kept.all()
+    assert advantages[0] >= advantages[1]
+
+
+def scored(n=6, t=5, seed=0):
+    draw = torch.Generator().manual_seed(seed)
+
+    def values():
+        return -torch.rand(n, t, generator=draw, dtype=torch.float64)
+
+    mask = torch.rand(n, t, generator=draw) < 0.7
+    mask[:, 0] = True
+    advantages = torch.randn(n, 1, generator=draw, dtype=torch.float64)
+    batch = Scored(
+        mask=mask, old=values(), sampled=values(), reference=values(), advantages=advantages
+    )
+    return values(), -values(), batch
+
+
+def rows(batch, chosen):
+    return Scored(
+        **{
+            name: None if getattr(batch, name) is None else getattr(batch, name)[chosen]
+            for name in ("mask", "old", "sampled", "reference", "advantages", "weights")
+        }
+    )
+
+
+SETTINGS = [
+    {},
+    {"kl": "k3", "kl_coef": 0.1},
+    {"mismatch": "truncate"},
+    {"mismatch": "mask", "mismatch_limit": 1.2},
+    {"ratio": "sequence", "aggregation": "sequence_mean"},
+    {"ratio": "prefix"},
+    {"objective": "cispo"},
+    {"objective": "topr", "ratio": "sequence"},
+    {"objective": "soft_adaptive"},
+    {"objective": "reinforce", "aggregation": "sequence_sum"},
+    {"aggregation": "constant_length"},
+    {"entropy_coef": 0.1},
+    {"clip_dual": 3.0},
+    {"aggregation": "balanced"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_micro_batches_add_up_to_the_whole(settings):
+    config = replace(CONFIG, **settings)
+    logps, entropies, batch = scored()
+    if config.kl == "none":
+        batch = replace(batch, reference=None)
+    if config.aggregation == "balanced":
+        groups = torch.tensor([0, 0, 0, 1, 1, 1])
+        weights = loss.balanced_weights(batch.advantages[:, 0], batch.mask.sum(1), groups)
+        batch = replace(batch, weights=weights)
+    whole = Whole(tokens=float(batch.mask.sum()), episodes=6.0)
+
+    def gradient(*parts):
+        given = logps.clone().requires_grad_()
+        total = sum(
+            micro_loss(config, given[p], entropies[p], rows(batch, p), whole, Tally())
+            for p in parts
+        )
+        total.backward()
+        return total.detach(), given.grad
+
+    at_once, slope = gradient(slice(0, 6))
+    in_parts, slope_in_parts = gradient(slice(0, 1), slice(1, 4), slice(4, 6))
+    assert at_once == pytest.approx(in_parts.item(), abs=1e-12)
+    assert torch.allclose(slope, slope_in_parts, rtol=0, atol=1e-12)
+    assert (slope[~batch.mask] == 0).all()
+    assert slope.abs().sum() > 0
+
+
+def test_what_is_measured():
+    config = replace(CONFIG, clip_low=0.2, clip_high=0.2)
+    zero = torch.zeros(1, 4)
+    logps = torch.tensor([[0.0, 0.5, -0.5, 0.1]])
+    mask = torch.tensor([[False, True, True, True]])
+    batch = Scored(
+        mask=mask, old=zero, sampled=zero - 0.25, reference=None, advantages=torch.ones(1, 1)
+    )
+    tally = Tally()
+    micro_loss(config, logps, zero + 2.0, batch, Whole(3.0, 1.0), tally)
+    assert tally.sums["tokens"] == 3
+    assert tally.sums["clip_fraction"] == 1  # below the range it counts only for A < 0
+    assert tally.sums["entropy"] == 6
+    assert tally.sums["mismatch"] == pytest.approx(0.75)
+    assert tally.peaks["ratio"] == pytest.approx(2.718281828**0.5)
