@@ -10,24 +10,14 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.code._computations import DRAWS, Question
-from rlvr_envs.envs.code._repair.turns import block, read_message, shown
 from rlvr_envs.envs.code._rewriting.composed import compose, step_name
-from rlvr_envs.sandboxes import languages
-from rlvr_envs.sandboxes.base import Limits, Result, RunStatus
-from rlvr_envs.sandboxes.sandbox import SandboxSession
-from rlvr_envs.sandboxes.shared import shared_sandbox
+from rlvr_envs.sandboxes.base import Limits
+from rlvr_envs.sandboxes.tool import PythonRuns, read_message
 from rlvr_envs.verifiers.symbolic import judge_math
 
 LIMITS = Limits(cpu_s=5.0)
 _LEAST = 10**5  # no answer is closer to 0, so that none can be guessed
 _TRIES = 60  # a draw in three fails at worst
-
-_ENDINGS = {
-    RunStatus.CPU_TIMEOUT: f"stopped after {LIMITS.cpu_s:g} s of CPU time",
-    RunStatus.WALL_TIMEOUT: "stopped for waiting too long",
-    RunStatus.MEMORY: f"stopped for using more than {LIMITS.memory_mib} MiB",
-    RunStatus.OUTPUT_LIMIT: "stopped for writing too much",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +65,7 @@ class PythonToolSession:
 
     def __init__(self, problem: PythonToolProblem) -> None:
         self._problem = problem
-        self._sandbox: SandboxSession | None = None
+        self._python = PythonRuns(LIMITS)
         self._turns = self._runs = self._idle = 0
 
     def reply(self, action: str) -> Reply:
@@ -86,7 +76,7 @@ class PythonToolSession:
         if message.answer is not None:
             return self._end(message.answer)
         if left < 1:
-            self._close()
+            self._python.close()
             told = f"there was no final answer within {self._problem.n_turns} messages"
             return Reply("", Verdict.wrong(told, **self._parts()))
         note = f"({left} more {'message' if left == 1 else 'messages'}.)"
@@ -97,31 +87,18 @@ class PythonToolSession:
                 f"</answer>. {note}"
             )
         try:
-            result = self._run(message.code)
+            output = self._python.run(message.code)
         except SandboxError as error:
-            result = Result.fault(str(error))
-        if result.status is RunStatus.SANDBOX_ERROR:
-            self._close()
-            told = f"the sandbox failed: {result.detail:.200}"
+            told = f"the sandbox failed: {error!s:.200}"
             return Reply("", Verdict.verifier_error(told, **self._parts()))
         self._runs += 1
-        return Reply(f"{block(_report(result))}\n{note}")
-
-    def _run(self, code: str) -> Result:
-        if self._sandbox is None:
-            self._sandbox = shared_sandbox().session(LIMITS)
-        return self._sandbox.run(languages.find("python").job(code, limits=LIMITS))
+        return Reply(f"{output}\n{note}")
 
     def _end(self, answer: str) -> Reply:
-        self._close()
+        self._python.close()
         verdict = judge_math(str(self._problem.answer), answer, answer_type="integer")
         parts = {**verdict.parts, **self._parts()}
         return Reply("", Verdict(verdict.score, verdict.status, verdict.detail, parts))
-
-    def _close(self) -> None:
-        if self._sandbox is not None:
-            self._sandbox.close()
-            self._sandbox = None
 
     def _parts(self) -> dict[str, float]:
         """Return how the messages were used; training may leave out episodes with idle ones."""
@@ -239,14 +216,3 @@ def _name(number: int) -> str:
 
 def _arguments(question: Question) -> str:
     return f"({', '.join(map(repr, question.args))})"
-
-
-def _report(result: Result) -> str:
-    """Return what a run wrote and how it ended, as text to show."""
-    pieces = [shown(result.stdout)] if result.stdout else []
-    if result.stderr:
-        pieces.append(shown(result.stderr))
-    if not result.ok:
-        ended = _ENDINGS.get(result.status, "ended with an error")
-        pieces.append(f"[{ended}]")
-    return "\n".join(pieces) or "[no output]"

@@ -12,10 +12,10 @@ from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.code._ir.emit import EMITTED
 from rlvr_envs.envs.code._repair.repair import Test, draw_repair, task_in_words
-from rlvr_envs.envs.code._repair.turns import block, shown
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Case, Limits, Result, RunStatus
 from rlvr_envs.sandboxes.shared import shared_sandbox
+from rlvr_envs.sandboxes.tool import block, shown
 from rlvr_envs.verifiers.program import StdioTest, judge_stdio, tokens
 
 LIMITS = Limits(cpu_s=2.0)

@@ -10,8 +10,6 @@ from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.code import _computations as known
-from rlvr_envs.envs.code import python_tool
-from rlvr_envs.envs.code._repair.turns import block, read_message, shown
 from rlvr_envs.envs.code.python_tool import (
     PythonToolConfig,
     PythonToolProblem,
@@ -19,6 +17,7 @@ from rlvr_envs.envs.code.python_tool import (
 )
 from rlvr_envs.sandboxes.base import Result, RunStatus
 from rlvr_envs.sandboxes.shared import shared_sandbox
+from rlvr_envs.sandboxes.tool import block, read_message, shown
 
 TASK = PythonToolTask(PythonToolConfig())
 PROBLEM = PythonToolProblem("What is 1000 * 1000 + 7?", 6, 1_000_007, "print(1000007)")
@@ -240,7 +239,7 @@ class FakeSandbox:
 def fake(monkeypatch):
     def install(result):
         sandbox = FakeSandbox(result)
-        monkeypatch.setattr(python_tool, "shared_sandbox", lambda: sandbox)
+        monkeypatch.setattr("rlvr_envs.sandboxes.tool.shared_sandbox", lambda: sandbox)
         return sandbox
 
     return install
