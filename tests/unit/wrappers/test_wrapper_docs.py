@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs/wrappers.md").read_text("utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+SECTIONS = {
+    section.partition("\n")[0]: re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    for section in re.split(r"^##? ", TEXT, flags=re.MULTILINE)
+}
+ELSEWHERE = {"Second attempts and hints"}  # sections whose code has a test file of its own
 
 
 def run(block):
@@ -16,21 +20,22 @@ def run(block):
 
 
 def test_one_environment():
-    scope = run(BLOCKS[0])
+    scope = run(*SECTIONS["Wrappers"])
     assert scope["info"]["reward_parts"] == {"search_r1": 0.2, "tool_cost": 0.0}
     assert scope["info"]["verdict"].score == 0.0
     assert scope["terminated"] is True
 
 
 def test_many_environments():
-    scope = run(BLOCKS[1])
+    scope = run(*SECTIONS["Many environments"])
     assert scope["infos"]["reward_parts"]["asearcher"].tolist() == [0.0] * 4
     assert scope["infos"]["reward_parts"]["_asearcher"].all()
     assert scope["terminated"].all()
 
 
 def test_no_block_is_left_out():
-    assert len(BLOCKS) == 2
+    with_code = {heading for heading, blocks in SECTIONS.items() if blocks}
+    assert with_code - ELSEWHERE == {"Wrappers", "Many environments"}
 
 
 @pytest.mark.parametrize("name", ["SearchR1Reward", "ASearcherReward", "ToolCost", "Horizon"])
