@@ -1,15 +1,15 @@
 """How much of a solution to show: an item-response curve for each problem (SEELE, 2509.06923)."""
 
 import math
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.wrappers.problem_memory import ProblemMemory
 
 Array = npt.NDArray[np.float64]
 
@@ -102,7 +102,7 @@ def _residuals(at: Array, shares: Array, accuracies: Array) -> tuple[Array, Arra
     )
 
 
-class ItemResponse:
+class ItemResponse(ProblemMemory):
     """Chooses for each problem how many of its solution's steps to show.
 
     A problem is played in rounds of ``rollouts`` scored episodes at the same share of the
@@ -123,17 +123,19 @@ class ItemResponse:
         ConfigError: an argument is out of range.
     """
 
+    kind: ClassVar[str] = "item_response"
+    fields: ClassVar[frozenset[str]] = frozenset({"share", "scores", "points"})
+
     def __init__(self, *, rollouts: int = 8, rounds: int = 4, target: float = 0.5) -> None:
+        super().__init__()
         for name, value in (("rollouts", rollouts), ("rounds", rounds)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigError(f"{name} is an integer from 1, got {value!r}")
-        if not isinstance(target, float) or not 0.0 < target < 1.0:
+        if not isinstance(target, (int, float)) or not 0.0 < target < 1.0:
             raise ConfigError(f"target is a number between 0 and 1, got {target!r}")
         self._rollouts = rollouts
         self._rounds = rounds
         self._target = target
-        self._lock = threading.Lock()
-        self._problems: dict[str, dict[str, Any]] = {}
 
     def level(self, problem: str, steps: int) -> int:
         """Return how many of a solution's steps to show now."""
@@ -159,43 +161,6 @@ class ItemResponse:
     def _share(self, problem: str, steps: int) -> float:
         known = self._problems.get(problem)
         return float(known["share"]) if known else (steps - 1) / steps
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the state, as JSON can hold it."""
-        with self._lock:
-            problems = {
-                problem: {
-                    "share": state["share"],
-                    "scores": list(state["scores"]),
-                    "points": [list(point) for point in state["points"]],
-                }
-                for problem, state in self._problems.items()
-            }
-        return {"kind": "item_response", "problems": problems}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a state that `state_dict` returned; raise `ConfigError` if it is another's."""
-        problems = problems_of(state, "item_response", {"share", "scores", "points"})
-        with self._lock:
-            self._problems = {
-                problem: {
-                    "share": float(told["share"]),
-                    "scores": list(told["scores"]),
-                    "points": [list(point) for point in told["points"]],
-                }
-                for problem, told in problems.items()
-            }
-
-
-def problems_of(state: object, kind: str, fields: set[str]) -> dict[str, dict[str, Any]]:
-    """Return the problems of a state; raise `ConfigError` if the state is another's."""
-    problems = state.get("problems") if isinstance(state, dict) else None
-    if not isinstance(state, dict) or state.get("kind") != kind or not isinstance(problems, dict):
-        raise ConfigError(f"not a state of {kind}: {state!r:.80}")
-    for problem, told in problems.items():
-        if not isinstance(told, dict) or set(told) != fields:
-            raise ConfigError(f"the state of problem {problem!r:.40} has {told!r:.80}")
-    return problems
 
 
 def _level(share: float, steps: int) -> int:

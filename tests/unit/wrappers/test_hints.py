@@ -1,6 +1,7 @@
 """Hints: where they come from, when they are given, and that they never tell all."""
 
 import json
+import pickle
 import threading
 
 import gymnasium as gym
@@ -162,6 +163,14 @@ def test_the_state_of_failures_goes_through_json():
     for state in (None, {"kind": "item_response", "problems": {}}, {"kind": "failures"}):
         with pytest.raises(ConfigError, match="state of"):
             other.load_state_dict(state)
+
+
+def test_a_copy_in_another_process_goes_its_own_way():
+    memory = Failures(patience=2)
+    memory.record("p", 0, 2, 0.0)
+    other = pickle.loads(pickle.dumps(memory))
+    other.record("p", 0, 2, 0.0)
+    assert (other.level("p"), memory.level("p")) == (1, 0)
 
 
 @pytest.mark.parametrize(
