@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.advantage import dr_grpo, grpo
+from rlvr_envs.agents.grpo.advantage import dr_grpo
 from rlvr_envs.core.errors import ConfigError
 
 EXPERIMENTAL = ("ace", "tempo")
@@ -60,13 +60,13 @@ def tempo(rewards: Tensor, tokens: Tensor, attention: Tensor, *, eps: float = 1e
     before the first: so only tokens at which answers part differ from GRPO. Experimental: the
     abstract gives V and the sum, and the division of both terms by s is from a review of the paper.
 
-    It compares all pairs of a group, in memory N * G * G * T bytes.
+    It compares all pairs of a group, and so holds N * G * G * T numbers.
 
     Args:
         rewards: (N, G).
         tokens: (N, G, T), ids; prompts may be among them.
         attention: (N, G, T), true but at padding, which is on the right.
-        eps: as in `grpo`.
+        eps: as in `advantage.grpo`.
 
     Returns:
         (N, G, T), 0 at padding, and everywhere where an answer was not scored.
@@ -76,7 +76,6 @@ def tempo(rewards: Tensor, tokens: Tensor, attention: Tensor, *, eps: float = 1e
             "need rewards (N, G), tokens (N, G, T) and attention (N, G, T), got "
             f"{tuple(rewards.shape)}, {tuple(tokens.shape)} and {tuple(attention.shape)}"
         )
-    outcome = grpo(rewards, eps=eps)
     scored = ~rewards.isnan()
     here = attention.bool()
     same = (tokens[:, :, None] == tokens[:, None]) & here[:, :, None] & here[:, None]
@@ -85,8 +84,8 @@ def tempo(rewards: Tensor, tokens: Tensor, attention: Tensor, *, eps: float = 1e
     values = (same * earned).sum(2) / same.sum(2).clamp(min=1)
     start = rewards.nanmean(1, keepdim=True)[..., None].expand(*rewards.shape, 1)
     steps = values.diff(dim=-1, prepend=start)
-    # GRPO's advantage is (r - m) / (s + eps); the same division for the steps.
     centred = dr_grpo(rewards)
-    spread = centred.square().sum(1, keepdim=True) / (scored.sum(1, keepdim=True) - 1).clamp(min=1)
-    credit = outcome[..., None] + steps / (spread.sqrt()[..., None] + eps)
+    others = (scored.sum(1, keepdim=True) - 1).clamp(min=1)
+    spread = (centred.square().sum(1, keepdim=True) / others).sqrt()
+    credit = (centred[..., None] + steps) / (spread[..., None] + eps)
     return credit.masked_fill(~(here & scored[..., None]), 0.0)

@@ -27,8 +27,8 @@ def one_side(
     """Return -A logp, and 0 where clipping cuts the gradient off (REC-OneSide-NoIS, 2509.24203).
 
     A token counts where A > 0 and r <= 1 + clip[1], or A < 0 and r >= 1 - clip[0]; there it has no
-    importance weight. `clipped` times that weight is the paper's REC-OneSide-IS. The paper finds
-    (0.6, 2.0) to be faster.
+    importance weight; with one it is the paper's REC-OneSide-IS, with the gradient of clipping.
+    Reports have (0.6, 2.0) as faster.
     """
     low, high = clip
     if not (0 <= low <= 1 and high >= 0):
