@@ -153,6 +153,10 @@ class Workers:
         """
         if not self.sharded:
             return unwrapped(model)
+        for module in model.modules():
+            # What a forward pass without a backward pass has gathered and kept.
+            if hasattr(module, "reshard"):
+                module.reshard()
         pairs = zip(model.parameters(), self._copy.parameters(), strict=True)
         with torch.no_grad():
             for shard, weight in pairs:
