@@ -37,6 +37,7 @@ from rlvr_envs.wrappers.noise import (
     forward_corrected,
 )
 from rlvr_envs.wrappers.played import EpisodeReward, EpisodeScheme, Played
+from rlvr_envs.wrappers.python_tool import PythonTool
 from rlvr_envs.wrappers.retry import UnaryRetry, VerbalRetry
 from rlvr_envs.wrappers.schemes import ASearcher, Scheme, SearchR1, ToolCosts
 from rlvr_envs.wrappers.search_rewards import ASearcherReward, SearchR1Reward
@@ -71,6 +72,7 @@ __all__ = [
     "Phrases",
     "Played",
     "PromptAugmentation",
+    "PythonTool",
     "RandomFlips",
     "ReasoningPattern",
     "Redundancy",
