@@ -38,6 +38,7 @@ from rlvr_envs.wrappers.noise import (
 )
 from rlvr_envs.wrappers.played import EpisodeReward, EpisodeScheme, Played
 from rlvr_envs.wrappers.python_tool import PythonTool
+from rlvr_envs.wrappers.recorder import Recorder, read_records, replay
 from rlvr_envs.wrappers.retry import UnaryRetry, VerbalRetry
 from rlvr_envs.wrappers.schemes import ASearcher, Scheme, SearchR1, ToolCosts
 from rlvr_envs.wrappers.search_rewards import ASearcherReward, SearchR1Reward
@@ -75,6 +76,7 @@ __all__ = [
     "PythonTool",
     "RandomFlips",
     "ReasoningPattern",
+    "Recorder",
     "Redundancy",
     "RedundancyPenalty",
     "Scheme",
@@ -96,5 +98,7 @@ __all__ = [
     "expected_calibration_error",
     "forward_corrected",
     "group_length_rewards",
+    "read_records",
     "reference_prefixes",
+    "replay",
 ]
