@@ -24,6 +24,7 @@ class Attempt:
         number: from 1.
         instance: the problem.
         action: the text that ended the attempt.
+        turns: that it took.
         verdict: that it ended with.
         reward: that what is wrapped gave at its end.
         parts: where that reward comes from; they add up to it.
@@ -32,6 +33,7 @@ class Attempt:
     number: int
     instance: Instance
     action: str
+    turns: int
     verdict: Verdict
     reward: float
     parts: dict[str, float]
@@ -104,6 +106,7 @@ class Attempts(gymnasium.Wrapper[str, str, str, str]):
             number=len(self._made) + 1,
             instance=self._base.instance,
             action=action,
+            turns=self._turns - sum(made.turns for made in self._made),
             verdict=info["verdict"],
             reward=float(earned),
             parts=dict(info.get("reward_parts") or {"environment": float(earned)}),
@@ -150,7 +153,8 @@ class Attempts(gymnasium.Wrapper[str, str, str, str]):
         feedback: object = self._feedback(attempt)
         if not isinstance(feedback, str):
             raise ConfigError(f"what is shown after an attempt is text, got {feedback!r:.80}")
-        told = f"{feedback}\n\n{RESTART}" if attempt.instance.interactive else feedback
+        lost = attempt.instance.interactive or attempt.turns > 1  # tools have a state too
+        told = f"{feedback}\n\n{RESTART}" if lost else feedback
         if len(told) > MAX_OBSERVATION_CHARS:
             raise ConfigError(
                 f"what is shown after an attempt has {len(told)} characters, the limit is "

@@ -254,6 +254,20 @@ def test_tasks_of_several_turns_start_over(scripted):
     assert total(steps) == 1.0
 
 
+class Thinks(gym.Wrapper):
+    """Stands for a tool: a message "tool" takes a turn."""
+
+    def step(self, action):
+        return ("result", 0.0, False, False, {}) if action == "tool" else self.env.step(action)
+
+
+def test_that_a_tool_starts_over_is_said_where_it_was_used():
+    steps = play(VerbalRetry(Thinks(gym.make(ID)), attempts=4), "tool", W1, W2, "tool", "right")
+    assert ["starts over" in step[0] for step in steps] == [False, True, False, False, False]
+    assert [step[4]["turn"] for step in steps] == [1, 2, 3, 4, 5]
+    assert total(steps) == 1.0
+
+
 def test_running_out_of_turns_is_a_failed_attempt(scripted):
     for wrap in (
         lambda env: Horizon(VerbalRetry(env), 2),
