@@ -9,7 +9,7 @@ from pathlib import Path
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.tables import Entry, entries
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, VerilogRow, read_row
-from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
+from rlvr_envs.envs.verilog._dataset_reference import Unusable, check_row
 from rlvr_envs.verifiers.hdl.source import MOST_CHARACTERS
 
 _SHOWN = 3  # refused rows that an error quotes
@@ -38,13 +38,23 @@ class VerilogFile:
         return shown + (f"; and {more} more" if more > 0 else "")
 
 
-def load(path: Path, *, descriptions: Path | None, check: bool) -> VerilogFile:
+_NO_PROOF = (
+    "it holds a testbench and no reference, and passing a testbench is no proof, which "
+    "accept_bounded=False asks for"
+)
+
+
+def load(
+    path: Path, *, descriptions: Path | None, check: bool, bounded: bool = True
+) -> VerilogFile:
     """Return what a file or a folder holds, from a cache while it has not changed.
 
     Args:
         path: JSONL, JSON (a list of objects), Parquet, or a folder of VerilogEval or RTLLM.
         descriptions: a file of what is asked, for VerilogEval 1.
-        check: whether each reference is elaborated now, and refused if it cannot be.
+        check: whether each reference is elaborated now, and each testbench run, and refused if it
+            cannot be.
+        bounded: whether rows are posed that have a testbench and no reference.
 
     Raises:
         ConfigError: there is no such file, a line cannot be read, or there are no rows.
@@ -53,12 +63,12 @@ def load(path: Path, *, descriptions: Path | None, check: bool) -> VerilogFile:
         if not file.exists():
             raise ConfigError(f"VerilogDataset: there is no file {str(file)!r}")
     state = path.stat()
-    return _load(path, descriptions, check, state.st_mtime_ns, state.st_size)
+    return _load(path, descriptions, check, bounded, (state.st_mtime_ns, state.st_size))
 
 
 @lru_cache(maxsize=8)
 def _load(
-    path: Path, descriptions: Path | None, check: bool, modified_ns: int, size: int
+    path: Path, descriptions: Path | None, check: bool, bounded: bool, state: tuple[int, int]
 ) -> VerilogFile:
     rows: list[VerilogRow] = []
     refused: list[Refused] = []
@@ -70,9 +80,13 @@ def _load(
             row = read_row(entry.data, told)
             if len(row.reference) > MOST_CHARACTERS:
                 raise NotARow(f"its reference has more than {MOST_CHARACTERS} characters")  # noqa: TRY301
-            (row.statement + row.reference).encode()  # half a surrogate pair is no character
+            if row.testbench and not bounded:
+                raise NotARow(_NO_PROOF)  # noqa: TRY301
+            (
+                row.statement + row.reference + row.testbench
+            ).encode()  # half a surrogate pair is no character
             if check:
-                reference_of(row.reference, row.top)
+                check_row(row)
             rows.append(row)
         except (NotARow, Unusable, ConfigError, KeyError, TypeError, ValueError) as error:
             plain = isinstance(error, NotARow | Unusable | ConfigError)

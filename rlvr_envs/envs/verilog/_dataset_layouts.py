@@ -2,8 +2,9 @@
 
 VerilogEval (``canonical_solution`` of version 1, ``ref`` of version 2), RTLLM and the folders of
 both, CodeV-R1 (``reward_model`` with a ground truth), and rows of a text that asks and a reference.
-Rows that hold a testbench and no reference, such as ResBench's, are refused: what a testbench
-prints, an answer can print too. Reading runs nothing.
+Of rows that hold a testbench alone, such as ResBench's, the reference is taken if it stands in the
+testbench; otherwise the testbench and a header that says which ports there are. Reading runs
+nothing.
 """
 
 import json
@@ -14,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+
+from rlvr_envs.verifiers.hdl.bench_text import BenchRefused, read_bench
 
 _ASKING = (
     "prompt",
@@ -30,10 +33,13 @@ _TESTS = ("test", "tests", "testbench", "Testbench")
 _HEADER = re.compile(r"\bmodule\s+(?:automatic\s+|static\s+)?([A-Za-z_][\w$]*)[^;]*;")
 _STRIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _NAMED = re.compile(r"[Mm]odule\s+name\s*:?\s*`?([A-Za-z_][\w$]*)")
-_ONLY_TESTS = (
-    "it holds a testbench and no reference, and what a testbench prints proves nothing: an answer "
-    "can print the same"
-)
+# A header that says which ports there are: prose has the word "module" as well.
+_WITH_PORTS = re.compile(r"\bmodule\s+([A-Za-z_][\w$]*)\s*(?:#\s*\([^;]*?\)\s*)?\([^;]*?\)\s*;")
+_ONLY_TESTS = "it holds a testbench and no reference"
+_NO_HEADER = "no header of the module that the testbench contains says which ports it has"
+_HEADERS = ("Module header", "module_header", "header")
+# What a module is called that a testbench compares with, and the module under test beside it.
+_INSIDE = {"RefModule": "TopModule", "reference_module": "top_module"}
 _V2_REFERENCE, _V2_TOP = "RefModule", "TopModule"
 _VERIFIED = "verified_"
 
@@ -51,7 +57,9 @@ class VerilogRow:
         name: what the file calls it, perhaps nothing.
         statement: what is asked.
         top: the module that an answer has to define.
-        reference: a source that defines it.
+        reference: a source that defines it; empty where there is a testbench alone.
+        header: of the module, where there is a testbench alone.
+        testbench: where there is no reference.
     """
 
     layout: str
@@ -59,6 +67,8 @@ class VerilogRow:
     statement: str
     top: str
     reference: str
+    header: str = ""
+    testbench: str = ""
 
 
 def read_row(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> VerilogRow:
@@ -76,7 +86,7 @@ def read_row(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> Verilo
         if keys <= present:
             return reader(data, descriptions)
     if present & set(_ASKING) and any(_has_tests(data.get(key)) for key in _TESTS):
-        raise NotARow(_ONLY_TESTS)
+        return _tested(data)
     names = ", ".join(sorted(map(str, data))) or "none"
     raise NotARow(f"no layout has these columns: {names:.200}")
 
@@ -130,12 +140,40 @@ def _resbench(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> Veril
     code = _text(data, "Module header")
     header = _HEADER.search(code)
     if header is None or "endmodule" not in _STRIPPED.sub(" ", code):
-        raise NotARow(_ONLY_TESTS)
-    statement = (
-        f"{_text(data, 'Problem').strip()}\n\nThe module begins like this:\n\n"
-        f"```verilog\n{header[0].strip()}\n```"
-    )
+        return _tested(data)
+    statement = _with_header(_text(data, "Problem"), header[0])
     return VerilogRow("resbench", str(data.get("module") or ""), statement, top_of(code), code)
+
+
+def _tested(data: Mapping[str, Any]) -> VerilogRow:
+    """Return a row that has a testbench and no column for a reference."""
+    bench = _first(data, _TESTS)
+    asked, name = _asked(data), _name(data) or str(data.get("module") or "")
+    for inner, top in _INSIDE.items():
+        found = renamed(taken_out(bench, inner), {inner: top})
+        if found and re.search(rf"\b{top}\b", bench):
+            return VerilogRow("reference in testbench", name, asked, top, found)
+    given = _first(data, _HEADERS)
+    for header in _WITH_PORTS.finditer(_STRIPPED.sub(" ", given or asked)):
+        if not re.search(rf"\b{header[1]}\b", bench):
+            continue
+        try:
+            read_bench(bench, header[1])
+        except BenchRefused as error:
+            raise NotARow(f"{_ONLY_TESTS}, and {error}") from error
+        statement = _with_header(asked, given) if given else asked
+        return VerilogRow("testbench", name, statement, header[1], "", header[0], bench)
+    raise NotARow(f"{_ONLY_TESTS}, and {_NO_HEADER}")
+
+
+def _first(data: Mapping[str, Any], columns: Sequence[str]) -> str:
+    """Return the first text among some columns; nothing if there is none."""
+    texts = (data[key] for key in columns if isinstance(data.get(key), str))
+    return next((text for text in texts if text.strip()), "")
+
+
+def _with_header(asked: str, header: str) -> str:
+    return f"{asked.strip()}\n\nThe module begins like this:\n\n```verilog\n{header.strip()}\n```"
 
 
 def _plain(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> VerilogRow:
@@ -163,6 +201,24 @@ _READERS: tuple[tuple[set[str], _Reader], ...] = (
 def modules(source: str) -> list[str]:
     """Return the names of the modules that a source defines, in its order."""
     return _HEADER.findall(_STRIPPED.sub(" ", source))
+
+
+def taken_out(source: str, name: str) -> str:
+    """Return a module of a source with those that it contains; nothing if there is none."""
+    plain = _STRIPPED.sub(lambda found: " " * len(found[0]), source)
+    texts = {}
+    for found in _HEADER.finditer(plain):
+        end = re.compile(r"\bendmodule\b").search(plain, found.end())
+        if end is not None:
+            texts[found[1]] = source[found.start() : end.end()]
+    wanted, kept = [name], {}
+    while wanted:
+        inner = wanted.pop()
+        if inner in texts and inner not in kept:
+            kept[inner] = texts[inner]
+            words = set(re.findall(r"[A-Za-z_][\w$]*", _STRIPPED.sub(" ", texts[inner])))
+            wanted += sorted(words & texts.keys())
+    return "\n\n".join(kept.values()) if name in kept else ""
 
 
 def top_of(source: str) -> str:

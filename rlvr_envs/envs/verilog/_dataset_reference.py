@@ -9,11 +9,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rlvr_envs.core.errors import RlvrEnvsError, SandboxError
+from rlvr_envs.envs.verilog._dataset_layouts import VerilogRow
 from rlvr_envs.verifiers.hdl.aig import Aig, read_once
+from rlvr_envs.verifiers.hdl.bench_text import Bench, BenchRefused, read_bench
 from rlvr_envs.verifiers.hdl.elaborate import KEPT, Netlist, Refusal, elaborate_once
 from rlvr_envs.verifiers.hdl.equivalence import Pair, decide, gold_of, one_clock
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.simulate import Effort, compare
+from rlvr_envs.verifiers.hdl.testbench import check_bench
 
 CLOCKS = ("clk", "clock", "i_clk", "clk_i", "clk_in", "clkin", "aclk", "sys_clk")
 _HIGH = ("reset", "rst", "areset", "arst", "srst", "sreset", "i_rst", "rst_i", "rst_in", "sys_rst")
@@ -54,6 +57,55 @@ def reference_of(source: str, top: str) -> Reference:
         reference = replace(reference, free_x=True)
         _check_itself(reference, netlist)
     return reference
+
+
+def ports_of(header: str, top: str) -> tuple[Port, ...]:
+    """Return the ports of a module of which there is a header alone.
+
+    Raises:
+        Unusable: it does not say which they are.
+        SandboxError: the machine could not do it.
+        DependencyError: the tools are not installed.
+    """
+    netlist = elaborate_once(f"{header}\nendmodule\n", top, trusted=True)
+    if isinstance(netlist, Refusal):
+        if netlist.stage == "fault":
+            raise SandboxError(netlist.detail)
+        raise Unusable(f"its header does not say which ports there are: {netlist.detail}")
+    if not any(port.direction == "output" for port in netlist.ports):
+        raise Unusable(f"its module {top} has no outputs")
+    return netlist.ports
+
+
+def check_row(row: VerilogRow) -> None:
+    """Raise where no answer to a row could be judged.
+
+    Raises:
+        Unusable: the reference cannot be compared with, or the testbench tells nothing.
+        SandboxError: the machine could not do it.
+        DependencyError: the tools are not installed.
+    """
+    if row.testbench:
+        bench_of(row.testbench, row.header, row.top)
+    else:
+        reference_of(row.reference, row.top)
+
+
+def bench_of(testbench: str, header: str, top: str) -> tuple[Bench, tuple[Port, ...]]:
+    """Return a testbench that tells wrong modules from right ones, and the ports under test.
+
+    Raises:
+        Unusable: it does not.
+        SandboxError: the machine could not do it.
+        DependencyError: Icarus or the tools for synthesis are not installed.
+    """
+    ports = ports_of(header, top)
+    try:
+        bench = read_bench(testbench, top)
+        check_bench(bench, top, ports)
+    except BenchRefused as error:
+        raise Unusable(str(error)) from error
+    return bench, ports
 
 
 def clocking_of(netlist: Netlist) -> Clocking | None:

@@ -1,4 +1,4 @@
-"""Verilog problems with references from a file of yours: VerilogEval, RTLLM and the like."""
+"""Verilog problems from a file of yours: VerilogEval, RTLLM, ResBench and the like."""
 
 import operator
 from dataclasses import dataclass
@@ -10,12 +10,13 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.envs.verilog._dataset_file import VerilogFile, load
-from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
+from rlvr_envs.envs.verilog._dataset_reference import Unusable, bench_of, reference_of
 from rlvr_envs.envs.verilog._task import LANGUAGE
 from rlvr_envs.verifiers.hdl.icarus import cosimulate, require
 from rlvr_envs.verifiers.hdl.judge import REWARDS, judge
 from rlvr_envs.verifiers.hdl.simulate import Effort
 from rlvr_envs.verifiers.hdl.source import silenced
+from rlvr_envs.verifiers.hdl.testbench import judge_by_bench
 
 SAMPLE = "sample"
 _SAMPLE_FILE = Path(__file__).with_name("_sample_designs.jsonl")
@@ -37,6 +38,8 @@ class VerilogDatasetConfig:
     descriptions: str = ""  # a file of what is asked, where `path` does not hold it (VerilogEval 1)
     reward: str = "equivalence"  # "graded" gives a little for compiling and for the right ports
     strict: bool = False  # whether Icarus, a simulator with x and z, has to agree
+    accept_bounded: bool = True  # else rows with a testbench alone are refused, and what is
+    # taken for right without a proof is not scored
     on_bad_row: str = "error"  # "skip" leaves out rows that cannot be posed
     check_references: bool = True  # elaborate all of them first; 0.1 to 0.5 s for each row
 
@@ -72,6 +75,9 @@ class VerilogDatasetProblem:
     index: int = hidden(0)
     reward: str = hidden("equivalence")
     strict: bool = hidden(False)
+    header: str = hidden("")  # with a testbench, in place of a reference
+    testbench: str = hidden("")
+    accept_bounded: bool = hidden(True)
 
 
 @register(
@@ -82,13 +88,13 @@ class VerilogDatasetProblem:
     example={"path": SAMPLE},
 )
 class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem]):
-    """Write the Verilog module that a problem from a file of problems with references asks for.
+    """Write the Verilog module that a problem from a file of yours asks for.
 
     Description:
         ``gym.make("rlvr/VerilogDataset-v0", path="problems.jsonl")`` serves the rows of a file,
         drawn at random, or one by one with ``reset(options={"index": i})``. The layout of each row
-        is recognised by its columns: VerilogEval 1 and 2, RTLLM, CodeV-R1, and rows of a text and
-        a reference; folders of VerilogEval 2 and of RTLLM are read as they are published. Without
+        is recognised by its columns: VerilogEval 1 and 2, RTLLM, CodeV-R1, ResBench, and rows of a
+        text and a reference or a testbench; folders of VerilogEval 2 and of RTLLM are read as they are published. Without
         ``path``, a few problems of our own are served.
 
     Observation:
@@ -98,7 +104,8 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         The module in Verilog or SystemVerilog.
 
     Reward:
-        1 if the module is equivalent to the file's reference, otherwise 0; ``reward="graded"``
+        1 if the module is equivalent to the file's reference, or passes the testbench where there
+        is no reference, otherwise 0; ``reward="graded"``
         gives a little for compiling and for the right ports.
 
     Episode End:
@@ -110,10 +117,13 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         found in the reference's netlist, a synchronous reset by its name; the reset is active in
         the first cycle, where there is one. Wherever the reference shows an x, anything is right.
         Where no proof is found, up to 60,000 cycles are simulated.
-        With ``strict=True`` Icarus has to agree as well. Rows without a reference are refused, and
-        so are references that cannot be synthesised. Known gaps: a wrong reference is taken for
-        right; a reset under an unknown name is an input like any other, so that nothing is compared
-        until the reference's outputs are known.
+        With ``strict=True`` Icarus has to agree as well. References that cannot be synthesised are
+        refused. A row with a testbench alone is judged by which of the testbench's own lines are
+        printed when Icarus runs it on the netlist of the answer, and is refused where a wrong
+        module would pass (see docs/verilog_datasets.md). Known gaps: a wrong reference or
+        testbench is taken for right, and a testbench tries some inputs; a reset under an unknown
+        name is an input like any other, so that nothing is compared until the reference's outputs
+        are known.
 
     Difficulty:
         No ladder: the problems of a file are as hard as they are.
@@ -145,7 +155,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         descriptions = Path(config.descriptions) if config.descriptions else None
         # Our own problems are known to be sound.
         check = config.check_references and config.path != SAMPLE
-        found = load(path, descriptions=descriptions, check=check)
+        found = load(path, descriptions=descriptions, check=check, bounded=config.accept_bounded)
         lenient = config.on_bad_row == "skip"
         if found.refused and not (lenient and found.rows):
             advice = '; on_bad_row="skip" leaves them out' if found.rows else ""
@@ -178,6 +188,9 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
             index=number,
             reward=config.reward,
             strict=config.strict,
+            header=row.header,
+            testbench=row.testbench,
+            accept_bounded=config.accept_bounded,
         )
 
     def prompt(self, problem: VerilogDatasetProblem) -> str:
@@ -185,13 +198,26 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
 
     def verify(self, problem: VerilogDatasetProblem, answer: str) -> Verdict:
         try:
-            reference = reference_of(problem.golden, problem.top)
+            verdict = _judged(problem, answer)
         except (Unusable, SandboxError) as error:
             return Verdict.verifier_error(str(error))
-        verdict = judge(answer, reference, reward=problem.reward, deep=PATIENT)
-        if not problem.strict or verdict.status is not Status.CORRECT:
+        if verdict.status is not Status.CORRECT or problem.accept_bounded:
             return verdict
-        return cosimulate(answer, reference, verdict)
+        if verdict.parts["proved"]:
+            return verdict
+        return Verdict.verifier_error(f"{verdict.detail}, and accept_bounded is False")
 
     def solve(self, problem: VerilogDatasetProblem) -> str:
+        """Return the reference; nothing where the file has a testbench alone."""
         return silenced(problem.golden)
+
+
+def _judged(problem: VerilogDatasetProblem, answer: str) -> Verdict:
+    if problem.testbench:
+        bench, ports = bench_of(problem.testbench, problem.header, problem.top)
+        return judge_by_bench(answer, bench, problem.top, ports, reward=problem.reward)
+    reference = reference_of(problem.golden, problem.top)
+    verdict = judge(answer, reference, reward=problem.reward, deep=PATIENT)
+    if not problem.strict or verdict.status is not Status.CORRECT:
+        return verdict
+    return cosimulate(answer, reference, verdict)

@@ -3,8 +3,9 @@
 The slots of the sandbox load it beforehand, and a job calls `main` in a fork of one. It uses the
 standard library and pyosys alone, and reads ``answer.sv`` and ``request.json`` of its
 working directory. What it finds goes to files there: ``stage`` (how far it came), ``refusal.json``
-or ``result.json`` with ``out.aag`` and ``out.map``, and ``diagnostics.json`` of the compiler. An
-error of Yosys ends the process at once, which is why ``stage`` is written ahead of each part.
+or ``result.json`` with ``out.aag`` and ``out.map`` or ``out.v``, and ``diagnostics.json`` of the
+compiler. An error of Yosys ends the process at once, which is why ``stage`` is written ahead of
+each part.
 """
 
 from __future__ import annotations
@@ -55,6 +56,16 @@ LATCHES = frozenset({"$dlatch", "$adlatch", "$dlatchsr", "$sr"})
 PRODUCTS = frozenset({"$mul", "$div", "$mod", "$divfloor", "$modfloor", "$pow"})
 SELECTS = frozenset({"$shift", "$shiftx"})
 NOT_GATES = frozenset({"$anyseq", "$scopeinfo"})
+CHOICE = r"""
+(* techmap_celltype = "$bmux" *)
+module choose(A, S, Y);
+    parameter WIDTH = 1, S_WIDTH = 1;
+    input [(WIDTH << S_WIDTH) - 1:0] A;
+    input [S_WIDTH - 1:0] S;
+    output [WIDTH - 1:0] Y;
+    assign Y = A[S * WIDTH +: WIDTH];
+endmodule
+"""
 TO_GATES = ("simplemap", "opt_expr", "opt_merge t:$*ff* t:$_*FF* %u %n", "opt_clean")
 
 
@@ -115,7 +126,8 @@ class Job:
             if found > most:
                 raise Refused("resource", f"the design has {found} {what}, above {most}")
         self.check()  # not before: its time grows with the size of products, too
-        if facts.kinds & SELECTS:  # which show an x beyond the end
+        # They show an x beyond the end, which a simulator knows what to do with.
+        if facts.kinds & SELECTS and not self.request["rewrite"]:
             self.run("techmap -map %gates t:$shift t:$shiftx")
         return {
             "ports": facts.ports,
@@ -163,6 +175,19 @@ class Job:
             most = self.request["ands"]
             raise Refused("resource", f"the design needs {ands} and-gates, above {most}")
         return sum(count for kind, count in kinds.items() if kind not in NOT_GATES)
+
+    def write(self) -> None:
+        """Write the design anew as one module of Verilog, with names of our own but for its ports.
+
+        What is left of the text that it came from is what its gates, registers and latches do.
+        """
+        self.stage("map")
+        # `write_verilog` would make a tree of gates of a choice among many.
+        Path("choose.v").write_text(CHOICE, encoding="ascii")
+        self.run("memory_collect", "techmap -map choose.v t:$bmux", "bwmuxmap", "opt_expr -keepdc")
+        self.run("opt_clean", "rename -hide", "write_verilog -noattr out.v")
+        if "\\$" in Path("out.v").read_text(encoding="utf-8"):
+            raise Refused("unsupported", "the design needs a cell that Verilog cannot express")
 
     def kinds(self) -> dict[str, int]:
         """Return how many cells of each kind the design has."""
@@ -299,7 +324,11 @@ def main() -> None:
     try:
         job.read()
         facts = job.facts()
-        facts["cells"] = job.map()
+        facts["cells"] = 0
+        if job.request["rewrite"]:
+            job.write()
+        else:
+            facts["cells"] = job.map()
     except Refused as refusal:
         stage, detail = refusal.args
         end("refusal.json", {"stage": stage, "detail": detail})

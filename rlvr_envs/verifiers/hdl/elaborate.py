@@ -30,7 +30,15 @@ MOST_LINE = 100  # characters of a source line in them
 # The slots of the sandbox have loaded the module: a job does not even compile it.
 _JOB = "main.py"
 _JOB_TEXT = b"import _elaborate_job\n\n_elaborate_job.main()\n"
-_COLLECTED = ("stage", "refusal.json", "result.json", "diagnostics.json", "out.aag", "out.map")
+_COLLECTED = (
+    "stage",
+    "refusal.json",
+    "result.json",
+    "diagnostics.json",
+    "out.aag",
+    "out.map",
+    "out.v",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +95,7 @@ class Netlist:
         aiger: the ASCII AIGER file, with symbols; uninitialised state starts as an input says.
         map: the names of inputs, outputs and latches, as ``write_aiger -map`` writes them: all but
             those of constant outputs, which are among the symbols.
+        text: of `rewrite` alone, which gives neither gates nor map: the design in Verilog.
     """
 
     ports: tuple[Port, ...]
@@ -97,6 +106,7 @@ class Netlist:
     aiger: bytes
     map: str
     resets: tuple[tuple[str, int], ...] = ()
+    text: str = ""
 
 
 def elaborate(
@@ -123,10 +133,30 @@ def elaborate(
     Raises:
         DependencyError: the tools or a sandbox for them are missing.
     """
-    read = read_source(source, top, trusted=trusted)
+    request = {"top": top, "clocked": clocked, "split_x": split_x, "rewrite": False}
+    return _elaborated(read_source(source, top, trusted=trusted), request, limits)
+
+
+def rewrite(source: str, top: str, *, limits: ElaborationLimits = DEFAULT) -> Netlist | Refusal:
+    """Return a design written anew in Verilog, as its `text`, or why there is none.
+
+    It is one module with the name and the ports of the old one. Nothing else of the source is
+    left: no names, comments, macros, delays or modules, and no words at all that its author chose.
+    Unlike gates, it keeps unknown values and asynchronous resets, as a simulator needs them.
+
+    Raises:
+        DependencyError: the tools or a sandbox for them are missing.
+    """
+    request = {"top": top, "clocked": True, "split_x": False, "rewrite": True}
+    return _elaborated(read_source(source, top), request, limits)
+
+
+def _elaborated(
+    read: Source | Refusal, request: dict[str, Any], limits: ElaborationLimits
+) -> Netlist | Refusal:
     if isinstance(read, Refusal):
         return read
-    request = {"top": top, "clocked": clocked, "split_x": split_x, **asdict(limits)}
+    request = {**request, **asdict(limits)}
     result = _run(read, {**request, "lax": False}, limits)
     failed = _stage(result) == "synthesis" and result.status is RunStatus.NONZERO_EXIT
     if failed and not _endless_loops(result):
@@ -201,7 +231,8 @@ def _netlist(result: Result) -> Netlist | Refusal:
         ports = tuple(Port(*port) for port in facts["ports"])
     except ConfigError as error:
         return Refusal("unsupported", str(error)[:MOST_DETAIL])
-    if not {"out.aag", "out.map"} <= result.files.keys():
+    text = result.files.get("out.v", b"")
+    if not text and not {"out.aag", "out.map"} <= result.files.keys():
         return Refusal("resource", "the netlist of the design is too large")
     return Netlist(
         ports=ports,
@@ -209,9 +240,10 @@ def _netlist(result: Result) -> Netlist | Refusal:
         latches=facts["latches"],
         state_bits=facts["state_bits"],
         cells=facts["cells"],
-        aiger=result.files["out.aag"],
-        map=result.files["out.map"].decode(),
+        aiger=result.files.get("out.aag", b""),
+        map=result.files.get("out.map", b"").decode(),
         resets=tuple((name, level) for name, level in facts["resets"]),
+        text=text.decode(),
     )
 
 
@@ -275,4 +307,12 @@ def _last_error(stderr: str) -> str:
     )
 
 
-__all__ = ["DEFAULT", "ElaborationLimits", "Netlist", "Refusal", "elaborate", "elaborate_once"]
+__all__ = [
+    "DEFAULT",
+    "ElaborationLimits",
+    "Netlist",
+    "Refusal",
+    "elaborate",
+    "elaborate_once",
+    "rewrite",
+]

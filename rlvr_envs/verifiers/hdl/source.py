@@ -73,7 +73,7 @@ class _Forbidden(Exception):
 
 # Repetitions are possessive, or of groups that begin with what ends the one before: nothing is
 # tried twice. What a lone quote, backslash or comment mark begins has no end: it is refused below.
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""
       (?P<comment>   //[^\n]*+ | /\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/ )
     | (?P<newline>   \n )
@@ -96,7 +96,7 @@ _TOKEN = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 # Between such comments, tools see another text than the one that is read here.
 _HIDING = re.compile(r"translate_(?:off|on)|(?:synthesis|synopsys)[ _\t](?:off|on)\b")
-_LAYOUT = frozenset({"comment", "newline", "space", "continued"})
+LAYOUT = frozenset({"comment", "newline", "space", "continued"})
 
 _OF_A_KIND = {
     "triple": "a string with three quotes is not allowed here",
@@ -219,18 +219,18 @@ def silenced(text: str) -> str:
     """Return a source without the calls of tasks that print, record or end a simulation."""
     kept = []
     closing: int | None = None  # parentheses that are still open in a call; None outside of calls
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         piece, kind = match[0], match.lastgroup
         if closing is None and kind == "system" and _SILENT.fullmatch(piece):
             closing = 0
-        elif closing is None or (closing == 0 and kind not in _LAYOUT and piece not in ("(", "(*")):
+        elif closing is None or (closing == 0 and kind not in LAYOUT and piece not in ("(", "(*")):
             closing = None
             kept.append(piece)
         else:
             opened = piece in ("(", "(*")
             closing += opened - (piece in (")", "*)"))
             kept.append("\n" * piece.count("\n"))
-            if closing == 0 and not opened and kind not in _LAYOUT:
+            if closing == 0 and not opened and kind not in LAYOUT:
                 closing = None
     return "".join(kept)
 
@@ -253,7 +253,7 @@ def _tokens(text: str, *, hiding: bool = False) -> Iterator[Token]:
         hiding: whether comments may hide text from synthesis.
     """
     line = 1
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         kind = match.lastgroup or "other"
         if kind == "unclosed" or match[0] == '"':  # what follows cannot be read
             reason = _OF_A_KIND.get(kind) or _OF_A_CHARACTER[match[0]]
@@ -282,7 +282,7 @@ def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
     """Go through the tokens that are no layout, each with the one behind it."""
     last: Token | None = None
     for token in tokens:
-        if token.kind in _LAYOUT:
+        if token.kind in LAYOUT:
             continue
         if last is not None:
             yield last, token
@@ -369,7 +369,7 @@ def _macros(tokens: Sequence[Token]) -> tuple[dict[str, list[Macro]], list[str]]
             if body:
                 macros.setdefault(body[0], []).append(Macro.of(body[1:], glued=glued))
             body = None
-        elif token.kind in _LAYOUT:
+        elif token.kind in LAYOUT:
             continue
         elif body is not None:
             body.append(token.text)
@@ -390,7 +390,7 @@ def _opens_parameters(following: Sequence[Token]) -> bool:
 
 def _modules(tokens: Sequence[Token]) -> Iterator[str]:
     """Return the names of the modules."""
-    words = (token for token in tokens if token.kind not in _LAYOUT)
+    words = (token for token in tokens if token.kind not in LAYOUT)
     for token in words:
         if token.text == "module":
             name = next(words, None)

@@ -1,5 +1,6 @@
 """Verilog problems from files: layouts, what is refused, and rows that outlive their file."""
 
+import dataclasses
 import json
 import pickle
 
@@ -13,7 +14,7 @@ from rlvr_envs.envs.verilog import verilog_dataset
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, modules, read_row, top_of
 from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
 from rlvr_envs.envs.verilog.verilog_dataset import VerilogDatasetConfig, VerilogDatasetTask
-from rlvr_envs.verifiers.hdl import equivalence
+from rlvr_envs.verifiers.hdl import equivalence, icarus
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.prove import Proof
@@ -60,6 +61,28 @@ GOOD = {"VerilogEval 2": V2, "RTLLM": RTLLM, "CodeV-R1": CODEV, "CodeV-R1 in JSO
 GOOD |= {"plain": PLAIN, "question and code": {"question": ASKED, "code": CODE, "id": 7}}
 GOOD |= {"VerilogEval 1": V1 | {"detail_description": ASKED}}
 GOOD |= {"ResBench by mistake": RESBENCH | {"Module header": CODE}}
+
+
+TESTS = """module tb;
+    reg a, b;
+    wire y;
+    integer errors = 0, i;
+    both dut(.a(a), .b(b), .y(y));
+    initial begin
+        for (i = 0; i < 4; i = i + 1) begin
+            {a, b} = i;
+            #1 if (y !== (i == 3)) errors = errors + 1;
+        end
+        if (errors == 0) $display("All tests passed");
+        else $display("%0d tests failed", errors);
+        $finish;
+    end
+endmodule
+"""
+TESTED = RESBENCH | {"Testbench": TESTS}
+needs_icarus = pytest.mark.skipif(
+    not icarus.available(), reason=f"Icarus Verilog {icarus.LEAST_VERSION} is not installed"
+)
 
 
 def write(path, rows):
@@ -110,6 +133,10 @@ def test_descriptions_may_stand_in_another_file(tmp_path):
         (V1, "'descriptions'"),
         (RESBENCH, "testbench and no reference"),
         ({"prompt": ASKED, "test": "module tb; endmodule"}, "testbench and no reference"),
+        (RTLLM | {"verified": ""}, "no header"),
+        (RESBENCH, "no header of the module that the testbench contains"),
+        (TESTED | {"Testbench": TESTS + CODE}, "defines the module both itself"),
+        (TESTED | {"Module header": "module both;"}, "no header"),
         ({"prompt": ASKED}, "no layout"),
         (V2 | {"ref": f"module Other {BODY}"}, "no RefModule"),
         (PLAIN | {"top": "other"}, "does not define"),
@@ -342,3 +369,71 @@ def test_without_a_proof_late_differences_are_found_all_the_same(monkeypatch):
     usual = judge(answer, reference_of(LATE, "late"))
     assert usual.status is Status.CORRECT
     assert (usual.parts["proved"], usual.parts["depth"]) == (0.0, 5000.0)
+
+
+@needs_icarus
+@pytest.mark.parametrize(
+    "data",
+    [
+        TESTED,
+        {
+            "prompt": f"Write a module that does this; {ASKED}\n{RESBENCH['Module header']}",
+            "test": TESTS,
+        },
+        {"question": ASKED, "testbench": TESTS, "header": RESBENCH["Module header"]},
+    ],
+)
+def test_a_row_with_a_testbench_alone_is_judged_by_it(data, tmp_path):
+    found = task(write(tmp_path / "a.jsonl", [data]))
+    problem = found.problem_at(0)
+    assert "module both" in found.prompt(problem)
+    assert "errors" not in found.prompt(problem)
+    verdict = found.verify(problem, CODE)
+    assert (verdict.score, verdict.parts["proved"]) == (1.0, 0.0)
+    assert "4 tests failed" in found.verify(problem, CODE.replace("a & b", "~(a & b)")).detail
+    cheat = CODE.replace("a & b", '0; initial $display("All tests passed")')
+    assert found.verify(problem, cheat).status is Status.WRONG
+    assert found.solve(problem) == ""
+
+
+@needs_icarus
+def test_a_testbench_that_tells_nothing_is_refused(tmp_path):
+    always = TESTED | {"Testbench": TESTS.replace("errors == 0", "1")}
+    path = write(
+        tmp_path / "a.jsonl", [TESTED, always, TESTED | {"Module header": "module both(input a);"}]
+    )
+    with pytest.raises(ConfigError, match=r"a.jsonl:2: its testbench lets a module pass") as caught:
+        len(task(path))
+    assert "no outputs" in str(caught.value)
+    assert len(task(path, on_bad_row="skip")) == 1
+    unchecked = task(path, check_references=False)
+    assert not unchecked.verify(unchecked.problem_at(1), CODE).scored
+
+
+def test_a_reference_in_the_testbench_is_taken_for_one():
+    inner = "module inner(input a, b, output y); assign y = a & b; endmodule\n"
+    bench = (
+        f"{inner}module RefModule(input a, b, output y); inner i(a, b, y); endmodule // {ASKED}\n"
+        "module tb; RefModule r(); TopModule t(); endmodule"
+    )
+    row = read_row({"prompt": ASKED, "test": bench}, {})
+    assert (row.top, row.testbench) == ("TopModule", "")
+    assert modules(row.reference) == ["TopModule", "inner"]
+    reference = reference_of(row.reference, row.top)
+    assert judge(f"module TopModule {BODY}", reference).score == 1.0
+    assert judge(f"module TopModule {BODY.replace('&', '|')}", reference).score == 0.0
+
+
+def test_bounded_verdicts_may_be_refused(monkeypatch, tmp_path):
+    with pytest.raises(ConfigError, match="passing a testbench is no proof"):
+        len(task(write(tmp_path / "a.jsonl", [TESTED]), accept_bounded=False))
+    monkeypatch.setattr(equivalence, "prove", lambda *args, **kwargs: Proof("open"))
+    found = VerilogDatasetTask(VerilogDatasetConfig())
+    posed = verilog_dataset.VerilogDatasetProblem("Late.", "late", golden=LATE)
+    strictly = dataclasses.replace(posed, accept_bounded=False)
+    assert found.verify(posed, LATE).score == 1.0
+    assert found.verify(strictly, LATE).status is Status.VERIFIER_ERROR
+    wrong = found.verify(strictly, LATE.replace("7000", "7"))
+    assert wrong.status is Status.WRONG
+    plain = verilog_dataset.VerilogDatasetProblem("?", "both", golden=CODE, accept_bounded=False)
+    assert found.verify(plain, CODE).score == 1.0
