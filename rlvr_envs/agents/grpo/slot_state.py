@@ -9,7 +9,8 @@ from torch import Tensor
 from rlvr_envs.agents.grpo.cuda_graph import Graphs
 from rlvr_envs.agents.grpo.generate import pick
 from rlvr_envs.agents.grpo.sampler import Request
-from rlvr_envs.agents.grpo.slot_cache import Decode, Layout, SlotCache, decode
+from rlvr_envs.agents.grpo.slot_cache import Decode, Layout, SlotCache
+from rlvr_envs.agents.grpo.slot_model import decode
 
 
 class SlotState:
