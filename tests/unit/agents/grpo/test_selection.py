@@ -20,10 +20,10 @@ def close(found, wanted):
 
 
 def test_learning_impact_by_hand():
-    # The means are 0.2, 0.5 and 0.8, whose distances to 1 have the squares' sum 0.93.
-    solved = tensor([[0.2, 0.5, 0.8], [0.4, 1.0, 1.0], [0.0, 0.0, 0.6]])
-    near = 1 - (0.04 + 0.25 + 0.04) / 0.93
-    close(selection.learning_impact(solved), [1.0, near, near])
+    # The means are 0.2, 0.5 and 0.9; the squares of their distances to 1 add up to 0.9.
+    solved = tensor([[0.2, 0.5, 0.9], [0.4, 1.0, 1.0], [0.0, 0.0, 0.8]])
+    apart = 1 - (0.04 + 0.25 + 0.01) / 0.9
+    close(selection.learning_impact(solved), [1.0, apart, apart])
 
 
 def test_problems_that_are_always_solved_cannot_be_told_apart():

@@ -120,6 +120,15 @@ def test_drpo_pushes_wrong_answers_by_a_softmax(rewards, scores):
     close(scores.grad[2], [0.0] * 4)
 
 
+def test_drpo_leaves_out_groups_of_one_class():
+    scores = tensor([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]).requires_grad_()
+    rewards = tensor([[1.0, 1.0], [0.0, 0.0], [1.0, NAN]])
+    found = S.drpo(scores, rewards, torch.ones_like(scores), temperature=1.0)
+    found.backward()
+    assert found.item() == 0
+    assert not scores.grad.any()
+
+
 def test_short_answers_weigh_more():
     lengths = torch.tensor([[100, 50, 0]])
     found = S.length_weights(lengths.double(), longest=100, temperature=0.5)
