@@ -10,7 +10,8 @@ SECTIONS = {
     section.partition("\n")[0]: re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     for section in re.split(r"^##? ", TEXT, flags=re.MULTILINE)
 }
-ELSEWHERE = {"Second attempts and hints"}  # sections whose code has a test file of its own
+# Sections whose code has a test file of its own.
+ELSEWHERE = {"Second attempts and hints", "Rewards, prompts, tools and records"}
 
 
 def run(block):
