@@ -84,10 +84,6 @@ class Chat:
         """Return the tokens of an action to imitate, with its end token."""
         return (*self._encode(text), self._end)
 
-    def action(self, text: str) -> tuple[int, ...]:
-        """Return a given answer as the model would have to write it, for imitation."""
-        return (*self._encode(text), self._end)
-
     def text(self, tokens: Sequence[int]) -> str:
         """Return an action as text: up to its end token, without special tokens."""
         count = next((i for i, token in enumerate(tokens) if token in self.end_tokens), len(tokens))

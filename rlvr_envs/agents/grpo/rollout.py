@@ -15,6 +15,7 @@ import gymnasium
 
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.episode import Episode, Segment
+from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.sampler import Completion, Request, Sampler
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, RlvrEnvsError
 from rlvr_envs.core.seeding import draw_seed, stream
@@ -22,7 +23,6 @@ from rlvr_envs.core.verdict import Status
 from rlvr_envs.curricula.base import Proposal
 from rlvr_envs.wrappers.horizon import TurnLimit
 
-MakeEnv = Callable[[str | None, int | None], gymnasium.Env[str, str]]
 Key = tuple[str | None, int | None, int]  # task, difficulty, and how manieth of them
 Step = tuple[str, float, bool, bool, dict[str, Any]]
 T = TypeVar("T")
@@ -122,20 +122,17 @@ class Rollout:
     ) -> list["_Player"]:
         used: Counter[tuple[str | None, int | None]] = Counter()
         players = []
-        for group, (proposal, given) in enumerate(
-            zip(proposals, problem_seeds, strict=True), first_group
-        ):
-            problem_seed = given if proposal.problem_seed is None else proposal.problem_seed
-            size = group_size if proposal.samples is None else proposal.samples
-            for _ in range(size):
-                kind = (proposal.task, proposal.difficulty)
+        pairs = zip(proposals, problem_seeds, strict=True)
+        for group, (proposal, given) in enumerate(pairs, first_group):
+            kind = (proposal.task, proposal.difficulty)
+            limit = proposal.response_tokens or self._max_tokens
+            for _ in range(group_size if proposal.samples is None else proposal.samples):
                 episode = Episode(
                     group=group,
                     task=proposal.task or "",
                     difficulty=proposal.difficulty,
-                    problem_seed=problem_seed,
+                    problem_seed=given if proposal.problem_seed is None else proposal.problem_seed,
                 )
-                limit = proposal.response_tokens or self._max_tokens
                 players.append(_Player(episode, (*kind, used[kind]), proposal.horizon, limit))
                 used[kind] += 1
         return players

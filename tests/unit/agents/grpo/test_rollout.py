@@ -246,10 +246,11 @@ def test_environments_are_made_once_for_each_task_rung_and_member():
 class Odd(gymnasium.Wrapper):
     """Breaks as it is told."""
 
-    closed = 0
+    made = closed = 0
 
     def __init__(self, env, *, reset=None, step=None, verdict=None):
         super().__init__(env)
+        type(self).made += 1
         self.on_reset, self.on_step, self.verdict = reset, step, verdict
 
     def reset(self, *, seed=None, options=None):
@@ -276,7 +277,7 @@ def odd(**faults):
 
 @pytest.mark.parametrize("where", ["reset", "step"])
 def test_a_broken_environment_is_left_out_and_made_anew(where):
-    Odd.closed = 0
+    Odd.made = Odd.closed = 0
     rollout = roll(lambda prompt: "?", make_env=odd(**{where: RuntimeError("a cable is loose")}))
     broken, whole = rollout.play([GCD, GCD], [3, 4], 1, seed=0)
     assert broken.reward != broken.reward
@@ -285,10 +286,10 @@ def test_a_broken_environment_is_left_out_and_made_anew(where):
     assert "RuntimeError: a cable is loose" in broken.texts[-1]
     assert len(broken.segments) == (0 if where == "reset" else 2)
     assert (whole.reward, whole.status) == (0, "unparsable")
-    assert Odd.closed == 1
+    assert (Odd.made, Odd.closed) == (2, 1)
     assert rollout.play([GCD], [4], 1, seed=0)[0].status == "unparsable"
     rollout.close()
-    assert Odd.closed == 3
+    assert (Odd.made, Odd.closed) == (3, 3)
 
 
 @pytest.mark.parametrize("error", [ConfigError("a knob"), DependencyError("a compiler")])
