@@ -368,6 +368,14 @@ def test_guidance_of_ones_own(scripted):
     assert asked == [(scripted, 0.0, '{"score": 0.0}')]
 
 
+def test_each_episode_has_its_own_guidance():
+    env = GuidanceAfterFailure(gym.make(ID), guidance=lambda posed, verdict, action: action)
+    for action in (WRONG, "hm"):
+        env.reset(seed=3)
+        env.step(action)
+        assert env.step(WRONG)[4]["guidance"] == (action,)
+
+
 @pytest.mark.parametrize(
     "options", [{"attempts": 0}, {"guidance": "text"}, {"hints": None, "guidance": 3}]
 )

@@ -105,6 +105,22 @@ def played(memory, accuracy, steps=8, rollouts=8):
     return level
 
 
+@pytest.mark.parametrize(
+    ("share", "level"), [(0.0, 0), (0.43, 3), (0.44, 4), (0.875, 7), (0.95, 7), (1.0, 7)]
+)
+def test_a_share_is_rounded_to_steps_and_never_to_all_of_them(share, level):
+    memory = ItemResponse()
+    record = {"share": share, "scores": [], "points": []}
+    memory.load_state_dict({"kind": "item_response", "problems": {"p": record}})
+    assert memory.level("p", 8) == level
+
+
+def test_failures_alone_never_show_the_whole():
+    memory = ItemResponse()
+    for _ in range(9):
+        assert played(memory, 0.0) == 7
+
+
 def test_right_answers_shorten_a_hint_and_wrong_ones_lengthen_it():
     memory = ItemResponse()
     assert played(memory, 1.0) == 7

@@ -186,6 +186,12 @@ def test_a_feedback_of_ones_own():
     assert total(steps) == 1.0
 
 
+def test_each_episode_has_its_own_feedback():
+    env = VerbalRetry(gym.make(ID), feedback=lambda posed, verdict, action: action)
+    play(env, W1, W2)
+    assert play(env, W3, W4)[1][4]["feedback"] == (W3,)
+
+
 @pytest.mark.parametrize("returned", [None, 3, "x" * 300_000])
 def test_a_feedback_that_cannot_be_shown(returned):
     with pytest.raises(ConfigError, match="shown after an attempt"):
