@@ -1,12 +1,15 @@
 """A design as data: what it is, its ports, its rules, and two ways to write it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 
 TOP = "TopModule"
+
+# From the inputs of the cycles after a reset to the outputs just before the edges that end them.
+Behaviour = Callable[[Sequence[Mapping[str, int]]], list[dict[str, int]]]
 
 # Clock and reset go by the names that people give them; the name fits the kind of reset.
 _CLOCKS = ("clk", "clock")
@@ -55,6 +58,7 @@ class Design:
             words; it guards the golden one.
         clocking: None for a combinational design.
         figure: a table, a waveform or a state diagram in Markdown, which the rules refer to.
+        behaviour: what it does, for a waveform in the prompt; None where no prompt shows one.
     """
 
     title: str
@@ -64,6 +68,7 @@ class Design:
     alternative: str
     clocking: Clocking | None = None
     figure: str = ""
+    behaviour: Behaviour | None = field(default=None, compare=False, repr=False)
 
     @property
     def reference(self) -> Reference:

@@ -1,8 +1,10 @@
 """The detectors of EdgeDetector: words with masks, and bit by bit."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.envs.verilog._behaviours import edges
 from rlvr_envs.envs.verilog._design import (
     Design,
     clock_signals,
@@ -72,6 +74,7 @@ class Detector:
             alternative=sv_module(signals, other),
             clocking=clocking,
             figure=self._figure(),
+            behaviour=partial(edges, self),
         )
 
     def _figure(self) -> str:

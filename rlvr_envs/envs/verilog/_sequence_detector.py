@@ -1,8 +1,10 @@
 """The machines of SequenceDetector: an automaton, and a window of the last bits."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.envs.verilog._behaviours import sequence
 from rlvr_envs.envs.verilog._design import (
     Design,
     clock_signals,
@@ -94,6 +96,7 @@ class Detector:
             alternative=sv_module(signals, other),
             clocking=clocking,
             figure=self._figure(),
+            behaviour=partial(sequence, self),
         )
 
     def _told(self, index: int) -> str:

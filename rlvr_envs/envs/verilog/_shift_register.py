@@ -1,8 +1,10 @@
 """The registers of ShiftRegister: slices joined, and bit by bit."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.envs.verilog._behaviours import shifts
 from rlvr_envs.envs.verilog._design import (
     Design,
     clock_signals,
@@ -174,6 +176,7 @@ class Register:
             alternative=sv_module(signals, texts[1]),
             clocking=clocking,
             figure=self._figure(),
+            behaviour=partial(shifts, self),
         )
 
     def _figure(self) -> str:

@@ -1,8 +1,10 @@
 """The machines of StateMachine: states as numbers, and a flip-flop for each."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.envs.verilog._behaviours import machine
 from rlvr_envs.envs.verilog._design import (
     Design,
     clock_signals,
@@ -90,6 +92,7 @@ class Machine:
             alternative=sv_module(signals, other),
             clocking=clocking,
             figure=self._figure(),
+            behaviour=partial(machine, self),
         )
 
     def _where(self, target: int) -> str:

@@ -11,6 +11,7 @@ from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.verilog._design import Design, Signal
+from rlvr_envs.envs.verilog._waves import perhaps_waved
 from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import REWARDS, judge
@@ -79,7 +80,8 @@ class DesignTask(Task[ConfigT, VerilogProblem], Generic[ConfigT]):
 
     def generate(self, rng: Rng) -> VerilogProblem:
         layout = integer(rng, 0, LAYOUTS - 1)
-        return posed(self.design(rng), layout, self.config.reward)
+        design = perhaps_waved(self.design(rng), rng)
+        return posed(design, layout, self.config.reward)
 
     def prompt(self, problem: VerilogProblem) -> str:
         return wording(problem.design, problem.layout)

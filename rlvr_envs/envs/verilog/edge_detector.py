@@ -49,7 +49,8 @@ class EdgeDetectorTask(DesignTask[EdgeDetectorConfig]):
         are cleared, a mask, a count and a time without edges after one are added.
 
     Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
+        What the module does in numbered rules or prose, its ports, and the kind of its reset; in
+        one problem of three also a run of it, as a table or a waveform.
 
     Action:
         The module as one block of Verilog or SystemVerilog.

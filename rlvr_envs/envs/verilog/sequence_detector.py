@@ -67,7 +67,8 @@ class SequenceDetectorTask(DesignTask[SequenceDetectorConfig]):
         the search can be restarted, and the last match is kept.
 
     Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
+        What the module does in numbered rules or prose, its ports, and the kind of its reset; in
+        one problem of three also a run of it, as a table or a waveform.
 
     Action:
         The module as one block of Verilog or SystemVerilog.

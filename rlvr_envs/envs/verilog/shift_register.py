@@ -50,7 +50,7 @@ class ShiftRegisterTask(DesignTask[ShiftRegisterConfig]):
 
     Observation:
         What the module does in numbered rules or prose, its ports, a table of the modes, and the
-        kind of its reset.
+        kind of its reset; in one problem of three also a run of it, as a table or a waveform.
 
     Action:
         The module as one block of Verilog or SystemVerilog.

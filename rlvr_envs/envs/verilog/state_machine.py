@@ -83,7 +83,7 @@ class StateMachineTask(DesignTask[StateMachineConfig]):
 
     Observation:
         What the module does in numbered rules or prose, its ports, the transitions, and the kind
-        of its reset.
+        of its reset; in one problem of three also a run of it, as a table or a waveform.
 
     Action:
         The module as one block of Verilog or SystemVerilog.

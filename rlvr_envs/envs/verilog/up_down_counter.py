@@ -1,10 +1,12 @@
 """UpDownCounter: a counter modulo any number, with the controls that counters have."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.envs.verilog._behaviours import counter
 from rlvr_envs.envs.verilog._design import (
     Design,
     clock_signals,
@@ -57,7 +59,8 @@ class UpDownCounterTask(DesignTask[UpDownCounterConfig]):
         step of two, and a flag of the last count before the end.
 
     Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
+        What the module does in numbered rules or prose, its ports, and the kind of its reset; in
+        one problem of three also a run of it, as a table or a waveform.
 
     Action:
         The module as one block of Verilog or SystemVerilog.
@@ -86,7 +89,7 @@ class UpDownCounterTask(DesignTask[UpDownCounterConfig]):
 
     def design(self, rng: Rng) -> Design:
         width = self.config.width
-        return _Counter(
+        return Counter(
             width=width,
             modulus=integer(rng, 2 ** (width - 1) + 1, 2**width),
             start=integer(rng, 0, 2 ** (width - 1)),
@@ -95,13 +98,16 @@ class UpDownCounterTask(DesignTask[UpDownCounterConfig]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Counter:
+class Counter:
+    """A counter, and the two ways to write it."""
+
     width: int
     modulus: int
     start: int  # after reset
     features: tuple[str, ...]
 
     def design(self, rng: Rng) -> Design:
+        """Return the design; ``rng`` draws the clock and the reset."""
         clocking = draw_clocking(rng)
         signals = (
             *clock_signals(clocking),
@@ -125,6 +131,7 @@ class _Counter:
             golden=module(signals, golden, registers=("count",)),
             alternative=sv_module(signals, other),
             clocking=clocking,
+            behaviour=partial(counter, self),
         )
 
     def _inputs(self) -> tuple[tuple[str, int, str], ...]:

@@ -94,8 +94,8 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         ``gym.make("rlvr/VerilogDataset-v0", path="problems.jsonl")`` serves the rows of a file,
         drawn at random, or one by one with ``reset(options={"index": i})``. The layout of each row
         is recognised by its columns: VerilogEval 1 and 2, RTLLM, CodeV-R1, ResBench, and rows of a
-        text and a reference or a testbench; folders of VerilogEval 2 and of RTLLM are read as they are published. Without
-        ``path``, a few problems of our own are served.
+        text and a reference or a testbench; folders of VerilogEval 2 and of RTLLM are read as they
+        are published. Without ``path``, a few problems of our own are served.
 
     Observation:
         The problem, as the file has it, the name of the module, and what an answer may not hold.
