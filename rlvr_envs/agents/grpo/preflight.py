@@ -32,6 +32,7 @@ _COUNTS = {
     "evaluate_every": 0,
     "samples": 0,
 }
+_RANGES = {"warm_start_noise": (0.0, 1.0), "mismatch_limit": (1.0, float("inf"))}
 _ABOVE_0 = ("temperature", "learning_rate", "warm_start_learning_rate", "max_grad_norm")
 _FROM_0 = ("clip_low", "clip_high", "kl_coef", "entropy_coef", "weight_decay")
 
@@ -80,8 +81,9 @@ def _check_numbers(config: Config) -> None:
     for name in ("stop_after", "reference_every", "threads"):
         if getattr(config, name) is not None and getattr(config, name) < 1:
             raise ConfigError(f"{name} is from 1, or left out, got {getattr(config, name)}")
-    if config.mismatch_limit < 1:
-        raise ConfigError(f"mismatch_limit is from 1, got {config.mismatch_limit}")
+    for name, (low, high) in _RANGES.items():
+        if not low <= getattr(config, name) <= high:
+            raise ConfigError(f"{name} is from {low} to {high}, got {getattr(config, name)}")
 
 
 def _check_groups(config: Config) -> None:
@@ -183,4 +185,4 @@ def _count_weights(model: str) -> int | None:
             empty = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(model))
     except (OSError, ValueError):  # the tiny model, a GGUF file
         return None
-    return sum(weight.numel() for weight in empty.parameters())
+    return sum(int(weight.numel()) for weight in empty.parameters())

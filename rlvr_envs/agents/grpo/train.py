@@ -166,11 +166,15 @@ def demonstrations(run: Run, step: int) -> list[Episode]:
     config = run.config
     found = []
     for place in range(config.groups * config.group_size):
-        task, rung = run.cells[place % len(run.cells)]
-        seed = draw_seed(stream("demonstrations", config.seed, step, place))
-        if (task, rung) not in run.envs:
-            run.envs[task, rung] = run.make_env(task, rung)
-        found.append(demonstrate(run.envs[task, rung], run.chat, seed, group=place))
+        task, rung = cell = run.cells[place % len(run.cells)]
+        if cell not in run.envs:
+            run.envs[cell] = run.make_env(task, rung)
+        rng = stream("demonstrations", config.seed, step, place)
+        problem_seed, another = draw_seed(rng), draw_seed(rng)
+        mistaken = another if rng.random() < config.warm_start_noise else None
+        found.append(
+            demonstrate(run.envs[cell], run.chat, problem_seed, mistaken=mistaken, group=place)
+        )
     return found
 
 

@@ -13,15 +13,21 @@ from rlvr_envs.core.seeding import draw_seed, stream
 
 
 def demonstrate(
-    env: gymnasium.Env[str, str], chat: Chat, problem_seed: int, *, group: int = 0
+    env: gymnasium.Env[str, str],
+    chat: Chat,
+    problem_seed: int,
+    *,
+    mistaken: int | None = None,
+    group: int = 0,
 ) -> Episode:
     """Return the episode in which the oracle answers a problem, as tokens to imitate.
 
-    Every action ends with the chat's end token, so that the model learns to stop.
+    Every action ends with the chat's end token, so that the model learns to stop. ``mistaken`` is
+    the seed of another problem, whose solution is given instead.
     """
     segments: list[Segment] = []
     said = ""
-    for place, (heard, said) in enumerate(oracle_play(env, problem_seed)):
+    for place, (heard, said) in enumerate(oracle_play(env, problem_seed, mistaken)):
         opening = chat.observation(heard, finished=True) if place else chat.opening(heard)
         action = chat.action(said)
         segments += [Segment(opening), Segment(action, (0.0,) * len(action))]
@@ -37,10 +43,16 @@ def demonstrate(
     )
 
 
-def oracle_play(env: gymnasium.Env[str, str], problem_seed: int) -> Iterator[tuple[str, str]]:
+def oracle_play(
+    env: gymnasium.Env[str, str], problem_seed: int, mistaken: int | None = None
+) -> Iterator[tuple[str, str]]:
     """Yield what the environment says and what the oracle answers, until the episode ends."""
+    solution = None
+    if mistaken is not None:
+        env.reset(seed=mistaken, options={"problem_seed": mistaken})
+        solution = text_env(env).instance.solution()
     heard, _ = env.reset(seed=problem_seed, options={"problem_seed": problem_seed})
-    solution = text_env(env).instance.solution()
+    solution = solution or text_env(env).instance.solution()
     for said in [solution] if isinstance(solution, str) else solution:
         yield heard, said
         heard, _, terminated, truncated, _ = env.step(said)

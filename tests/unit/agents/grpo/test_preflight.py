@@ -33,7 +33,7 @@ def good(tmp_path):
         ({"learning_rate": float("nan")}, "learning_rate is above 0"),
         ({"clip_low": -0.1}, "clip_low is from 0"),
         ({"clip_dual": 1.0}, "clip_dual is at least"),
-        ({"mismatch_limit": 0.5}, "mismatch_limit is from 1"),
+        ({"mismatch_limit": 0.5}, "mismatch_limit is from 1.0"),
         ({"reference_every": 5}, "kl=none"),
         ({"overlong": "penalty", "overlong_buffer": 999}, "overlong_buffer"),
         ({"advantage": "trloo", "ratio": "sequence"}, "ratio=token"),
