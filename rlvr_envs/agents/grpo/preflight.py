@@ -46,6 +46,7 @@ def check(config: Config) -> None:
         DependencyError: a package is missing.
     """
     _check_packages(config)
+    _check_counts(config)
     _check_numbers(config)
     _check_groups(config)
     _check_objective(config)
@@ -68,19 +69,22 @@ def _check_packages(config: Config) -> None:
             raise DependencyError(f"report={package} needs a package: pip install {package}")
 
 
-def _check_numbers(config: Config) -> None:
+def _check_counts(config: Config) -> None:
     for name, least in _COUNTS.items():
         if getattr(config, name) < least:
             raise ConfigError(f"{name} is from {least}, got {getattr(config, name)}")
+    for name in ("stop_after", "reference_every", "threads"):
+        if getattr(config, name) is not None and getattr(config, name) < 1:
+            raise ConfigError(f"{name} is from 1, or left out, got {getattr(config, name)}")
+
+
+def _check_numbers(config: Config) -> None:
     for name in _ABOVE_0:
         if not getattr(config, name) > 0:
             raise ConfigError(f"{name} is above 0, got {getattr(config, name)}")
     for name in _FROM_0:
         if not getattr(config, name) >= 0:
             raise ConfigError(f"{name} is from 0, got {getattr(config, name)}")
-    for name in ("stop_after", "reference_every", "threads"):
-        if getattr(config, name) is not None and getattr(config, name) < 1:
-            raise ConfigError(f"{name} is from 1, or left out, got {getattr(config, name)}")
     for name, (low, high) in _RANGES.items():
         if not low <= getattr(config, name) <= high:
             raise ConfigError(f"{name} is from {low} to {high}, got {getattr(config, name)}")
