@@ -40,15 +40,15 @@ def check(config: Config) -> None:
     if config.lora_rank < 0:
         raise ConfigError(f"lora_rank is 0 (all weights) or more, got {config.lora_rank}")
     files = None if config.model == TINY else find_model(config.model)
-    needed = ["transformers"]
+    needed = {"transformers": "train"}  # and the extra that brings it
     if files is not None and files.gguf is not None:
-        needed += ["accelerate", "gguf"]  # what transformers reads such a file with
+        needed |= {"accelerate": "train", "gguf": "train"}  # what such a file is read with
     if config.lora_rank:
-        needed.append("peft")
-    for package in needed:
+        needed["peft"] = "lora"
+    for package, extra in needed.items():
         if find_spec(package) is None:
             raise DependencyError(
-                f'training {config.model!r} needs {package}: pip install "rlvr-envs[train]"'
+                f'training {config.model!r} needs {package}: pip install "rlvr-envs[{extra}]"'
             )
     pick_device(config.device)
 

