@@ -94,8 +94,8 @@ def group_length_rewards(
 
     Experimental: GRPO-lambda (arXiv 2505.18086) pays lengths only where most of a group is right,
     and outcomes elsewhere, since a penalty on length makes the accuracy of weak groups collapse.
-    The numbers that it uses are not published here: ``threshold`` and ``strength`` are ours. It
-    also picks its groups among those of a batch; `best_groups` does that.
+    Its numbers were not found: ``threshold`` and ``strength`` are ours. It picks the groups among
+    those of a batch, as `best_groups` does.
 
     Where the share of full rewards is at least ``threshold``, a right answer of length L has
     1 - strength * sigmoid((L - mean) / deviation), with mean and standard deviation of the right

@@ -54,6 +54,7 @@ def test_numbers(text, value):
         reply("x") + reply("x"),
         reply("x</answer><answer>y"),
         reply("x").replace("<analysis>", ""),
+        reply("x").replace("<analysis>", "<analysis><analysis>"),
         "<confidence>1</confidence><analysis>a</analysis><answer>x</answer>",
         "<think>" + reply("x"),
     ],

@@ -55,6 +55,7 @@ def test_tags(text, reward):
         ("<a><b></a></b>", ("a", "b"), False),
         ("<a><b></b></a>", ("a", "b"), False),
         ("</a><a>", ("a",), False),
+        ("<a>x<a>y</a>", ("a",), False),
         ("x", (), True),
     ],
 )
@@ -66,6 +67,8 @@ def test_a_pattern():
     pattern = r"Answer:.*<answer>\d+</answer>"
     assert play("Answer:\nit is <answer>RIGHT</answer>", pattern=pattern)[0] == pytest.approx(1.0)
     assert play("So: <answer>RIGHT</answer>", pattern=pattern)[0] == pytest.approx(0.8)
+    for text in ("So. Answer: <answer>RIGHT</answer>", "Answer: <answer>RIGHT</answer>."):
+        assert play(text, pattern=pattern)[0] == pytest.approx(0.8)
 
 
 def test_endings_that_the_task_has_not_judged(scripted):

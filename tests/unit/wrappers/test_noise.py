@@ -56,6 +56,9 @@ def test_the_seed_of_reset_decides(scripted, ending):
 
     assert play(3) == play(3)
     assert play(3) != play(4)
+    env = NoisyVerifier(gym.make(scripted), 0.5, 0.5)
+    assert episodes(env, ending(), 60, 3) == play(3)
+    assert episodes(env, ending(), 60, 4) == play(4)  # a new seed begins anew
 
 
 def test_verdict_and_parts_stay_true(scripted, ending):

@@ -186,6 +186,14 @@ def test_a_line_without_room_is_taken_back(tmp_path, monkeypatch):
     assert list(read_records(tmp_path)) == [{"a": 1}, {"a": 3}]
 
 
+def test_a_seed_begins_a_new_count(tmp_path):
+    env = Recorder(gym.make(GCD), tmp_path)
+    for seed in (5, None, 6, None):
+        play(env, "hm", seed=seed)
+    counted = [(record["seed"], record["episode"]) for record in read_records(tmp_path)]
+    assert counted == [(5, 0), (5, 1), (6, 0), (6, 1)]
+
+
 def test_the_row_is_that_of_the_dataset(tmp_path):
     env = Recorder(gym.make(GCD, difficulty=2), tmp_path)
     play(env, "hm", seed=5)
