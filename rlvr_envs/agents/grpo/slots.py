@@ -95,7 +95,7 @@ class SlotSampler:
             return []
         model = self._weights()
         generator = torch.Generator(model.device).manual_seed(seed)
-        autocast = None if self._copied else self.options.dtype
+        autocast = self.options.dtype if model.dtype != self.options.dtype else None
         with sampling(model, autocast), slot_attention_of(model):
             state = self._ready(model, requests)
             state.start(temperature, generator)
@@ -121,7 +121,7 @@ class SlotSampler:
         self._stale = False
         return self._copy
 
-    def _ready(self, model: Any, requests: Sequence[Request]) -> "SlotState":
+    def _ready(self, model: Any, requests: Sequence[Request]) -> SlotState:
         """Return state with room for the requests: the last call's where it is large enough."""
         options, device = self.options, model.device
         graphs = options.graphs
@@ -140,15 +140,26 @@ class SlotSampler:
         pointers = [parameter.data_ptr() for parameter in model.parameters()]
         state = self._state
         if state is None or state.cache.slots < rows or state.cache.span < span:
-            self._state = None  # the old buffers go before the new ones come
-            state = self._allocate(model, rows, span, graphs=graphs)
+            kept = (0, 0) if state is None else (state.cache.slots, state.cache.span)
+            self._state = state = None  # the old buffers go before the new ones come
+            state = self._allocate(model, *self._grown((rows, span), kept), graphs=graphs)
         elif state.pointers != pointers:
             state.forget_graphs()
         state.pointers, state.rows = pointers, rows
         self._state = state
         return state
 
-    def _allocate(self, model: Any, rows: int, span: int, *, graphs: bool) -> "SlotState":
+    def _grown(self, needed: tuple[int, int], kept: tuple[int, int]) -> tuple[int, int]:
+        """Return rows and span that serve earlier calls too, if the cache may be as large.
+
+        Calls that are wide and short take turns with others that are narrow and long, where
+        episodes have several turns.
+        """
+        rows, span = (max(pair) for pair in zip(needed, kept, strict=True))
+        limit = self.options.cache_tokens
+        return needed if limit is not None and rows * span > limit else (rows, span)
+
+    def _allocate(self, model: Any, rows: int, span: int, *, graphs: bool) -> SlotState:
         dtype = self.options.dtype or model.dtype
         try:
             cache = SlotCache(self._layout, rows, span, dtype, model.device)

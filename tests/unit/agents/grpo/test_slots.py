@@ -222,6 +222,10 @@ def test_buffers_are_kept_while_they_are_large_enough(llama):
     sampler.update()
     sampler.generate(REQUESTS)
     assert sampler._state.cache.keys[0].data_ptr() == kept
+    sampler.generate([Request((2,) * 50, 10)])  # longer, and afterwards many short ones again
+    kept = sampler._state.cache.keys[0].data_ptr()
+    sampler.generate(REQUESTS)
+    assert sampler._state.cache.keys[0].data_ptr() == kept
     sampler.release()
     assert sampler._state is None
     assert gap(llama, REQUESTS, sampler.generate(REQUESTS)) < 1e-5
