@@ -3,6 +3,7 @@
 Schemes that need no more than the verdict are in `rlvr_envs.wrappers.schemes`.
 """
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ class Played:
         verdict: that it ended with; always a scored one.
         actions: what the agent wrote, message by message.
         earned: the reward of the last step so far.
-        seed: of this episode, for schemes with chance in them. Episodes of one group have
-            different ones.
+        seed: for schemes with chance in them: of the episode and of what was written in it, so
+            that episodes of a group differ even if all were reset with the same seed.
         problem: a text that the episodes of a problem share.
         truncated: whether it was cut off before the agent was done.
     """
@@ -60,8 +61,8 @@ class EpisodeReward(gymnasium.Wrapper[str, str, str, str]):
     """Gives an episode the reward of an `EpisodeScheme` at its end; the verdict stays.
 
     ``info["reward_parts"]`` adds up to the reward. An episode that is not scored has reward 0 and
-    stays not scored. Chance depends on ``reset(seed=...)`` alone and goes on from episode to
-    episode, as the problems do; without any seed it differs from run to run.
+    stays not scored. Chance depends on ``reset(seed=...)``, on how many episodes have begun since
+    and on what the agent wrote; without any seed it differs from run to run.
 
     Args:
         env: an environment of this package, wrapped or not.
@@ -128,6 +129,13 @@ class EpisodeLog:
         if self._rng is not None:
             self._seed = draw_seed(self._rng)
 
+    def _mixed(self) -> int:
+        """Return a seed of the episode and of the messages in it."""
+        digest = hashlib.blake2b(digest_size=16)
+        for action in self.actions:
+            digest.update(f"{len(action)}:{action}".encode("utf-8", "surrogatepass"))
+        return draw_seed(stream("played", self._seed, digest.hexdigest()))
+
     def settle(
         self,
         scheme: EpisodeScheme,
@@ -150,7 +158,7 @@ class EpisodeLog:
             verdict=ending["verdict"],
             actions=tuple(self.actions),
             earned=earned,
-            seed=self._seed,
+            seed=self._mixed(),
             problem=f"{ending['task']}/{ending['reference'] if drawn is None else drawn}",
             truncated=bool(ending["truncated"]),
         )

@@ -61,6 +61,23 @@ def test_the_seed_of_reset_decides(scripted, ending):
     assert episodes(env, ending(), 60, 4) == play(4)  # a new seed begins anew
 
 
+def test_replies_of_a_group_meet_their_own_noise(scripted, ending):
+    """Also where all are reset with one seed, as long as the replies differ."""
+
+    def group():
+        env = NoisyVerifier(gym.make(scripted), 0.5, 0.5)
+        return [episodes(env, ending(calls=float(i)), 1, seed=5)[0] for i in range(200)]
+
+    rewards = group()
+    assert rewards == group()
+    assert sum(rewards) / 200 == pytest.approx(0.5, abs=0.15)
+
+
+def test_a_reply_of_any_text_has_noise(scripted):
+    env = NoisyVerifier(gym.make(scripted, max_turns=1), 0.5, 0.5)
+    assert episodes(env, "\ud800", 1)[0] in (0.0, 1.0)
+
+
 def test_verdict_and_parts_stay_true(scripted, ending):
     env = NoisyVerifier(gym.make(scripted), rho0=1.0, rho1=0.0)
     env.reset(seed=0)
