@@ -138,13 +138,15 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
         """Pose the next problem, with the hint that it has come to."""
-        own = dict(options or {})
-        asked = own.pop("hint_level", None)
+        asked = None
+        if isinstance(options, dict) and "hint_level" in options:
+            asked = options["hint_level"]
+            options = {name: options[name] for name in options if name != "hint_level"}
         if asked is not None and (
             isinstance(asked, bool) or not isinstance(asked, int) or asked < 0
         ):
             raise ConfigError(f"a hint_level is an integer from 0, got {asked!r}")
-        prompt, info = self.env.reset(seed=seed, options=own)
+        prompt, info = self.env.reset(seed=seed, options=options)
         base: Any = self.env.unwrapped
         self._played = ladder = Ladder(base.instance, self._hints, reveal=self._reveal)
         self._wanted = self._level(ladder) if asked is None else asked

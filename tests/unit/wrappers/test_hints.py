@@ -243,6 +243,11 @@ def test_a_hint_can_be_asked_for():
             env.reset(options={"hint_level": level})
     with pytest.raises(ConfigError, match="no reset option"):
         env.reset(options={"hint": 1})
+    with pytest.raises(ConfigError, match="reset options are a dict"):
+        env.reset(options=["hint_level"])
+    asked = {"problem_seed": 5, "hint_level": 1}
+    env.reset(options=asked)
+    assert asked == {"problem_seed": 5, "hint_level": 1}  # the caller's, left as it was
 
 
 def test_a_problem_without_hints_stays_as_it_is():
