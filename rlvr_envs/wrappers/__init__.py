@@ -1,8 +1,9 @@
 """Gymnasium wrappers: rewards and limits around any environment whose verdicts fit them.
 
 A wrapper shapes what an agent earns and sees. It never changes a verdict, so an evaluation is the
-same with and without it; only `SelfPlay` leaves an episode unscored whose solver broke down.
-`rlvr_envs.wrappers.vector` has the reward wrappers and `Horizon` for many environments at once.
+same with and without it; only `SelfPlay` and `PythonTool` leave an episode unscored whose solver or
+sandbox broke down. `rlvr_envs.wrappers.vector` has the reward wrappers and `Horizon` for many
+environments at once.
 """
 
 from rlvr_envs.wrappers.attempts import Attempt, Attempts
