@@ -26,12 +26,24 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
         if isinstance(tree, ast.Name):
             return tree.id, {}
         if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
-            given = {word.arg: ast.literal_eval(word.value) for word in tree.keywords if word.arg}
+            given = {word.arg: _plain(word.value) for word in tree.keywords if word.arg}
             if len(given) == len(tree.keywords):
                 return tree.func.id, given
     except (SyntaxError, ValueError):
         pass
     raise ConfigError(f"expected NAME or NAME(argument=value, …) with plain values, got {text!r}")
+
+
+def _plain(node: ast.expr) -> Any:
+    """Return a constant, a number with its sign, or a tuple or list of them."""
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.Tuple() | ast.List():
+            return tuple(_plain(part) for part in node.elts)
+    raise ValueError(ast.dump(node))
 
 
 def env_maker(tasks: Sequence[str], wrapped_in: Sequence[str], knobs: Mapping[str, Any]) -> MakeEnv:
