@@ -121,10 +121,10 @@ def test_each_completion_ends_at_its_limit_or_its_end_token(llama):
 
 def test_a_call_may_fill_the_context_to_the_last_token(llama):
     # The first is done in the middle of a window, with no room left behind it.
-    requests = [Request((5,) * 60, 4), Request((5,) * 50, 14)] * 2
+    requests = [Request((5,) * 60, 4), Request((5,) * 50, 14)]
     sampler = SlotSampler(llama, (), PAD, slots=2, context=64)
     completions = sampler.generate(requests)
-    assert [len(completion.tokens) for completion in completions] == [4, 14] * 2
+    assert [len(completion.tokens) for completion in completions] == [4, 14]
     assert gap(llama, requests, completions) < 1e-5
 
 
@@ -149,16 +149,16 @@ def test_the_same_seed_gives_the_same_tokens_and_torch_s_own_state_is_left_alone
 def test_draws_follow_the_model_s_distribution_and_slots_are_independent(llama):
     request = Request((7, 8), 2)
     completions = SlotSampler(llama, (), PAD, slots=500).generate(
-        [request] * 3000, temperature=0.6, seed=5
+        [request] * 3000, temperature=0.2, seed=5
     )
     first = Counter(completion.tokens[0] for completion in completions)
-    wanted = [math.exp(forward(llama, request, (token,), 0.6)) for token in range(VOCAB)]
+    wanted = [math.exp(forward(llama, request, (token,), 0.2)) for token in range(VOCAB)]
     assert chi_square(first, wanted) < 49.7  # 23 degrees of freedom, one in a thousand
     # The second token, given the likeliest first one.
     top = first.most_common(1)[0][0]
     second = Counter(each.tokens[1] for each in completions if each.tokens[0] == top)
     given = Request((7, 8, top), 1)
-    wanted = [math.exp(forward(llama, given, (token,), 0.6)) for token in range(VOCAB)]
+    wanted = [math.exp(forward(llama, given, (token,), 0.2)) for token in range(VOCAB)]
     assert second.total() > 300
     assert chi_square(second, wanted) < 49.7
 
@@ -166,9 +166,11 @@ def test_draws_follow_the_model_s_distribution_and_slots_are_independent(llama):
 def chi_square(counts, wanted):
     """Those that are expected fewer than five times count as one."""
     total = counts.total()
-    cells = [(counts[i], total * p) for i, p in enumerate(wanted)]
-    cells.append(tuple(map(sum, zip(*[cell for cell in cells if cell[1] < 5], strict=True))))
-    return sum((found - mean) ** 2 / mean for found, mean in cells if mean >= 5)
+    cells = [(counts[i], total * p) for i, p in enumerate(wanted) if total * p >= 5]
+    rest = [total - sum(column) for column in zip(*cells, strict=True)]
+    if rest[1] >= 1:
+        cells.append(tuple(rest))
+    return sum((found - mean) ** 2 / mean for found, mean in cells)
 
 
 @pytest.mark.parametrize(
