@@ -126,6 +126,8 @@ class Config:
     """Tokens, padding included, that go through the model at a time while training."""
     warm_start: int = 0
     """Supervised steps on the tasks' own solutions before anything else."""
+    warm_start_batch: int = 64
+    """Demonstrations in such a step."""
     warm_start_noise: float = 0.0
     """The share of their demonstrations that give another problem's solution."""
     warm_start_learning_rate: float = 2e-3

@@ -28,6 +28,7 @@ _COUNTS = {
     "keep": 1,
     "warmup": 0,
     "warm_start": 0,
+    "warm_start_batch": 1,
     "lora_rank": 0,
     "evaluate_every": 0,
     "samples": 0,

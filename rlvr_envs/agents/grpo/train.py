@@ -165,7 +165,7 @@ def demonstrations(run: Run, step: int) -> list[Episode]:
     """Return the oracle's episodes for a supervised step."""
     config = run.config
     found = []
-    for place in range(config.groups * config.group_size):
+    for place in range(config.warm_start_batch):
         task, rung = cell = run.cells[place % len(run.cells)]
         if cell not in run.envs:
             run.envs[cell] = run.make_env(task, rung)
