@@ -11,7 +11,13 @@ from rlvr_envs.core.errors import ConfigError, SandboxError, UsageError
 from rlvr_envs.core.instance import MAX_RESPONSE_CHARS
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.sandboxes.base import Limits, Result, RunStatus
-from rlvr_envs.wrappers import Horizon, PythonTool, SoftOverlong
+from rlvr_envs.wrappers import (
+    CalibratedConfidence,
+    Horizon,
+    PythonTool,
+    SoftOverlong,
+    UnaryRetry,
+)
 
 GCD = "rlvr/Gcd-v0"
 
@@ -98,6 +104,25 @@ def test_reward_wrappers_around_it_see_every_message():
     env.step("x" * 60)
     right = env.unwrapped.instance.solution()
     assert env.step(right)[1] == pytest.approx(1 - (60 + len(right)) / 100)
+
+
+def test_a_confidence_is_asked_for_around_it():
+    env = CalibratedConfidence(begun()[0])
+    env.reset(seed=0)
+    assert "42" in env.step(python("print(6 * 7)"))[0]
+    right = env.unwrapped.instance.reference()
+    reply = f"<answer>{right}</answer><analysis>-</analysis><confidence>1</confidence>"
+    _, reward, terminated, _, info = env.step(reply)
+    assert (reward, terminated, info["tool_runs"]) == (1.5, True, 1)
+
+
+def test_retries_around_it_have_runs_of_their_own():
+    env = UnaryRetry(begun()[0], repetition=0.0)
+    env.reset(seed=0)
+    env.step(python("open('a', 'w').write('kept')"))
+    assert "Incorrect" in env.step(r"\boxed{0}")[0]
+    assert "FileNotFoundError" in env.step(python("print(open('a').read())"))[0]
+    assert env.step(env.unwrapped.instance.solution())[1] == 0.5
 
 
 def test_runs_are_limited():
