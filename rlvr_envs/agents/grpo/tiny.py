@@ -100,5 +100,5 @@ def tiny_tokenizer(texts: Sequence[str], *, vocab: int = 512) -> Any:
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    core.train_from_iterator(sorted(texts), trainer)
+    core.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=core, pad_token=PAD, eos_token=END)

@@ -30,7 +30,7 @@ DROPS_SYSTEM = NO_SYSTEM.replace("{{ raise_exception('no such role') }}", "").re
 FORGETS_THOUGHTS = CHATML.replace("{{ m.content }}", "{{ m.content.split('</think>')[-1] }}")
 OPENS_THOUGHTS = CHATML.replace("<|im_start|>assistant\n", "<|im_start|>assistant\n<think>\n")
 NO_END = (
-    "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}\n--\n{% endfor %}"
     "{% if add_generation_prompt %}assistant:{% endif %}"
 )
 FRAMED = {"chatml": CHATML, "llama": LLAMA, "inst": NO_SYSTEM, "no_end": NO_END}
@@ -94,14 +94,18 @@ def test_without_a_template_texts_stand_on_lines():
     assert shown(made, chat.action("2")) == "2</s>"
 
 
-def test_a_tokenizer_that_brackets_texts_opens_with_the_beginning_only():
-    made = tokenizer()
+@pytest.mark.parametrize("template", [None, LLAMA])
+def test_a_tokenizer_that_brackets_texts_opens_with_one_beginning(template):
+    made = tokenizer(template)
     made.backend_tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)]
     )
     chat = Chat(made)
-    assert shown(made, chat.opening("1?")) == "<s>1?\n"
-    assert shown(made, chat.observation("No.", finished=True)) == "\nNo.\n"
+    opening, told = chat.opening("1?"), chat.observation("No.", finished=True)
+    if template is None:
+        assert (shown(made, opening), shown(made, told)) == ("<s>1?\n", "\nNo.\n")
+    assert opening.count(made.convert_tokens_to_ids("<s>")) == 1
+    assert not {*opening, *told, *chat.action("2")[:-1]} & {made.eos_token_id}
 
 
 def test_the_system_prompt_stands_where_the_template_has_it():
@@ -149,6 +153,14 @@ def test_an_action_is_decoded_as_it_was_written():
     chat = Chat(made)
     text = " a , b .  don 't\n\\boxed{é}"
     assert chat.text(chat.action(text)) == text
+
+
+def test_a_template_that_ends_no_turn_leaves_it_to_the_tokenizer():
+    made = tokenizer(NO_END)
+    assert Chat(made).end_tokens == {made.eos_token_id}
+    assert shown(made, Chat(made).observation("No.", finished=False)) == (
+        "</s>\n--\nuser: No.\n--\nassistant:"
+    )
 
 
 def test_a_tokenizer_without_padding_pads_with_its_end():
