@@ -26,6 +26,8 @@ from rlvr_envs.agents.grpo.slot_model import copy_of, layout_of, slot_attention_
 from rlvr_envs.agents.grpo.slot_state import SlotState
 from rlvr_envs.core.errors import ConfigError
 
+__all__ = ["SlotOptions", "SlotSampler", "SlotStats"]
+
 
 class SlotSampler:
     """Continues sequences in slots, on the trainer's own weights.
