@@ -30,7 +30,9 @@ from rlvr_envs.verifiers.hdl.icarus import require
 from rlvr_envs.verifiers.hdl.interface import Port
 from rlvr_envs.verifiers.hdl.judge import refused
 
-_LIMITS = Limits(cpu_s=6.0, memory_mib=512, file_mib=32, disk_mib=64, stdout_kib=1024)
+# Nothing in a simulation waits: what stands still does so for the machine's sake.
+_LIMITS = Limits(cpu_s=6.0, wall_s=80.0, memory_mib=512, file_mib=32, disk_mib=64, stdout_kib=1024)
+_MOST_TEXT = 1 << 20  # characters of a netlist
 _MOST_DETAIL = 600
 _SHOWN = 3  # lines of a testbench that a verdict quotes
 _UNKNOWN = (0, 1)  # what an answer's x and z are shown as, in a run each
@@ -45,12 +47,14 @@ class _Run:
     """What a testbench said of a design.
 
     Attributes:
+        compiled: whether Icarus could read the two.
         ended: whether it came to an end of its own.
         passed: whether it ended, said that all is well, and nothing else.
         failed: what it said of failures, the first lines of it.
         fault: why it did not run at all, or not to its end.
     """
 
+    compiled: bool
     ended: bool
     passed: bool
     failed: tuple[str, ...] = ()
@@ -83,6 +87,8 @@ def judge_by_bench(
             return refused(netlist, reward)
         if wrong := ports_differ(netlist.ports, tuple(ports)):
             return refused(Refusal("ports", wrong), reward)
+        if len(netlist.text) > _MOST_TEXT:
+            return refused(Refusal("resource", "the design is too large to be simulated"), reward)
         parts = {"compiles": 1.0, "ports": 1.0, "proved": 0.0}
         core = _body(netlist.text, top)
         clocks = frozenset(name for name, _ in netlist.clocks if name)
@@ -110,6 +116,8 @@ def check_bench(bench: Bench, top: str, ports: tuple[Port, ...]) -> None:
     fault = ""
     for name, body in _wrong_modules(ports):
         found = _run(_wrapped(body, top, ports, 0, frozenset()), bench)
+        if not found.compiled:
+            raise BenchRefused(f"its testbench does not compile in Icarus: {found.fault}")
         if found.passed:
             raise BenchRefused(f"its testbench lets a module pass whose outputs are {name}")
         told |= bool(found.failed)
@@ -120,6 +128,8 @@ def check_bench(bench: Bench, top: str, ports: tuple[Port, ...]) -> None:
 
 
 def _why_wrong(found: _Run) -> str:
+    if not found.compiled:  # the testbench with other modules was
+        return f"the netlist of the design cannot be simulated: {found.fault}"
     if found.failed:
         return "the testbench says: " + "\n".join(found.failed)
     if found.ended:
@@ -144,7 +154,7 @@ def _run(design: str, bench: Bench) -> _Run:
         bench: the testbench.
 
     Raises:
-        BenchRefused: the testbench does not compile, or its counts cannot be read.
+        BenchRefused: the counts of the testbench cannot be read.
         SandboxError: the sandbox failed.
     """
     nonce = secrets.token_hex(8)
@@ -160,9 +170,10 @@ def _run(design: str, bench: Bench) -> _Run:
     result = shared_sandbox().run(job)
     if result.status is RunStatus.COMPILE_ERROR:
         said = result.stderr.decode(errors="replace").replace(nonce, "") or result.detail
-        raise BenchRefused(f"its testbench does not compile in Icarus: {said.strip()}"[:400])
+        return _Run(False, False, False, (), said.strip()[:_MOST_DETAIL])
     own = result.ok or result.status is RunStatus.NONZERO_EXIT  # $fatal exits with 1
-    if not own and result.status not in _ENDLESS:
+    slow = result.status is RunStatus.WALL_TIMEOUT and result.cpu_s > _LIMITS.cpu_s / 2
+    if not (own or slow or result.status in _ENDLESS):
         raise SandboxError(f"the simulation did not run: {result.detail}")
     return _heard(result.stdout.decode(errors="replace"), nonce, bench, own, result.detail)
 
@@ -178,7 +189,7 @@ def _heard(output: str, nonce: str, bench: Bench, ended: bool, fault: str) -> _R
             failed.append(printed.strip()[: _MOST_DETAIL // _SHOWN])
     wanted = bench.passing()
     passed = ended and not failed and not (wanted and ran.isdisjoint(wanted))
-    return _Run(ended, passed, tuple(failed), "" if ended else fault)
+    return _Run(True, ended, passed, tuple(failed), "" if ended else fault)
 
 
 def _body(text: str, top: str) -> str:

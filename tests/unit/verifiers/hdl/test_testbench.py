@@ -314,6 +314,33 @@ def test_what_the_machine_could_not_do_is_no_verdict(status, monkeypatch):
     assert judge_by_bench(GOOD, bench, "both", PORTS).status is Status.VERIFIER_ERROR
 
 
+@needs_icarus
+@pytest.mark.parametrize(("cpu_s", "status"), [(5.0, Status.WRONG), (0.1, Status.VERIFIER_ERROR)])
+def test_a_guard_against_waiting_is_the_fault_of_who_uses_the_machine(cpu_s, status, monkeypatch):
+    bench = read_bench(TESTS, "both")
+
+    class Slow:
+        def run(self, job):
+            return Result(status=RunStatus.WALL_TIMEOUT, cpu_s=cpu_s, detail="it still runs")
+
+    monkeypatch.setattr(testbench, "shared_sandbox", Slow)
+    assert judge_by_bench(GOOD, bench, "both", PORTS).status is status
+
+
+@needs_icarus
+@pytest.mark.parametrize(
+    "text",
+    [
+        "localparam [99999:0] P = {12500{8'h3a}}; assign y = (P << a) >> b;",  # a literal too long
+        "wire [4095:0] v = {1024{a}} * {1024{b}}; assign y = v[4095:4092];",
+        "wire [8191:0] v = {2048{a}}; assign y = ^((v ^ 8192'd77) << v[4095:0]);",
+    ],
+)
+def test_a_design_too_large_for_a_simulation_is_wrong(text):
+    verdict = judged(body(text))
+    assert (verdict.score, verdict.status) == (0.0, Status.WRONG)
+
+
 def test_without_icarus_nothing_is_judged(monkeypatch):
     icarus.require.cache_clear()
     monkeypatch.setattr(icarus, "find_tool", lambda tool: None)
