@@ -99,9 +99,8 @@ def padded(rows, *, left):
 def logits(model, prompts, answers):
     """Return the logits (B, T, V) of the tokens of answers (B, T) to prompts (B, P)."""
     tokens = torch.cat([prompts, answers], dim=1)
-    real = tokens != PAD
-    places = (real.cumsum(1) - 1).clamp(min=0)
-    out = model(input_ids=tokens, attention_mask=real.long(), position_ids=places).logits
+    # Padding before a prompt moves its places, but a Llama only knows the distances between them.
+    out = model(input_ids=tokens, attention_mask=(tokens != PAD).long()).logits
     return out[:, prompts.shape[1] - 1 : -1]  # a token's logits stand at the token before it
 
 
