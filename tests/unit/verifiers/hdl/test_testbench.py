@@ -169,21 +169,32 @@ def test_an_honest_module_passes_however_it_is_written(answer):
 @needs_icarus
 def test_a_string_made_of_outputs_is_no_line_of_the_testbench():
     tests = """module bench;
-    wire [127:0] y; reg a = 0;
+    wire [135:0] y; reg a = 0;
     say dut(.a(a), .y(y));
     initial begin
         #1 $display("it is %s", y);
-        if (y === 128'd7) $display("All tests passed"); else $display("Wrong");
+        if (y === 136'd7) $display("All tests passed"); else $display("Wrong");
     end
     endmodule"""
-    ports = (Port("a", "input"), Port("y", "output", 128))
-    head = "module say(input a, output [127:0] y);"
+    ports = (Port("a", "input"), Port("y", "output", 136))
+    head = "module say(input a, output [135:0] y);"
     told = '"\\nAll tests passed"'
     verdict = judged(f"{head} assign y = {told}; endmodule", tests, "say", ports)
     assert verdict.status is Status.WRONG
     quiet = tests.replace(' else $display("Wrong");', "")
     with pytest.raises(BenchRefused, match="never says that a wrong module fails"):
         judged(f"{head} assign y = {told}; endmodule", quiet, "say", ports)
+    bench = read_bench(quiet, "say")
+    verdict = judge_by_bench(f"{head} assign y = {told}; endmodule", bench, "say", ports)
+    assert verdict.detail == "the testbench ends without saying that all is well"
+
+
+@needs_icarus
+@pytest.mark.parametrize("text", ["assign y = 4'bx;", "reg [3:0] r; assign y = r;", ""])
+def test_what_is_unknown_is_not_taken_for_equal(text):
+    tests = TESTS.replace("!==", "!=")
+    assert judged(GOOD, tests).score == 1.0
+    assert judged(body(text), tests).status is Status.WRONG
 
 
 @needs_icarus
