@@ -31,7 +31,15 @@ from rlvr_envs.verifiers.hdl.interface import Port
 from rlvr_envs.verifiers.hdl.judge import refused
 
 # Nothing in a simulation waits: what stands still does so for the machine's sake.
-_LIMITS = Limits(cpu_s=6.0, wall_s=80.0, memory_mib=512, file_mib=32, disk_mib=64, stdout_kib=1024)
+_LIMITS = Limits(
+    cpu_s=6.0,
+    wall_s=80.0,
+    memory_mib=512,
+    file_mib=32,
+    disk_mib=64,
+    stdout_kib=4096,
+    output_kib=4096,
+)
 _MOST_TEXT = 1 << 20  # characters of a netlist
 _MOST_DETAIL = 600
 _SHOWN = 3  # lines of a testbench that a verdict quotes
@@ -120,11 +128,11 @@ def check_bench(bench: Bench, top: str, ports: tuple[Port, ...]) -> None:
             raise BenchRefused(f"its testbench does not compile in Icarus: {found.fault}")
         if found.passed:
             raise BenchRefused(f"its testbench lets a module pass whose outputs are {name}")
-        told |= bool(found.failed)
+        told |= found.ended and bool(found.failed)
         fault = fault or found.fault
     if not told:
         why = f": {fault}" if fault else ""
-        raise BenchRefused(f"its testbench never says that a wrong module fails{why}")
+        raise BenchRefused(f"its testbench never says that a wrong module fails, and ends{why}")
 
 
 def _why_wrong(found: _Run) -> str:
