@@ -66,6 +66,7 @@ module choose(A, S, Y);
     assign Y = A[S * WIDTH +: WIDTH];
 endmodule
 """
+MEMORY = re.compile(r"^ *reg (?:\[\d+:\d+\] )?(\S+) +\[\d+:\d+\];", re.MULTILINE)
 TO_GATES = ("simplemap", "opt_expr", "opt_merge t:$*ff* t:$_*FF* %u %n", "opt_clean")
 
 
@@ -186,8 +187,12 @@ class Job:
         Path("choose.v").write_text(CHOICE, encoding="ascii")
         self.run("memory_collect", "techmap -map choose.v t:$bmux", "bwmuxmap", "opt_expr -keepdc")
         self.run("opt_clean", "rename -hide", "write_verilog -noattr out.v")
-        if "\\$" in Path("out.v").read_text(encoding="utf-8"):
+        text = Path("out.v").read_text(encoding="utf-8")
+        if "\\$" in text:
             raise Refused("unsupported", "the design needs a cell that Verilog cannot express")
+        for number, name in enumerate(MEMORY.findall(text)):  # which `rename` leaves as they are
+            text = re.sub(rf"(?<![\w$\\.]){re.escape(name)}(?![\w$.])", f"_m{number}_", text)
+        Path("out.v").write_text(text, encoding="utf-8")
 
     def kinds(self) -> dict[str, int]:
         """Return how many cells of each kind the design has."""

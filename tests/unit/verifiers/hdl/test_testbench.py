@@ -300,11 +300,21 @@ def test_summaries_count_for_more_than_single_tests():
 def test_a_rewritten_module_has_no_word_of_its_author():
     source = """`define SECRET 3
     module Inner(input secret_in, output secret_out); assign secret_out = ~secret_in; endmodule
-    module T(input clk, a, output reg y); /* secret */ reg secret_register;
-    Inner secret_instance(a, secret_net); wire secret_net;
-    always @(posedge clk) begin : secret_block secret_register <= a; y <= secret_register; end
+    module SecretStore(input clk, input [3:0] a, output [3:0] secret_out);
+        reg [3:0] secret_memory [0:15];
+        always @(posedge clk) secret_memory[a] <= ~a;
+        assign secret_out = secret_memory[~a];
+    endmodule
+    module T(input clk, input [3:0] a, output reg [3:0] y, output [3:0] z);
+        /* secret */ reg secret_register; wire secret_net;
+        Inner secret_instance(secret_register, secret_net);
+        SecretStore secret_store(clk, a, z);
+        reg [3:0] secret_memory [0:15]; reg secret_bits [0:15];
+        always @(posedge clk) begin : secret_block
+            secret_register <= a[0]; secret_memory[a] <= ~a; secret_bits[a] <= a[1];
+            y <= secret_memory[~a] + secret_net + secret_bits[y] + `SECRET;
+        end
     endmodule"""
-    source = source.replace("Inner secret_instance(a, secret_net); wire secret_net;", "")
     found = rewrite(source, "T")
     assert not isinstance(found, Refusal)
     assert "secret" not in found.text.lower()
