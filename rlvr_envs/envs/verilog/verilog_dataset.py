@@ -38,8 +38,7 @@ class VerilogDatasetConfig:
     descriptions: str = ""  # a file of what is asked, where `path` does not hold it (VerilogEval 1)
     reward: str = "equivalence"  # "graded" gives a little for compiling and for the right ports
     strict: bool = False  # whether Icarus, a simulator with x and z, has to agree
-    accept_bounded: bool = True  # else rows with a testbench alone are refused, and what is
-    # taken for right without a proof is not scored
+    accept_bounded: bool = True  # False refuses testbenches alone, and scores nothing unproved
     on_bad_row: str = "error"  # "skip" leaves out rows that cannot be posed
     check_references: bool = True  # elaborate all of them first; 0.1 to 0.5 s for each row
 
