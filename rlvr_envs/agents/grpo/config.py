@@ -130,7 +130,7 @@ class Config:
     """Demonstrations in such a step."""
     warm_start_noise: float = 0.0
     """The share of their demonstrations that give another problem's solution."""
-    warm_start_learning_rate: float = 2e-3
+    warm_start_learning_rate: float = 3e-3
     """Their learning rate."""
     lora_rank: int = 0
     """Train low-rank adapters of this rank (peft) instead of all weights; 0 for all weights."""

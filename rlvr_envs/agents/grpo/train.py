@@ -97,10 +97,10 @@ def learn(run: Run, step: int) -> dict[str, float]:
 
 
 def set_learning_rate(run: Run, step: int) -> None:
-    """Warm up, then stay; the supervised steps end in a decay to 0.05 of theirs."""
+    """Warm up and stay: first to the supervised steps' rate, then to the other."""
     config = run.config
     if step < config.warm_start:
-        rate = config.warm_start_learning_rate * (1 - 0.95 * step / config.warm_start)
+        rate = config.warm_start_learning_rate
     else:
         rate, step = config.learning_rate, step - config.warm_start
     for group in run.learner.optimizer.param_groups:

@@ -1,0 +1,172 @@
+"""Runs: they go on as if they had never stopped, survive kills, and refuse other settings.
+
+The tests run this file as a program, which imports everything once and forks a process a piece.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from rlvr_envs.agents.grpo.config import Config  # noqa: E402  (as above)
+from rlvr_envs.agents.grpo.config_file import check_same, read_config, write_config  # noqa: E402
+from rlvr_envs.core.errors import ConfigError  # noqa: E402
+
+# With everything that has a state: moments, a reference that is renewed, a curriculum.
+SMALL = Config(
+    tasks=("Gcd-v0", "MatrixRank-v0"),
+    difficulty="0-2",
+    curriculum="success_band",
+    steps=4,
+    groups=3,
+    group_size=3,
+    max_tokens=8,
+    context=256,
+    warm_start=2,
+    warm_start_batch=8,
+    learning_rate=1e-3,
+    warmup=1,
+    kl="k3",
+    reference_every=2,
+    entropy_coef=0.01,
+    epochs=2,
+    minibatches=2,
+    save_every=1,
+    keep=20,
+    threads=1,
+    device="cpu",
+)
+TIMES = ("time/", "tokens/s")
+
+
+# The program
+
+
+def run_in_pieces(config, each, kill_after_s=None):
+    """Train ``each`` steps a process; with ``kill_after_s``, every second one is killed then."""
+    from transformers import LlamaForCausalLM  # noqa: F401 - imported before the forks
+
+    from rlvr_envs.agents.grpo import checkpoint, train
+
+    torch.set_num_threads(1)
+    folder = Path(config.out)
+    kills = 0
+    for attempt in range(60):
+        newest = checkpoint.newest(folder / "checkpoints")
+        if newest and newest.name == f"step-{config.warm_start + config.steps:08d}":
+            print(json.dumps({"kills": kills}))
+            return
+        child = os.fork()
+        if not child:
+            resume = (folder / "config.json").exists()
+            train.train(replace(config, resume=resume, stop_after=each), quiet=True)
+            os._exit(0)
+        if kill_after_s and attempt % 2 == 0:
+            time.sleep(kill_after_s * (1 + attempt / 4))
+            os.kill(child, signal.SIGKILL)
+            kills += 1
+        _, status = os.waitpid(child, 0)
+        if not os.WIFSIGNALED(status) and status:
+            sys.exit("a piece failed")
+    sys.exit("it did not come to its end")
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    as_tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in given["config"].items()}
+    run_in_pieces(Config(**as_tuples), given["each"], given.get("kill_after_s"))
+    sys.exit(0)
+
+
+# The tests
+
+
+def trained(config, each, **more):
+    told = json.dumps({"config": asdict(config), "each": each, **more})
+    done = subprocess.run(
+        [sys.executable, __file__, told], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measured(folder):
+    """Return what was measured in each step, but for times."""
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [{k: v for k, v in row.items() if not k.startswith(TIMES)} for row in rows]
+
+
+def weights(folder, step):
+    return (folder / "checkpoints" / f"step-{step:08d}" / "model.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Return the folder of a run that did not stop."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    trained(replace(SMALL, out=str(folder)), each=6)
+    return folder
+
+
+def test_every_step_is_measured_and_kept(whole):
+    rows = measured(whole)
+    assert [row["step"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert all(row["imitation/loss"] > 0 for row in rows[:2])
+    assert all("reward/mean" in row and "kl" in row and "entropy" in row for row in rows[2:])
+    assert weights(whole, 6) != weights(whole, 5)
+    samples = [json.loads(line) for line in (whole / "samples.jsonl").read_text().splitlines()]
+    assert len(samples) == 2 * 4
+    assert {sample["task"] for sample in samples} <= {"rlvr/Gcd-v0", "rlvr/MatrixRank-v0"}
+
+
+def test_a_checkpoint_is_a_model_of_transformers(whole):
+    folder = whole / "checkpoints" / "step-00000006"
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= {
+        path.name for path in folder.iterdir()
+    }
+
+
+@pytest.mark.parametrize("each", [1, 4])
+def test_a_run_in_pieces_is_the_same_run(each, whole, tmp_path):
+    trained(replace(SMALL, out=str(tmp_path / "run")), each=each)
+    assert weights(tmp_path / "run", 6) == weights(whole, 6)
+    assert measured(tmp_path / "run") == measured(whole)
+
+
+def test_a_killed_run_goes_on_from_its_last_checkpoint(whole, tmp_path):
+    config = replace(SMALL, out=str(tmp_path / "run"))
+    told = trained(config, each=6, kill_after_s=0.3)
+    assert told["kills"] >= 1
+    assert weights(tmp_path / "run", 6) == weights(whole, 6)
+    assert measured(tmp_path / "run") == measured(whole)
+
+
+def test_another_seed_is_another_run(whole, tmp_path):
+    trained(replace(SMALL, out=str(tmp_path / "run"), seed=1, steps=1), each=3)
+    assert measured(tmp_path / "run")[2] != measured(whole)[2]
+
+
+def test_a_configuration_is_read_as_it_was_written(tmp_path):
+    write_config(SMALL, tmp_path)
+    assert read_config(tmp_path) == SMALL
+    with pytest.raises(ConfigError, match="no run in"):
+        read_config(tmp_path / "nothing")
+    row = {"config": {"tasks": ["Gcd-v0"], "no_longer": 1}}
+    (tmp_path / "config.json").write_text(json.dumps(row))
+    with pytest.raises(ConfigError, match="no_longer"):
+        read_config(tmp_path)
+
+
+def test_what_is_computed_may_not_change_on_the_way():
+    check_same(replace(SMALL, steps=9, out="elsewhere", micro_tokens=7), SMALL)
+    with pytest.raises(ConfigError, match=r"clip_low was 0\.2 and is 0\.1; .*seed was 0 and is 3"):
+        check_same(replace(SMALL, clip_low=0.1, seed=3), SMALL)
