@@ -25,9 +25,9 @@ import torch
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 
 import rlvr_envs
-from rlvr_envs.agents.grpo.generate import GenerateSampler, sampling
-from rlvr_envs.agents.grpo.sampler import Request
-from rlvr_envs.agents.grpo.slots import SlotOptions, SlotSampler
+from rlvr_envs.agents.grpo.sampling.generate import GenerateSampler, sampling
+from rlvr_envs.agents.grpo.sampling.sampler import Request
+from rlvr_envs.agents.grpo.sampling.slots import SlotOptions, SlotSampler
 from rlvr_envs.core.seeding import integer, integers, stream
 
 # SmolLM2-135M's shape; a Llama in Qwen2.5-1.5B's; and one for a look on the CPU.

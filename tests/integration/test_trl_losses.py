@@ -23,7 +23,7 @@ if spec is None or spec.origin is None:
 if not importlib.metadata.version("trl").startswith("1.16."):
     pytest.skip("reads internals of TRL 1.16, here is another", allow_module_level=True)
 
-from rlvr_envs.agents.grpo import advantage, loss  # noqa: E402
+from rlvr_envs.agents.grpo.formulas import advantage, loss  # noqa: E402
 
 GROUPS, SIZE, LENGTH, LONGEST = 3, 4, 9, 20
 BATCH = GROUPS * SIZE

@@ -1,6 +1,11 @@
-"""Group-relative policy optimisation: the pure functions that a training loop is made of.
+"""Group-relative policy optimisation of language models on registered environments.
 
-`advantage` turns rewards into advantages, and `loss` turns log-probabilities and advantages into a
-loss. Both need torch (``pip install "rlvr-envs[train]"``) and are imported by name, so that this
-package stays light. There is no trainer here.
+`train.train` is the loop, to be read from top to bottom; `config.Config` says what it can be told.
+All of it needs torch and transformers (``pip install "rlvr-envs[train]"``) and is imported by name,
+so that this package stays light. Besides the loop there are rooms for what it is made of:
+
+- `formulas`: advantages and losses, pure functions with their sources;
+- `sampling`: what continues token sequences;
+- `model`: loading, log-probabilities, checkpoints, several processes;
+- `tracking`: numbers, samples and curves.
 """

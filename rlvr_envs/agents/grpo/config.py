@@ -66,6 +66,12 @@ class Config:
     """What samples: our own engine, transformers' plain generate, or an HTTP server."""
     server: str = ""
     """The base URL of an OpenAI-compatible server that returns token ids, for engine server."""
+    server_model: str = ""
+    """The name under which it serves the model."""
+    server_update: str = ""
+    """The URL to post to after each step, which makes it take the new weights."""
+    server_tempered: bool = False
+    """Whether its log-probabilities are those at the temperature."""
     slots: int = 256
     """Episodes that our engine continues at a time."""
     dynamic_sampling: bool = False

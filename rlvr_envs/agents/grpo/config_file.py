@@ -29,6 +29,9 @@ _FREE = (
     "micro_tokens",
     "engine",
     "server",
+    "server_model",
+    "server_update",
+    "server_tempered",
 )
 
 

@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_envs.agents.grpo import sampler as sampling
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.metrics import cell
-from rlvr_envs.agents.grpo.sampler import Completion, Sampler
+from rlvr_envs.agents.grpo.sampling import sampler as sampling
+from rlvr_envs.agents.grpo.sampling.sampler import Completion, Sampler
+from rlvr_envs.agents.grpo.tracking.metrics import cell
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, RlvrEnvsError
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs

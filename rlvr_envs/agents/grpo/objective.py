@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo import advantage, loss
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Episode
+from rlvr_envs.agents.grpo.formulas import advantage, loss
 
 _OF_GROUPS = {
     "reinforce": advantage.reinforce,

@@ -131,8 +131,10 @@ def _check_objective(config: Config) -> None:
 
 
 def _check_places(config: Config) -> None:
-    if config.engine == "server" and not config.server:
-        raise ConfigError("engine=server needs server=URL")
+    if config.engine == "server":
+        for name in ("server", "server_model", "server_update"):
+            if not getattr(config, name):
+                raise ConfigError(f"engine=server needs {name}")
     folder = Path(config.out)
     if folder.is_file():
         raise ConfigError(f"out={config.out} is a file, and a run is a folder")
@@ -161,7 +163,7 @@ def _check_tasks(config: Config, make_env: MakeEnv) -> None:
 
 def _check_model(config: Config) -> None:
     """Find out whether the model is there, and fits on the GPU."""
-    from rlvr_envs.agents.grpo import policy
+    from rlvr_envs.agents.grpo.model import policy
 
     policy.check(config)
     n_weights = _count_weights(config.model) if pick_device(config.device) == "cuda" else None

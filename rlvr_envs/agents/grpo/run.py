@@ -7,15 +7,15 @@ from typing import Any
 import gymnasium
 import torch
 
-from rlvr_envs.agents.grpo import checkpoint, policy
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.config_file import check_same, read_config, write_config
-from rlvr_envs.agents.grpo.distributed import Workers
-from rlvr_envs.agents.grpo.metrics import Metrics
+from rlvr_envs.agents.grpo.model import checkpoint, policy
+from rlvr_envs.agents.grpo.model.distributed import Workers
 from rlvr_envs.agents.grpo.parts import MakeEnv, env_maker, make_curriculum
 from rlvr_envs.agents.grpo.rollout import Rollout
-from rlvr_envs.agents.grpo.sampler import Sampler
+from rlvr_envs.agents.grpo.sampling.sampler import Sampler
+from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.agents.grpo.update import Learner, make_optimizer
 from rlvr_envs.agents.grpo.warm_start import texts
 from rlvr_envs.core.errors import ConfigError
@@ -135,11 +135,12 @@ def make_sampler(config: Config, model: Any, chat: Chat, bf16: bool) -> Sampler:
     """Return the sampler that a configuration names."""
     dtype = torch.bfloat16 if bf16 else None
     if config.engine == "server":
-        from rlvr_envs.agents.grpo.server import ServerSampler
+        from rlvr_envs.agents.grpo.sampling.server import ServerOptions, ServerSampler
 
-        return ServerSampler(config.server, chat.end_tokens)
+        told = ServerOptions(update=config.server_update or None, tempered=config.server_tempered)
+        return ServerSampler(config.server, config.server_model, chat.end_tokens, options=told)
     if config.engine != "generate":
-        from rlvr_envs.agents.grpo.slots import SlotOptions, SlotSampler
+        from rlvr_envs.agents.grpo.sampling.slots import SlotOptions, SlotSampler
 
         try:
             return SlotSampler(
@@ -153,7 +154,7 @@ def make_sampler(config: Config, model: Any, chat: Chat, bf16: bool) -> Sampler:
         except ConfigError:  # a kind of attention that it does not know
             if config.engine == "slots":
                 raise
-    from rlvr_envs.agents.grpo.generate import GenerateSampler
+    from rlvr_envs.agents.grpo.sampling.generate import GenerateSampler
 
     return GenerateSampler(
         model, chat.end_tokens, chat.pad_token, context=config.context, dtype=dtype

@@ -9,15 +9,15 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rlvr_envs.agents.grpo.advantage import informative
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Episode
 from rlvr_envs.agents.grpo.evaluate import held_out
-from rlvr_envs.agents.grpo.metrics import summarise
+from rlvr_envs.agents.grpo.formulas.advantage import informative
 from rlvr_envs.agents.grpo.objective import groups_of
 from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.preflight import check
 from rlvr_envs.agents.grpo.run import Run, begin, refresh, save
+from rlvr_envs.agents.grpo.tracking.metrics import summarise
 from rlvr_envs.agents.grpo.update import imitate, make_optimizer, renew_reference, update
 from rlvr_envs.agents.grpo.warm_start import demonstrate
 from rlvr_envs.core.seeding import draw_seed, stream
@@ -134,7 +134,8 @@ def sample(run: Run, step: int) -> tuple[list[list[Episode]], dict[str, float]]:
             drawn += 1
             scores = [episode.score for episode in group if episode.score == episode.score]
             first = group[0]
-            run.curriculum.record(first.task, first.difficulty, scores, first.problem_seed)
+            if first.task:  # an environment that broke may not have said what it would pose
+                run.curriculum.record(first.task, first.difficulty, scores, first.problem_seed)
             rewards = groups_of(group, config).rewards
             if not config.dynamic_sampling or bool(informative(rewards).any()):
                 found.append(group)

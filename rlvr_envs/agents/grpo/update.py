@@ -7,12 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo import policy
 from rlvr_envs.agents.grpo.batch import Batch, batch, micro_batches
 from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.distributed import Workers
 from rlvr_envs.agents.grpo.episode import Episode
-from rlvr_envs.agents.grpo.loss import balanced_weights, token_mean
+from rlvr_envs.agents.grpo.formulas.loss import balanced_weights, token_mean
+from rlvr_envs.agents.grpo.model import policy
+from rlvr_envs.agents.grpo.model.distributed import Workers
 from rlvr_envs.agents.grpo.objective import Scored, Tally, Whole, advantages_of, micro_loss
 from rlvr_envs.core.seeding import stream
 

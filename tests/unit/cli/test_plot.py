@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlvr_envs.agents.grpo.metrics import Metrics
+from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.cli.main import main
 
 

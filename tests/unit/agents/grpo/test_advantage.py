@@ -12,7 +12,7 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import advantage as adv  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo.formulas import advantage as adv  # noqa: E402  (it needs torch)
 
 NAN = math.nan
 ON_GROUPS = {

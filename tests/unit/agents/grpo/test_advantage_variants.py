@@ -10,8 +10,8 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import advantage as adv  # noqa: E402  (it needs torch)
-from rlvr_envs.agents.grpo import advantage_variants as V  # noqa: E402, N812
+from rlvr_envs.agents.grpo.formulas import advantage as adv  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo.formulas import advantage_variants as V  # noqa: E402, N812
 
 NAN = math.nan
 PAD = 0

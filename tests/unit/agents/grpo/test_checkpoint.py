@@ -15,8 +15,8 @@ from rlvr_envs.core.errors import ConfigError
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
 
-from rlvr_envs.agents.grpo import checkpoint  # noqa: E402  (it needs torch)
-from rlvr_envs.agents.grpo.checkpoint import load_state, newest, save  # noqa: E402
+from rlvr_envs.agents.grpo.model import checkpoint  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo.model.checkpoint import load_state, newest, save  # noqa: E402
 
 torch.set_num_threads(1)
 forks = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")

@@ -15,7 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from rlvr_envs.agents.grpo.distributed import Workers  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo.model.distributed import Workers  # noqa: E402  (it needs torch)
 from rlvr_envs.core.errors import ConfigError  # noqa: E402
 
 KINDS = ("ddp", "fsdp")
@@ -58,7 +58,7 @@ def make(seed):
 
 def step(workers, model, optimizer, data, seed):
     """As the training loop does: a mean over all tokens of weighted log-probabilities."""
-    from rlvr_envs.agents.grpo import policy
+    from rlvr_envs.agents.grpo.model import policy
 
     ids, attention = data
     weights = torch.randn(len(ids), generator=torch.Generator().manual_seed(seed)).double()
@@ -81,7 +81,7 @@ def step(workers, model, optimizer, data, seed):
 
 
 def work(kind, rank, port, folder, begun=None):
-    from rlvr_envs.agents.grpo import policy
+    from rlvr_envs.agents.grpo.model import policy
 
     policy.CHUNK = 4
     if kind != "one":

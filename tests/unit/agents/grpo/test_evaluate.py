@@ -9,7 +9,7 @@ import pytest
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.evaluate import SamplerPolicy, held_out
-from rlvr_envs.agents.grpo.sampler import Completion
+from rlvr_envs.agents.grpo.sampling.sampler import Completion
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.evaluation import evaluate
 from rlvr_envs.evaluation.plan import Plan, expand_ids

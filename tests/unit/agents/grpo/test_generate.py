@@ -5,13 +5,13 @@ from collections import Counter
 
 import pytest
 
-from rlvr_envs.agents.grpo.sampler import Request
+from rlvr_envs.agents.grpo.sampling.sampler import Request
 from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from rlvr_envs.agents.grpo.generate import GenerateSampler, cut, pick  # noqa: E402
+from rlvr_envs.agents.grpo.sampling.generate import GenerateSampler, cut, pick  # noqa: E402
 
 END, PAD, VOCAB = 1, 0, 24
 

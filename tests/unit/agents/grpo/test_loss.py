@@ -9,8 +9,8 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import advantage as adv  # noqa: E402  (it needs torch)
-from rlvr_envs.agents.grpo import loss as L  # noqa: E402, N812
+from rlvr_envs.agents.grpo.formulas import advantage as adv  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo.formulas import loss as L  # noqa: E402, N812
 
 # Ratios on both sides of every clipping range, advantages of both signs, an empty sequence.
 MASK = [[1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0]]

@@ -8,8 +8,8 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import loss as L  # noqa: E402, N812  (it needs torch)
-from rlvr_envs.agents.grpo import loss_variants as V  # noqa: E402, N812
+from rlvr_envs.agents.grpo.formulas import loss as L  # noqa: E402, N812  (it needs torch)
+from rlvr_envs.agents.grpo.formulas import loss_variants as V  # noqa: E402, N812
 
 MASK = [[1, 1, 1, 0], [0, 1, 1, 1]]
 OLD = [[-1.0, -2.0, -0.3, 0.0], [-9.0, -0.7, -3.0, -1.5]]

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from rlvr_envs.agents.grpo.episode import Episode, Segment
-from rlvr_envs.agents.grpo.metrics import METRICS, SAMPLES, Metrics, read, summarise
+from rlvr_envs.agents.grpo.tracking.metrics import METRICS, SAMPLES, Metrics, read, summarise
 from rlvr_envs.core.errors import ConfigError
 
 NAN = float("nan")

@@ -7,9 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import loss  # noqa: E402
 from rlvr_envs.agents.grpo.config import Config  # noqa: E402
 from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
+from rlvr_envs.agents.grpo.formulas import loss  # noqa: E402
 from rlvr_envs.agents.grpo.objective import (  # noqa: E402
     Scored,
     Tally,

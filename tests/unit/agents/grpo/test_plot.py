@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from rlvr_envs.agents.grpo.curves import Panel, Series, load, sections, smooth, spread
-from rlvr_envs.agents.grpo.metrics import Metrics
-from rlvr_envs.agents.grpo.plot import draw
+from rlvr_envs.agents.grpo.tracking.curves import Panel, Series, load, sections, smooth, spread
+from rlvr_envs.agents.grpo.tracking.metrics import Metrics
+from rlvr_envs.agents.grpo.tracking.plot import draw
 from rlvr_envs.core.errors import ConfigError, DependencyError
 
 

@@ -7,8 +7,8 @@ from rlvr_envs.core.errors import ConfigError, DependencyError
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from rlvr_envs.agents.grpo import policy  # noqa: E402  (it needs torch)
 from rlvr_envs.agents.grpo.config import Config  # noqa: E402
+from rlvr_envs.agents.grpo.model import policy  # noqa: E402  (it needs torch)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:`is_gradient_checkpointing` is deprecated:FutureWarning"  # peft 0.21 reads it
@@ -391,7 +391,7 @@ def test_a_folder_is_loaded_with_adapters(folder, data):
 
 
 def test_the_tiny_model_is_made_of_the_texts():
-    pytest.importorskip("rlvr_envs.agents.grpo.tiny")
+    pytest.importorskip("rlvr_envs.agents.grpo.model.tiny")
     model, tokenizer = policy.load(Config(device="cpu", seed=3), lambda: ["1 + 2 = 3"] * 4)
     ids = torch.tensor([tokenizer("1 + 2 = 3")["input_ids"]])
     assert policy.token_logps(model, ids, torch.ones_like(ids))[0][0, 1:].max() < 0

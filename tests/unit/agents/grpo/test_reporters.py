@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rlvr_envs.agents.grpo.metrics import Metrics
+from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.core.errors import ConfigError, DependencyError
 
 NAN = float("nan")
@@ -45,7 +45,7 @@ def test_a_terminal_gets_a_bar_that_keeps_the_last_evaluation(tmp_path, monkeypa
 def test_unknown_and_missing_reports_are_said_at_once(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match="tensorboard, wandb, trackio"):
         Metrics(tmp_path, report=["excel"])
-    monkeypatch.setattr("rlvr_envs.agents.grpo.reporters.find_spec", lambda name: None)
+    monkeypatch.setattr("rlvr_envs.agents.grpo.tracking.reporters.find_spec", lambda name: None)
     with pytest.raises(DependencyError, match="pip install wandb"):
         Metrics(tmp_path, report=["wandb"])
 

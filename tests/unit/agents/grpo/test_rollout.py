@@ -6,7 +6,7 @@ import gymnasium
 import pytest
 
 from rlvr_envs.agents.grpo.rollout import Rollout
-from rlvr_envs.agents.grpo.sampler import Completion
+from rlvr_envs.agents.grpo.sampling.sampler import Completion
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, DependencyError, SandboxError
 from rlvr_envs.core.source import open_source

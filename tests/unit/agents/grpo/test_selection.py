@@ -8,7 +8,7 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import selection  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo.formulas import selection  # noqa: E402  (it needs torch)
 
 
 def tensor(values):

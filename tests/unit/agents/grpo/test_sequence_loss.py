@@ -9,9 +9,9 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import advantage as adv  # noqa: E402  (it needs torch)
-from rlvr_envs.agents.grpo import loss as L  # noqa: E402, N812
-from rlvr_envs.agents.grpo import sequence_loss as S  # noqa: E402, N812
+from rlvr_envs.agents.grpo.formulas import advantage as adv  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo.formulas import loss as L  # noqa: E402, N812
+from rlvr_envs.agents.grpo.formulas import sequence_loss as S  # noqa: E402, N812
 
 NAN = math.nan
 REWARDS = [[1.0, 0.0, 0.0, NAN], [1.0, 1.0, 0.0, 1.0], [0.0, 0.0, NAN, 0.0]]

@@ -6,12 +6,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from rlvr_envs.agents.grpo.sampler import Completion, Request
+from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request
 from rlvr_envs.core.errors import ConfigError
 
 pytest.importorskip("httpx")
 
-from rlvr_envs.agents.grpo.server import ServerError, ServerOptions, ServerSampler
+from rlvr_envs.agents.grpo.sampling.server import ServerError, ServerOptions, ServerSampler
 
 END = 1
 QUICK = {"first_wait_s": 0.001, "attempts": 3}

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from rlvr_envs.agents.grpo.chat import Chat  # noqa: E402  (it needs transformers)
-from rlvr_envs.agents.grpo.tiny import tiny_model, tiny_tokenizer  # noqa: E402
+from rlvr_envs.agents.grpo.model.tiny import tiny_model, tiny_tokenizer  # noqa: E402
 
 TEXTS = [f"What is {n} + {n * n}, as a number?\n\n- Use A, B." for n in range(40)]
 TEXTS += [f"\\boxed{{{n}}}" for n in range(40)]
@@ -41,7 +41,7 @@ def test_any_text_comes_back(text):
 
 def test_the_tokenizer_is_the_same_in_every_process_and_for_any_order_of_texts():
     code = (
-        "from rlvr_envs.agents.grpo.tiny import tiny_tokenizer\n"
+        "from rlvr_envs.agents.grpo.model.tiny import tiny_tokenizer\n"
         f"print(tiny_tokenizer({TEXTS[::-1]!r}, vocab=300).backend_tokenizer.to_str())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

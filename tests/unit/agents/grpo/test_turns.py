@@ -9,8 +9,8 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import loss as L  # noqa: E402, N812  (it needs torch)
-from rlvr_envs.agents.grpo import turns as T  # noqa: E402, N812
+from rlvr_envs.agents.grpo.formulas import loss as L  # noqa: E402, N812  (it needs torch)
+from rlvr_envs.agents.grpo.formulas import turns as T  # noqa: E402, N812
 
 NAN = math.nan
 TURNS = [[-1, 0, 0, -1, 1, 1, -1], [0, -1, 1, -1, 2, -1, -1]]

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, distributed
 
-from rlvr_envs.agents.grpo.policy import unwrapped
+from rlvr_envs.agents.grpo.model.policy import unwrapped
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.evaluation.local_model import pick_device
 

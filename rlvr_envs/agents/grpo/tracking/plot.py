@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.agents.grpo.curves import Panel, Points, Series, load, sections, spread
+from rlvr_envs.agents.grpo.tracking.curves import Panel, Points, Series, load, sections, spread
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.evaluation.report_plots import DRAW, POLICY_COLOURS, label
 

@@ -69,7 +69,7 @@ def load(config: Config, texts: Callable[[], Sequence[str]] = tuple) -> tuple[An
     check(config)
     device = pick_device(config.device)
     if config.model == TINY:
-        from rlvr_envs.agents.grpo.tiny import tiny_model
+        from rlvr_envs.agents.grpo.model.tiny import tiny_model
 
         model, tokenizer = tiny_model(texts(), seed=config.seed)
         model = model.to(device)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_envs.agents.grpo.sampler import Completion, Request
+from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request
 from rlvr_envs.core.errors import ConfigError, DependencyError, RlvrEnvsError
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.evaluation.endpoint import retry_after

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo import loss
-from rlvr_envs.agents.grpo.advantage import dr_grpo, rloo
+from rlvr_envs.agents.grpo.formulas import loss
+from rlvr_envs.agents.grpo.formulas.advantage import dr_grpo, rloo
 from rlvr_envs.core.errors import ConfigError
 
 EXPERIMENTAL = ("opmd",)

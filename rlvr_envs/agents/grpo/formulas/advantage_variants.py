@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.advantage import dr_grpo
+from rlvr_envs.agents.grpo.formulas.advantage import dr_grpo
 from rlvr_envs.core.errors import ConfigError
 
 EXPERIMENTAL = ("ace", "tempo")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import torch
 
-from rlvr_envs.agents.grpo.sampler import Request
-from rlvr_envs.agents.grpo.slot_cache import Prefill
-from rlvr_envs.agents.grpo.slot_model import prefill
-from rlvr_envs.agents.grpo.slot_state import SlotState
+from rlvr_envs.agents.grpo.sampling.sampler import Request
+from rlvr_envs.agents.grpo.sampling.slot_cache import Prefill
+from rlvr_envs.agents.grpo.sampling.slot_model import prefill
+from rlvr_envs.agents.grpo.sampling.slot_state import SlotState
 
 # Of the shapes that are captured: no fewer rows, and no shorter spans.
 _LEAST_ROWS = 8

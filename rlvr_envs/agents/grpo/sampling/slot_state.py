@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.cuda_graph import Graphs
-from rlvr_envs.agents.grpo.generate import pick
-from rlvr_envs.agents.grpo.sampler import Request
-from rlvr_envs.agents.grpo.slot_cache import Decode, Layout, SlotCache
-from rlvr_envs.agents.grpo.slot_model import decode
+from rlvr_envs.agents.grpo.sampling.cuda_graph import Graphs
+from rlvr_envs.agents.grpo.sampling.generate import pick
+from rlvr_envs.agents.grpo.sampling.sampler import Request
+from rlvr_envs.agents.grpo.sampling.slot_cache import Decode, Layout, SlotCache
+from rlvr_envs.agents.grpo.sampling.slot_model import decode
 
 
 class SlotState:

@@ -14,7 +14,7 @@ from transformers import (
     StoppingCriteriaList,
 )
 
-from rlvr_envs.agents.grpo.sampler import Completion, Request
+from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request
 from rlvr_envs.core.errors import ConfigError
 
 # Below it, a draw of the exponential distribution is taken for it: its logarithm has to be finite.

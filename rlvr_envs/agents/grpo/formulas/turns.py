@@ -8,7 +8,7 @@ tells turns apart, is in `advantage`.
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo import loss
+from rlvr_envs.agents.grpo.formulas import loss
 from rlvr_envs.core.errors import ConfigError
 
 EXPERIMENTAL = ("information_gains", "a2tgpo", "turn_clipped", "over_turn", "void_turn")

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface
 
-from rlvr_envs.agents.grpo.slot_cache import Decode, Layout, Prefill, SlotCache
+from rlvr_envs.agents.grpo.sampling.slot_cache import Decode, Layout, Prefill, SlotCache
 from rlvr_envs.core.errors import ConfigError
 
 _NAME = "rlvr_slots"

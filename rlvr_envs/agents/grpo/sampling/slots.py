@@ -12,18 +12,18 @@ from typing import Any
 
 import torch
 
-from rlvr_envs.agents.grpo.generate import check, cut, plain, sampling
-from rlvr_envs.agents.grpo.sampler import Completion, Request
-from rlvr_envs.agents.grpo.slot_cache import SlotCache
-from rlvr_envs.agents.grpo.slot_call import (
+from rlvr_envs.agents.grpo.sampling.generate import check, cut, plain, sampling
+from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request
+from rlvr_envs.agents.grpo.sampling.slot_cache import SlotCache
+from rlvr_envs.agents.grpo.sampling.slot_call import (
     SlotCall,
     SlotOptions,
     SlotStats,
     rows_for,
     span_for,
 )
-from rlvr_envs.agents.grpo.slot_model import copy_of, layout_of, slot_attention_of
-from rlvr_envs.agents.grpo.slot_state import SlotState
+from rlvr_envs.agents.grpo.sampling.slot_model import copy_of, layout_of, slot_attention_of
+from rlvr_envs.agents.grpo.sampling.slot_state import SlotState
 from rlvr_envs.core.errors import ConfigError
 
 __all__ = ["SlotOptions", "SlotSampler", "SlotStats"]

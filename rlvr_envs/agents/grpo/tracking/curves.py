@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from rlvr_envs.agents.grpo.metrics import METRICS, read
+from rlvr_envs.agents.grpo.tracking.metrics import METRICS, read
 from rlvr_envs.core.errors import ConfigError
 
 Points = dict[int, float]

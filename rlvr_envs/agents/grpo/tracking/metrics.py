@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TextIO
 
-from rlvr_envs.agents.grpo import reporters
 from rlvr_envs.agents.grpo.episode import Episode
-from rlvr_envs.agents.grpo.reporters import Reporter
+from rlvr_envs.agents.grpo.tracking import reporters
+from rlvr_envs.agents.grpo.tracking.reporters import Reporter
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.verdict import Status
 

@@ -6,7 +6,7 @@ Conventions are those of `loss`: (B, T), to be minimised, with gradient exactly 
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo import loss
+from rlvr_envs.agents.grpo.formulas import loss
 from rlvr_envs.core.errors import ConfigError
 
 EXPERIMENTAL = (

@@ -1,0 +1,1 @@
+"""Advantages, losses and selections of the group-relative family, as pure functions of tensors."""

@@ -1,0 +1,1 @@
+"""The model that is trained: loading, log-probabilities, checkpoints, several processes."""

@@ -1,0 +1,1 @@
+"""What continues token sequences: our own engine, plain transformers, an HTTP server."""

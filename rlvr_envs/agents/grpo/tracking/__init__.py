@@ -1,0 +1,1 @@
+"""What a run leaves behind for people: numbers of each step, samples, curves."""
