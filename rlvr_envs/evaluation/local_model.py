@@ -8,7 +8,8 @@ compiles llama.cpp, which is not needed here.
 import asyncio
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -108,17 +109,15 @@ def load_model(name: str, options: PolicyOptions) -> tuple[Any, Any]:
     dtype = options.dtype
     if dtype == "auto":
         dtype = "float32" if device == "cpu" else "bfloat16"
-    transformers.logging.disable_progress_bar()  # it would tear the run's own
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(files.place, **extra)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            files.place, dtype=getattr(torch, dtype), **extra
-        )
+        with without_bars():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(files.place, **extra)
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                files.place, dtype=getattr(torch, dtype), **extra
+            )
     except (OSError, ValueError) as error:
         told = " ".join(str(error).split())  # transformers writes several lines
         raise ConfigError(f"the model {name!r} cannot be loaded: {told}") from error
-    finally:
-        transformers.logging.enable_progress_bar()
     if files.gguf is not None:
         model = _plain(model)
     _mend_tokens(model, tokenizer)
@@ -126,6 +125,20 @@ def load_model(name: str, options: PolicyOptions) -> tuple[Any, Any]:
     tokenizer.padding_side = "left"
     tokenizer.clean_up_tokenization_spaces = False
     return model.to(device).eval(), tokenizer
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Keep transformers from drawing progress bars, which would tear a run's own."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _packages(files: ModelFiles) -> tuple[Any, Any]:

@@ -22,6 +22,7 @@ import numpy as np
 import torch
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.evaluation.local_model import without_bars
 
 _STATE = "state.pt"
 _NAME = re.compile(r"step-(\d{8,})(?:-(\d+))?")
@@ -118,7 +119,8 @@ def load_weights(path: Path, model: Any) -> None:
                 raise ConfigError(f"{str(path)!r} has other adapters than the model")
         else:
             # Through transformers, which knows what it may have renamed or left out in the file.
-            saved = type(model).from_pretrained(path, dtype=torch.float32)
+            with without_bars():
+                saved = type(model).from_pretrained(path, dtype=torch.float32)
             model.load_state_dict(saved.state_dict())
     except (OSError, RuntimeError, ValueError, SafetensorError) as error:
         told = " ".join(str(error).split())
@@ -185,7 +187,8 @@ def _write(folder: Path, state: Mapping[str, Any], model: Any, tokenizer: Any) -
     from safetensors import SafetensorError
 
     try:
-        model.save_pretrained(folder)
+        with without_bars():
+            model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         torch.save(state, folder / _STATE)
         for path in [*folder.rglob("*"), folder]:
