@@ -1,243 +1,212 @@
-"""How fast the agent samples, beside the other ways of sampling from a model of transformers.
+r"""How fast the agent samples, trains and takes whole steps, beside TRL and plain transformers.
 
-One process measures all ways in turn and in rounds, on one model with random weights and one
-workload: groups of equal prompts, and for each episode a fixed length drawn beforehand, without end
-tokens, so that every way samples as many tokens. What counts is wanted tokens a second.
+All ways of a part are measured in one process and take turns, on models with the same random
+weights and on one workload, which `grpo_models.Workload` makes from fixed lists.
 
-    python benchmarks/grpo.py --size 135M                  # on a GPU
-    python benchmarks/grpo.py --size toy --device cpu --groups 4 --group-size 4    # a quick look
+    python benchmarks/grpo.py --size 135m --out benchmarks/results/grpo_135m.json       # on a GPU
+    python benchmarks/grpo.py --size 1.5b --out benchmarks/results/grpo_1.5b.json
+    python benchmarks/grpo.py --size toy --device cpu --fork --groups 4 --group-size 4 \
+        --prompt 16 --tokens 16 --slots 8 --micro-tokens 128 --steps 1 --rounds 1   # a quick look
 
-Training and whole steps, and TRL, are not in it yet.
+rollout: tokens sampled a second. Every episode has a length of its own, drawn beforehand, and the
+end token is switched off, so all ways sample the same lengths (`grpo_rollout`, `grpo_trl`). Weights
+are in the precision of computing.
+
+train: tokens trained on a second, prompts included and padding not, with one optimiser step on one
+batch (`grpo_ours.Update`, `grpo_trl.Update`). The norms of the gradients tell whether the loss is
+the same.
+
+step: whole steps of `train` and of `GRPOTrainer.train()`, on the same prompts and with the same
+rewards. Here the end token has a probability that makes lengths ragged. Weights are float32 and
+computing is bfloat16, unless a way's name says otherwise. Tokens are all that went through.
+
+Where processes may not run for long, `--fork` measures each part in a process of its own, forked
+from one that has imported everything; `--only` and `--ways` leave out the rest.
 """
 
 import argparse
 import json
-import os
-import platform
-import statistics
-import time
+import multiprocessing
 from collections.abc import Callable
-from importlib.metadata import version
+from fnmatch import fnmatch
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import grpo_ours
+import grpo_rollout
+import grpo_trl
 import torch
-from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
+from grpo_clock import Make, machine, measure, mfu
+from grpo_models import SIZES, Workload
 
-import rlvr_envs
-from rlvr_envs.agents.grpo.sampling.generate import GenerateSampler, sampling
-from rlvr_envs.agents.grpo.sampling.sampler import Request
-from rlvr_envs.agents.grpo.sampling.slots import SlotOptions, SlotSampler
-from rlvr_envs.core.seeding import integer, integers, stream
+TRL = ("trl default", "trl continuous batching")
 
-# SmolLM2-135M's shape; a Llama in Qwen2.5-1.5B's; and one for a look on the CPU.
-SIZES = {
-    "toy": {
-        "vocab_size": 64,
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-    },
-    "135M": {
-        "vocab_size": 49_152,
-        "hidden_size": 576,
-        "intermediate_size": 1536,
-        "num_hidden_layers": 30,
-        "num_attention_heads": 9,
-        "num_key_value_heads": 3,
-        "tie_word_embeddings": True,
-    },
-    "1.5B": {
-        "vocab_size": 151_936,
-        "hidden_size": 1536,
-        "intermediate_size": 8960,
-        "num_hidden_layers": 28,
-        "num_attention_heads": 12,
-        "num_key_value_heads": 2,
-        "tie_word_embeddings": True,
-    },
+Ways = tuple[dict[str, Make], dict[str, str]]  # how to make each, and why others are left out
+
+
+def rollout(work: Workload) -> Ways:
+    """Return the ways to sample."""
+    found, skipped = grpo_rollout.ways(work)
+    for name in TRL:
+        found[name] = partial(grpo_trl.Sampling, work, batching=name != TRL[0])
+    return found, skipped
+
+
+def train(work: Workload) -> Ways:
+    """Return the ways to train."""
+    found: dict[str, Make] = {}
+    for suffix, checkpointing in (("", False), (" checkpointing", True)):
+        settings = {"checkpointing": checkpointing, "end": ragged(work)}
+        found[f"ours{suffix}"] = partial(grpo_ours.Update, work, **settings)
+        found[f"trl{suffix}"] = partial(grpo_trl.Update, work, **settings)
+    return found, {}
+
+
+def step(work: Workload) -> Ways:
+    """Return the ways to take whole steps."""
+    ours = partial(grpo_ours.Steps, work, end=ragged(work), checkpointing=False)
+    trl = partial(grpo_trl.Steps, work, end=ragged(work), gradient_checkpointing=False)
+    found: dict[str, Make] = {
+        "ours": partial(ours, engine="slots"),
+        "ours with generate": partial(ours, engine="generate"),
+        TRL[0]: trl,
+        TRL[1]: partial(trl, use_transformers_continuous_batching=True),
+    }
+    if work.gpu:  # on the CPU all is float32
+        found["trl default bfloat16 weights"] = partial(trl, dtype=torch.bfloat16)
+    return found, {}
+
+
+def ragged(work: Workload) -> float:
+    """Return an end token's probability, for a mean length of a third of the most or so."""
+    return min(0.5, 3 / work.tokens)
+
+
+# How to measure each part: warm-ups, and whether the ways stand alone. Samplers stand side by side;
+# optimisers are too large for that. Whole steps begin with a warm-up of their own.
+PARTS: dict[str, tuple[Callable[[Workload], Ways], int, bool]] = {
+    "rollout": (rollout, 2, False),  # a graph is captured at the second use of a shape
+    "train": (train, 1, True),
+    "step": (step, 0, True),
 }
 
-Way = Callable[[int], int]  # a seed → how many wanted tokens were sampled
 
-
-def workload(args: argparse.Namespace) -> list[Request]:
-    """Return the requests: prompts of differing lengths, and lengths that most often are short."""
-    rng = stream("benchmark grpo")
-    vocabulary = SIZES[args.size]["vocab_size"]
-    requests = []
-    for _ in range(args.groups):
-        length = integer(rng, args.prompt // 2, args.prompt)
-        prompt = integers(rng, 0, vocabulary - 1, length)
-        for _ in range(args.group_size):
-            # A few reach the limit, as answers do; the mean is a third of it.
-            wanted = min(1.0, float(rng.exponential(1 / 3)))
-            requests.append(Request(prompt, max(1, round(args.tokens * wanted))))
-    return requests
-
-
-class Ours:
-    """Our slots, with the utilisation of the last run."""
-
-    def __init__(
-        self, model: Any, requests: list[Request], args: argparse.Namespace, *, graphs: bool
-    ) -> None:
-        self.requests = requests
-        self.sampler = SlotSampler(
-            model,
-            (),
-            0,
-            slots=args.slots,
-            context=args.prompt + args.tokens,
-            options=SlotOptions(graphs=graphs),
-        )
-        self.utilisation = 0.0
-
-    def __call__(self, seed: int) -> int:
-        completions = self.sampler.generate(self.requests, seed=seed)
-        self.utilisation = round(self.sampler.stats.utilisation, 3)
-        return sum(len(each.tokens) for each in completions)
-
-
-def ways(
-    model: Any, requests: list[Request], args: argparse.Namespace
-) -> dict[str, Callable[[], Way]]:
-    """Return what makes each of the ways that are compared."""
-
-    def generate(seed: int) -> int:
-        sampler = GenerateSampler(model, (), 0, batch_size=args.slots)
-        return sum(len(each.tokens) for each in sampler.generate(requests, seed=seed))
-
-    found: dict[str, Callable[[], Way]] = {
-        "ours eager": lambda: Ours(model, requests, args, graphs=False),
-        "generate": lambda: generate,
+def part(name: str, args: argparse.Namespace) -> dict[str, Any]:
+    """Return what was measured of a part, and what was not and why."""
+    work = Workload.of(args)
+    makers, skipped = PARTS[name][0](work)
+    if reason := grpo_trl.why_not():
+        skipped |= {way: reason for way in makers if way.startswith("trl")}
+    kept = {
+        way: make
+        for way, make in makers.items()
+        if way not in skipped and any(fnmatch(way, pattern) for pattern in args.ways)
     }
-    if args.device == "cuda":
-        found["ours graph"] = lambda: Ours(model, requests, args, graphs=True)
-        found["generate static"] = lambda: lambda seed: static(model, requests, args, seed)
-    return found
+    _, warm_ups, alone = PARTS[name]
+    rows = measure(kept, work.device, args.rounds, warm_ups=warm_ups, alone=alone)
+    if name != "rollout":
+        parameters, device = count(work), machine(work.device)["device"]
+        for row in rows.values():
+            if "failed" not in row:
+                row["mfu"] = mfu(row["tokens_per_s"], parameters, device)
+    return {"ways": rows, "skipped": skipped, "ratios": ratios(rows)}
 
 
-def static(model: Any, requests: list[Request], args: argparse.Namespace, seed: int) -> int:
-    """Sample by transformers' static cache, whose steps it compiles; no log-probabilities."""
-    torch.manual_seed(seed)
-    settings = GenerationConfig(
-        do_sample=True,
-        top_k=0,
-        max_new_tokens=args.tokens,
-        pad_token_id=0,
-        cache_implementation="static",
-    )
-    wanted = 0
-    with sampling(model, None):
-        for start in range(0, len(requests), args.slots):
-            batch = requests[start : start + args.slots]
-            ids = torch.zeros(len(batch), args.prompt, dtype=torch.long)
-            attention = torch.zeros_like(ids)
-            for row, mask, request in zip(ids, attention, batch, strict=True):
-                row[-len(request.prompt) :] = torch.tensor(request.prompt)
-                mask[-len(request.prompt) :] = 1
-            model.generate(
-                input_ids=ids.to(args.device),
-                attention_mask=attention.to(args.device),
-                generation_config=settings,
-            )
-            wanted += sum(request.max_tokens for request in batch)
-    return wanted
+def count(work: Workload) -> int:
+    """Return the number of the model's parameters."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    with torch.device("meta"):
+        model = LlamaForCausalLM(LlamaConfig(**SIZES[work.size]))
+    return sum(weight.numel() for weight in model.parameters())
 
 
-def peak_gib(make: Callable[[], Way]) -> float:
-    """Return the most memory that was taken, the model's included, with no other way around."""
-    torch.cuda.empty_cache()
-    torch.cuda.reset_peak_memory_stats()
-    way = make()
-    for seed in range(2):
-        way(seed)
-    torch.cuda.synchronize()
-    taken: int = torch.cuda.max_memory_allocated()
-    return round(taken / 2**30, 2)
-
-
-def measure(
-    makers: dict[str, Callable[[], Way]], args: argparse.Namespace
-) -> dict[str, dict[str, Any]]:
-    """Return tokens a second and memory of each way: medians of rounds, in rotated order."""
-    gpu = args.device == "cuda"
-    peaks = {name: peak_gib(make) if gpu else None for name, make in makers.items()}
-    compared = {name: make() for name, make in makers.items()}
-    rates: dict[str, list[float]] = {name: [] for name in compared}
-    for way in compared.values():
-        for seed in range(2):  # a graph is captured at the second use of a shape
-            way(seed)
-    names = list(compared)
-    for turn in range(args.rounds):
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            begin = time.perf_counter()
-            tokens = compared[name](2 + turn)
-            if gpu:
-                torch.cuda.synchronize()
-            rates[name].append(tokens / (time.perf_counter() - begin))
+def ratios(rows: dict[str, dict[str, Any]]) -> dict[str, float]:
+    """Return how many times as fast ours are as TRL's, by tokens a second."""
+    speeds = {name: row["tokens_per_s"] for name, row in rows.items() if "failed" not in row}
     return {
-        name: {
-            "tokens_per_s": round(statistics.median(rates[name])),
-            "all": [round(rate) for rate in rates[name]],
-            "peak_gib": peaks[name],
-            "utilisation": getattr(compared[name], "utilisation", None),
-        }
-        for name in names
+        f"{ours} / {theirs}": round(speeds[ours] / speeds[theirs], 2)
+        for ours in speeds
+        for theirs in speeds
+        if ours.startswith("ours") and theirs.startswith("trl")
     }
 
 
-def machine(device: str) -> dict[str, Any]:
-    """Return what the numbers depend on."""
-    return {
-        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg(),
-        "threads": torch.get_num_threads(),
-        "versions": {name: version(name) for name in ("torch", "transformers")},
-        "rlvr_envs": rlvr_envs.__version__,
+def apart(work: Callable[[], Any]) -> Any:
+    """Return what a function returns in a forked process."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sender, work))
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    except EOFError:
+        return {"failed": "the process ended without a result"}
+    finally:
+        process.join()
+
+
+def _send(sender: Connection, work: Callable[[], Any]) -> None:
+    sender.send(work())
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """Measure all parts, and store what there is after each."""
+    if not grpo_trl.why_not() and any(fnmatch(name, p) for p in args.ways for name in TRL):
+        grpo_trl.load()
+    settings = {k: v for k, v in vars(args).items() if k not in ("out", "fork")}
+    result: dict[str, Any] = {
+        "command": "python benchmarks/grpo.py "
+        + " ".join(map(_option, settings, settings.values())),
+        "parameters": count(Workload.of(args)),
+        "dtype": str(Workload.of(args).low),
     }
+    for name in args.only:
+        measured = partial(part, name, args)
+        result[name] = apart(measured) if args.fork else measured()
+        about = partial(machine, args.device)
+        result["machine"] = apart(about) if args.fork else about()
+        if args.out:
+            args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return result
 
 
-def main() -> None:
-    """Measure, print and store."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", choices=SIZES, default="135M")
+def _option(name: str, value: Any) -> str:
+    values = [value] if not isinstance(value, list) else [f"'{each}'" for each in value]
+    return f"--{name.replace('_', '-')} " + " ".join(map(str, values))
+
+
+def parse() -> argparse.Namespace:
+    """Return the arguments."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--size", choices=SIZES, default="135m")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
+    parser.add_argument("--ways", nargs="+", default=["*"], help="patterns of names")
+    parser.add_argument("--fork", action="store_true", help="each part in a process of its own")
     parser.add_argument("--groups", type=int, default=64)
     parser.add_argument("--group-size", type=int, default=16)
     parser.add_argument("--prompt", type=int, default=128, help="tokens of a prompt, at most")
     parser.add_argument("--tokens", type=int, default=128, help="tokens of an episode, at most")
     parser.add_argument("--slots", type=int, default=512)
+    parser.add_argument("--micro-tokens", type=int, default=16_384)
+    parser.add_argument("--steps", type=int, default=2, help="whole steps of a round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, help="a file; without it nothing is stored")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure, print and store."""
+    args = parse()
     torch.set_num_threads(args.threads)
-    torch.manual_seed(0)
-    dtype = torch.bfloat16 if args.device == "cuda" else torch.float32
-    context = args.prompt + args.tokens
-    config = LlamaConfig(max_position_embeddings=context, **SIZES[args.size])
-    model = LlamaForCausalLM(config).to(args.device, dtype)
-    requests = workload(args)
-    settings = {key: value for key, value in vars(args).items() if key != "out"}
-    result = {
-        "command": "python benchmarks/grpo.py "
-        + " ".join(f"--{key.replace('_', '-')} {value}" for key, value in settings.items()),
-        "machine": machine(args.device),
-        "parameters": sum(weight.numel() for weight in model.parameters()),
-        "dtype": str(dtype),
-        "wanted_tokens": sum(request.max_tokens for request in requests),
-        "rollout": measure(ways(model, requests, args), args),
-    }
+    # What takes longest to import is imported by the child, and its children find it there.
+    result = apart(partial(run, args)) if args.fork else run(args)
     print(json.dumps(result, indent=1))
-    if args.out:
-        args.out.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":
