@@ -1,19 +1,24 @@
-"""Tables in files: JSONL and Parquet, read record by record, each with the place it stands at.
+"""Tables in files: JSONL, JSON and Parquet, read record by record, each with its place.
 
 A file of a million lines has a bad one sooner or later. Reading never stops at it: a bad line is
-an `Entry` with a fault, and the caller decides whether to raise, to skip or to count.
+an `Entry` with a fault, and the caller decides whether to raise, to skip or to count. Datasets of
+problems take rows of them with `read_rows`: those that can be posed, and the others with a reason.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet",)
+
+_SHOWN = 3  # refused rows that an error quotes
+
+RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,79 @@ class Entry:
     place: str
     data: dict[str, Any]
     fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A row that cannot be posed or judged, and why."""
+
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowFile(Generic[RowT]):
+    """What a file holds: the rows that can be posed, and those that cannot."""
+
+    path: Path
+    rows: tuple[RowT, ...]
+    refused: tuple[Refused, ...]
+
+    def complaint(self, reason_chars: int | None = None) -> str:
+        """Return a sentence about the refused rows; reasons may be cut to some characters."""
+        quoted = self.refused[:_SHOWN]
+        shown = "; ".join(f"{row.place}: {row.reason[:reason_chars]}" for row in quoted)
+        more = len(self.refused) - _SHOWN
+        return shown + (f"; and {more} more" if more > 0 else "")
+
+    def check(
+        self, *, lenient: bool, knob: str = "on_bad_row", reason_chars: int | None = None
+    ) -> None:
+        """Raise where rows were refused that may not be left out.
+
+        Args:
+            lenient: whether they may, as long as others are left.
+            knob: what makes it so if it is ``"skip"``, for the message.
+            reason_chars: how much of a reason the message quotes; all of it by default.
+
+        Raises:
+            ConfigError: rows were refused, and no other is left or ``lenient`` is false.
+        """
+        if not self.refused or (lenient and self.rows):
+            return
+        advice = f'; {knob}="skip" leaves them out' if self.rows else ""
+        raise ConfigError(
+            f"{len(self.refused)} of {len(self.refused) + len(self.rows)} rows of "
+            f"{str(self.path)!r} cannot be posed: {self.complaint(reason_chars)}{advice}"
+        )
+
+
+def read_rows(
+    path: Path, records: Iterable[Entry], pose: Callable[[Entry], RowT | Refused]
+) -> RowFile[RowT]:
+    """Return what a file holds.
+
+    Args:
+        path: the file, for messages.
+        records: what stands in it.
+        pose: makes a row of a record without a fault, or says why there is none.
+
+    Raises:
+        ConfigError: a record has a fault, or there are none.
+    """
+    rows: list[RowT] = []
+    refused: list[Refused] = []
+    for entry in records:
+        if entry.fault:
+            raise ConfigError(f"{entry.place}: {entry.fault}")
+        found = pose(entry)
+        if isinstance(found, Refused):
+            refused.append(found)
+        else:
+            rows.append(found)
+    if not rows and not refused:
+        raise ConfigError(f"{str(path)!r} holds no rows")
+    return RowFile(path, tuple(rows), tuple(refused))
 
 
 def entries(path: Path, columns: Sequence[str] | None = None) -> Iterator[Entry]:
@@ -50,6 +128,30 @@ def entries(path: Path, columns: Sequence[str] | None = None) -> Iterator[Entry]
         return _parquet(path, columns)
     known = ", ".join((*JSONL_SUFFIXES, *PARQUET_SUFFIXES))
     raise ConfigError(f"{str(path)!r} is no table: its name should end in one of {known}")
+
+
+def json_entries(path: Path, *, grouped: bool = False) -> Iterator[Entry]:
+    """Yield the records of a JSON file that holds a list of objects.
+
+    Args:
+        path: the file.
+        grouped: whether an object will do as well, whose values are such lists, one a category.
+
+    Raises:
+        ConfigError: it is not JSON, or holds something else.
+    """
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{str(path)!r} is not JSON: {error}") from error
+    if grouped and isinstance(data, dict):
+        data = [row for rows in data.values() if isinstance(rows, list) for row in rows]
+    if not isinstance(data, list):
+        raise ConfigError(f"{str(path)!r} holds no list of rows; JSONL needs the suffix .jsonl")
+    for number, row in enumerate(data):
+        fits = isinstance(row, dict)
+        fault = "" if fits else f"expected a JSON object, got {row!r:.80}"
+        yield Entry(f"{path} row {number}", row if fits else {}, fault)
 
 
 def _jsonl(path: Path) -> Iterator[Entry]:

@@ -5,6 +5,7 @@ Gymnasium; `rlvr_envs.core.env` adapts any task to an environment.
 """
 
 import dataclasses
+import operator
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -97,6 +98,23 @@ class IndexedTask(Task[ConfigT, ProblemT]):
     def generate(self, rng: Rng) -> ProblemT:
         """Draw one of the numbered problems, each equally likely."""
         return self.problem_at(int(rng.integers(len(self))))
+
+    def check_index(self, index: int, count: int, noun: str = "problem") -> int:
+        """Return an index as an ``int`` if it is from 0 to ``count - 1``.
+
+        Raises:
+            ConfigError: it is not; the message calls what is numbered by the ``noun``.
+        """
+        try:
+            number = operator.index(index)
+        except TypeError:
+            number = -1
+        if 0 <= number < count:
+            return number
+        raise ConfigError(
+            f"{type(self).__name__.removesuffix('Task')} has no {noun} {index!r}: an index is an "
+            f"integer from 0 to {count - 1}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError, did_you_mean
-from rlvr_envs.core.tables import Entry, entries
+from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, read_rows
 from rlvr_envs.verifiers.symbolic import compile_gold
 
 QUESTION_COLUMNS = ("question", "problem", "prompt", "query")
@@ -24,7 +24,6 @@ ANSWER_COLUMNS = ("final_answer", "gold", "expected_answer", "answer", "solution
 _MARKER = "####"
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
-_SHOWN = 3  # refused rows that an error quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +33,6 @@ class Question:
     place: str
     text: str
     gold: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A row whose answer nothing could be judged by, and why."""
-
-    place: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +52,7 @@ class Layout:
     answer_type: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionFile:
-    """What a file holds: the questions that can be posed, and the rows that cannot."""
-
-    questions: tuple[Question, ...]
-    refused: tuple[Refused, ...]
-
-    def complaint(self) -> str:
-        """Return a sentence about the refused rows."""
-        shown = "; ".join(f"{row.place}: {row.reason}" for row in self.refused[:_SHOWN])
-        more = len(self.refused) - _SHOWN
-        return shown + (f"; and {more} more" if more > 0 else "")
-
-
-def load(layout: Layout) -> QuestionFile:
+def load(layout: Layout) -> RowFile[Question]:
     """Return what a file holds, from a cache while the file has not changed.
 
     Raises:
@@ -88,23 +65,16 @@ def load(layout: Layout) -> QuestionFile:
 
 
 @lru_cache(maxsize=8)
-def _load(layout: Layout, modified_ns: int, size: int) -> QuestionFile:
-    questions: list[Question] = []
-    refused: list[Refused] = []
+def _load(layout: Layout, modified_ns: int, size: int) -> RowFile[Question]:
     columns: tuple[str, str] | None = None
-    for entry in entries(layout.path):
-        if entry.fault:
-            raise ConfigError(f"{entry.place}: {entry.fault}")
-        if columns is None:
+
+    def pose(entry: Entry) -> Question | Refused:
+        nonlocal columns
+        if columns is None:  # the first row tells which there are
             columns = _columns(layout, list(entry.data))
-        found = _question(entry, columns, layout.answer_type)
-        if isinstance(found, Question):
-            questions.append(found)
-        else:
-            refused.append(found)
-    if columns is None:
-        raise ConfigError(f"{str(layout.path)!r} holds no rows")
-    return QuestionFile(tuple(questions), tuple(refused))
+        return _question(entry, columns, layout.answer_type)
+
+    return read_rows(layout.path, entries(layout.path), pose)
 
 
 def _columns(layout: Layout, present: Sequence[str]) -> tuple[str, str]:

@@ -1,15 +1,15 @@
 """Questions with answers from a file of yours: GSM8K, MATH, AIME and the like."""
 
-import operator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
+from rlvr_envs.core.tables import RowFile
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._question_file import Layout, QuestionFile, load
+from rlvr_envs.envs.math._question_file import Layout, Question, load
 from rlvr_envs.verifiers.symbolic import check_tolerance, compile_gold, judge_math
 
 SAMPLE = "sample"
@@ -99,7 +99,7 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
         v0: first version.
     """
 
-    def file(self) -> QuestionFile:
+    def file(self) -> RowFile[Question]:
         """Return the questions of the file, and the rows that were refused.
 
         Raises:
@@ -109,28 +109,15 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
         path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)
         columns = (config.question_column, config.answer_column)
         found = load(Layout(path, *columns, config.answer_type))
-        if found.refused and (config.on_bad_gold == "error" or not found.questions):
-            advice = '; on_bad_gold="skip" leaves them out' if found.questions else ""
-            raise ConfigError(
-                f"{len(found.refused)} of {len(found.refused) + len(found.questions)} rows of "
-                f"{str(path)!r} cannot be posed: {found.complaint()}{advice}"
-            )
+        found.check(lenient=config.on_bad_gold == "skip", knob="on_bad_gold")
         return found
 
     def __len__(self) -> int:
-        return len(self.file().questions)
+        return len(self.file().rows)
 
     def problem_at(self, index: int) -> MathDatasetProblem:
-        questions = self.file().questions
-        try:
-            number = operator.index(index)
-        except TypeError:
-            number = -1
-        if not 0 <= number < len(questions):
-            raise ConfigError(
-                f"MathDataset has no question {index!r}: an index is an integer from 0 to "
-                f"{len(questions) - 1}"
-            )
+        questions = self.file().rows
+        number = self.check_index(index, len(questions), "question")
         found = questions[number]
         config = self.config
         return MathDatasetProblem(
