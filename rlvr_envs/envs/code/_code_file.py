@@ -1,20 +1,18 @@
 """Files of programming problems: which rows can be posed, and why the others cannot."""
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
-from rlvr_envs.core.tables import Entry, entries
+from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
 from rlvr_envs.envs.code._layouts import CodeRow, NotARow, StoredTest, Unread, read_row
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program import Outcome, OutcomeKind, call_function
 from rlvr_envs.verifiers.program_values import read, to_text
 
-_SHOWN = 3  # refused rows that an error quotes
 _MOST_TESTS = 256  # of one row; the shortest are kept
 _FLOAT_TOLERANCE = 1e-6  # where an expected float is what a solution returned
 _RUN_LIMITS = Limits(cpu_s=10.0, stdout_kib=16_384, output_kib=16_384)
@@ -36,29 +34,7 @@ def {record}():
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A row that cannot be posed, and why."""
-
-    place: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class CodeFile:
-    """What a file holds: the rows that can be posed, and those that cannot."""
-
-    rows: tuple[CodeRow, ...]
-    refused: tuple[Refused, ...]
-
-    def complaint(self) -> str:
-        """Return a sentence about the refused rows."""
-        shown = "; ".join(f"{row.place}: {row.reason}" for row in self.refused[:_SHOWN])
-        more = len(self.refused) - _SHOWN
-        return shown + (f"; and {more} more" if more > 0 else "")
-
-
-def load(path: Path, *, run_solutions: bool, functions: bool) -> CodeFile:
+def load(path: Path, *, run_solutions: bool, functions: bool) -> RowFile[CodeRow]:
     """Return what a file holds, from a cache while the file has not changed.
 
     Args:
@@ -79,33 +55,16 @@ def load(path: Path, *, run_solutions: bool, functions: bool) -> CodeFile:
 @lru_cache(maxsize=8)
 def _load(
     path: Path, run_solutions: bool, functions: bool, modified_ns: int, size: int
-) -> CodeFile:
-    rows: list[CodeRow] = []
-    refused: list[Refused] = []
-    for entry in _json_entries(path) if path.suffix == ".json" else entries(path):
-        if entry.fault:
-            raise ConfigError(f"{entry.place}: {entry.fault}")
+) -> RowFile[CodeRow]:
+    def pose(entry: Entry) -> CodeRow | Refused:
         try:
-            rows.append(_usable(entry.data, run_solutions=run_solutions, functions=functions))
+            return _usable(entry.data, run_solutions=run_solutions, functions=functions)
         except (NotARow, ConfigError, KeyError, TypeError, ValueError) as error:
             told = str(error) if isinstance(error, RlvrEnvsError | NotARow) else repr(error)
-            refused.append(Refused(entry.place, told))
-    if not rows and not refused:
-        raise ConfigError(f"{str(path)!r} holds no rows")
-    return CodeFile(tuple(rows), tuple(refused))
+            return Refused(entry.place, told)
 
-
-def _json_entries(path: Path) -> Iterator[Entry]:
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{str(path)!r} is not JSON: {error}") from error
-    if not isinstance(data, list):
-        raise ConfigError(f"{str(path)!r} holds no list of rows; JSONL needs the suffix .jsonl")
-    for number, row in enumerate(data):
-        fits = isinstance(row, dict)
-        fault = "" if fits else f"expected a JSON object, got {row!r:.80}"
-        yield Entry(f"{path} row {number}", row if fits else {}, fault)
+    records = json_entries(path) if path.suffix == ".json" else entries(path)
+    return read_rows(path, records, pose)
 
 
 def _usable(data: Mapping[str, Any], *, run_solutions: bool, functions: bool) -> CodeRow:

@@ -1,6 +1,5 @@
 """Programming problems with tests from a file of yours: HumanEval, MBPP, APPS and the like."""
 
-import operator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,10 @@ from typing import Any
 from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
+from rlvr_envs.core.tables import RowFile
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._code_file import CodeFile, load
+from rlvr_envs.envs.code._code_file import load
 from rlvr_envs.envs.code._layouts import CodeRow, StoredTest
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Limits
@@ -143,7 +143,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
 
     judged_in_sandbox = True
 
-    def file(self) -> CodeFile:
+    def file(self) -> RowFile[CodeRow]:
         """Return the rows of the file, and those that were refused.
 
         Raises:
@@ -153,13 +153,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)
         python = config.language == "python"
         found = load(path, run_solutions=config.run_solutions, functions=python)
-        lenient = config.on_bad_row == "skip" or config.path == SAMPLE
-        if found.refused and not (lenient and found.rows):
-            advice = '; on_bad_row="skip" leaves them out' if found.rows else ""
-            raise ConfigError(
-                f"{len(found.refused)} of {len(found.refused) + len(found.rows)} rows of "
-                f"{str(path)!r} cannot be posed: {found.complaint()}{advice}"
-            )
+        found.check(lenient=config.on_bad_row == "skip" or config.path == SAMPLE)
         return found
 
     def __len__(self) -> int:
@@ -167,15 +161,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
 
     def problem_at(self, index: int) -> CodeDatasetProblem:
         rows = self.file().rows
-        try:
-            number = operator.index(index)
-        except TypeError:
-            number = -1
-        if not 0 <= number < len(rows):
-            raise ConfigError(
-                f"CodeDataset has no problem {index!r}: an index is an integer from 0 to "
-                f"{len(rows) - 1}"
-            )
+        number = self.check_index(index, len(rows))
         row, config = rows[number], self.config
         return CodeDatasetProblem(
             _statement(row, config.language),
