@@ -33,19 +33,19 @@ from rlvr_envs.agents.grpo.train import train
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = {
-    "Derivative-v0": Config(warm_start=70, steps=100, max_tokens=16),
-    "GuessNumber-v0": Config(warm_start=60, steps=100, max_tokens=12, context=512),
+    "Derivative-v0": Config(warm_start=70, steps=100, max_tokens=16, evaluate_problems=200),
+    "GuessNumber-v0": Config(
+        warm_start=40, steps=80, max_tokens=10, context=320, evaluate_problems=64, groups=12
+    ),
 }
 COMMON = {
-    "groups": 16,
     "group_size": 8,
     "learning_rate": 5e-4,
     "threads": 1,
     "device": "cpu",
     "keep": 1,
-    "evaluate_problems": 200,
 }
-STEPS_A_PIECE = 15  # where CPU time is limited
+STEPS_A_PIECE = 12  # where CPU time is limited
 COLOURS = ("#3b6fd4", "#c2571a", "#2a8f5b", "#8a4fbf", "#666666")
 
 
@@ -157,7 +157,8 @@ def main(args: argparse.Namespace) -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     name = f"grpo_learning_{args.task.removesuffix('-v0').lower()}"
     (args.out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    (args.out / f"{name}.svg").write_text(chart(runs), encoding="utf-8")
+    args.pictures.mkdir(parents=True, exist_ok=True)
+    (args.pictures / f"{name}.svg").write_text(chart(runs), encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -167,4 +168,5 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, help="of GRPO; by default those of the task")
     parser.add_argument("--runs", type=Path, default=Path("runs/grpo_learning"))
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--pictures", type=Path, default=ROOT / "docs" / "images")
     main(parser.parse_args())

@@ -17,7 +17,7 @@ LEAST_GAIN = 0.25
 def learned(folder, *arguments):
     command = [sys.executable, ROOT / "benchmarks" / "grpo_learning.py", *arguments]
     done = subprocess.run(
-        [*command, "--runs", folder / "runs", "--out", folder],
+        [*command, "--runs", folder / "runs", "--out", folder, "--pictures", folder],
         capture_output=True,
         text=True,
         check=False,
