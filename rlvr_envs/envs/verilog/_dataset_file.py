@@ -1,43 +1,16 @@
 """Files and folders of Verilog problems: which can be posed, and why the others cannot."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.core.tables import Entry, entries
+from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, VerilogRow, read_row
 from rlvr_envs.envs.verilog._dataset_reference import Unusable, check_row
 from rlvr_envs.verifiers.hdl.source import MOST_CHARACTERS
 
-_SHOWN = 3  # refused rows that an error quotes
 _TOLD = ("detail_description", "simple_description", "description")
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A row that cannot be posed, and why."""
-
-    place: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class VerilogFile:
-    """What a file holds: the rows that can be posed, and those that cannot."""
-
-    rows: tuple[VerilogRow, ...]
-    refused: tuple[Refused, ...]
-
-    def complaint(self) -> str:
-        """Return a sentence about the refused rows."""
-        shown = "; ".join(f"{row.place}: {row.reason:.300}" for row in self.refused[:_SHOWN])
-        more = len(self.refused) - _SHOWN
-        return shown + (f"; and {more} more" if more > 0 else "")
-
-
 _NO_PROOF = (
     "it holds a testbench and no reference, and passing a testbench is no proof, which "
     "accept_bounded=False asks for"
@@ -46,7 +19,7 @@ _NO_PROOF = (
 
 def load(
     path: Path, *, descriptions: Path | None, check: bool, bounded: bool = True
-) -> VerilogFile:
+) -> RowFile[VerilogRow]:
     """Return what a file or a folder holds, from a cache while it has not changed.
 
     Args:
@@ -69,31 +42,29 @@ def load(
 @lru_cache(maxsize=8)
 def _load(
     path: Path, descriptions: Path | None, check: bool, bounded: bool, state: tuple[int, int]
-) -> VerilogFile:
-    rows: list[VerilogRow] = []
-    refused: list[Refused] = []
+) -> RowFile[VerilogRow]:
     told = {} if descriptions is None else _descriptions(descriptions)
-    for entry in _entries(path):
-        if entry.fault:
-            raise ConfigError(f"{entry.place}: {entry.fault}")
+
+    def pose(entry: Entry) -> VerilogRow | Refused:
         try:
-            row = read_row(entry.data, told)
-            if len(row.reference) > MOST_CHARACTERS:
-                raise NotARow(f"its reference has more than {MOST_CHARACTERS} characters")  # noqa: TRY301
-            if row.testbench and not bounded:
-                raise NotARow(_NO_PROOF)  # noqa: TRY301
-            (
-                row.statement + row.reference + row.testbench
-            ).encode()  # half a surrogate pair is no character
-            if check:
-                check_row(row)
-            rows.append(row)
+            return _usable(read_row(entry.data, told), check=check, bounded=bounded)
         except (NotARow, Unusable, ConfigError, KeyError, TypeError, ValueError) as error:
             plain = isinstance(error, NotARow | Unusable | ConfigError)
-            refused.append(Refused(entry.place, str(error) if plain else repr(error)))
-    if not rows and not refused:
-        raise ConfigError(f"{str(path)!r} holds no rows")
-    return VerilogFile(tuple(rows), tuple(refused))
+            return Refused(entry.place, str(error) if plain else repr(error))
+
+    return read_rows(path, _entries(path), pose)
+
+
+def _usable(row: VerilogRow, *, check: bool, bounded: bool) -> VerilogRow:
+    if len(row.reference) > MOST_CHARACTERS:
+        raise NotARow(f"its reference has more than {MOST_CHARACTERS} characters")
+    if row.testbench and not bounded:
+        raise NotARow(_NO_PROOF)
+    texts = row.statement + row.reference + row.testbench
+    texts.encode()  # half a surrogate pair is no character: the error refuses the row
+    if check:
+        check_row(row)
+    return row
 
 
 def _descriptions(path: Path) -> dict[str, str]:
@@ -111,22 +82,9 @@ def _descriptions(path: Path) -> dict[str, str]:
 def _entries(path: Path) -> Iterator[Entry]:
     if path.is_dir():
         return _folder(path)
-    return _json_entries(path) if path.suffix == ".json" else entries(path)
-
-
-def _json_entries(path: Path) -> Iterator[Entry]:
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{str(path)!r} is not JSON: {error}") from error
-    if isinstance(data, dict):  # as ResBench has it: category → problems
-        data = [row for rows in data.values() if isinstance(rows, list) for row in rows]
-    if not isinstance(data, list):
-        raise ConfigError(f"{str(path)!r} holds no list of rows; JSONL needs the suffix .jsonl")
-    for number, row in enumerate(data):
-        fits = isinstance(row, dict)
-        fault = "" if fits else f"expected a JSON object, got {row!r:.80}"
-        yield Entry(f"{path} row {number}", row if fits else {}, fault)
+    if path.suffix == ".json":
+        return json_entries(path, grouped=True)  # ResBench has categories of problems
+    return entries(path)
 
 
 def _folder(path: Path) -> Iterator[Entry]:

@@ -1,15 +1,16 @@
 """Verilog problems from a file of yours: VerilogEval, RTLLM, ResBench and the like."""
 
-import operator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
+from rlvr_envs.core.tables import RowFile
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Status, Verdict
-from rlvr_envs.envs.verilog._dataset_file import VerilogFile, load
+from rlvr_envs.envs.verilog._dataset_file import load
+from rlvr_envs.envs.verilog._dataset_layouts import VerilogRow
 from rlvr_envs.envs.verilog._dataset_reference import Unusable, bench_of, reference_of
 from rlvr_envs.envs.verilog._task import LANGUAGE
 from rlvr_envs.verifiers.hdl.icarus import cosimulate, require
@@ -24,6 +25,7 @@ _SAMPLE_FILE = Path(__file__).with_name("_sample_designs.jsonl")
 PATIENT = Effort(60_000, 64, 60_000_000)
 
 _ON_BAD_ROW = ("error", "skip")
+_REASON_CHARS = 300  # of a reason in a message: it may quote what a tool said
 _TERMS = (
     "Answer with all of the module, named `{top}`, and every module that it contains, in "
     "synthesizable Verilog or SystemVerilog: without delays, system tasks, `include` or assertions."
@@ -140,7 +142,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
 
     judged_in_sandbox = True
 
-    def file(self) -> VerilogFile:
+    def file(self) -> RowFile[VerilogRow]:
         """Return the rows of the file, and those that were refused.
 
         Raises:
@@ -155,13 +157,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         # Our own problems are known to be sound.
         check = config.check_references and config.path != SAMPLE
         found = load(path, descriptions=descriptions, check=check, bounded=config.accept_bounded)
-        lenient = config.on_bad_row == "skip"
-        if found.refused and not (lenient and found.rows):
-            advice = '; on_bad_row="skip" leaves them out' if found.rows else ""
-            raise ConfigError(
-                f"{len(found.refused)} of {len(found.refused) + len(found.rows)} rows of "
-                f"{str(path)!r} cannot be posed: {found.complaint()}{advice}"
-            )
+        found.check(lenient=config.on_bad_row == "skip", reason_chars=_REASON_CHARS)
         return found
 
     def __len__(self) -> int:
@@ -169,15 +165,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
 
     def problem_at(self, index: int) -> VerilogDatasetProblem:
         rows = self.file().rows
-        try:
-            number = operator.index(index)
-        except TypeError:
-            number = -1
-        if not 0 <= number < len(rows):
-            raise ConfigError(
-                f"VerilogDataset has no problem {index!r}: an index is an integer from 0 to "
-                f"{len(rows) - 1}"
-            )
+        number = self.check_index(index, len(rows))
         row, config = rows[number], self.config
         return VerilogDatasetProblem(
             statement=row.statement.strip(),
