@@ -1,6 +1,5 @@
 """SearchCorpus: questions of yours, answered by searching documents of yours."""
 
-import operator
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
@@ -176,15 +175,7 @@ class SearchCorpusTask(
 
     def problem_at(self, index: int) -> SearchCorpusProblem:
         questions = self.questions()
-        try:
-            number = operator.index(index)
-        except TypeError:
-            number = -1
-        if not 0 <= number < len(questions):
-            raise ConfigError(
-                f"SearchCorpus has no question {index!r}: an index is an integer from 0 to "
-                f"{len(questions) - 1}"
-            )
+        number = self.check_index(index, len(questions), "question")
         question = questions[number]
         site, digest = self.site()
         titles = question.titles
