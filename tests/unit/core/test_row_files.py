@@ -39,6 +39,11 @@ def test_a_file_without_records_is_an_error():
         read_rows(PATH, [], squared)
 
 
+def test_a_file_of_refused_rows_alone_is_read():
+    found = read_rows(PATH, [Entry("a:1", {})], squared)
+    assert found == RowFile(PATH, (), (Refused("a:1", "no n"),))
+
+
 def test_three_reasons_are_quoted_and_the_others_counted():
     one = "rows.jsonl:1: reason 1"
     three = f"{one}; rows.jsonl:2: reason 2; rows.jsonl:3: reason 3"
