@@ -58,9 +58,8 @@ def train(work: Workload) -> Ways:
     """Return the ways to train."""
     found: dict[str, Make] = {}
     for suffix, checkpointing in (("", False), (" checkpointing", True)):
-        settings = {"checkpointing": checkpointing, "end": ragged(work)}
-        found[f"ours{suffix}"] = partial(grpo_ours.Update, work, **settings)
-        found[f"trl{suffix}"] = partial(grpo_trl.Update, work, **settings)
+        for side, update in (("ours", grpo_ours.Update), ("trl", grpo_trl.Update)):
+            found[f"{side}{suffix}"] = partial(update, work, checkpointing=checkpointing)
     return found, {}
 
 

@@ -44,6 +44,10 @@ class Clock:
         else:
             self._marks.append(time.perf_counter())
 
+    def clear(self) -> None:
+        """Forget the marks."""
+        self._marks = []
+
     def seconds(self) -> list[float]:
         """Return the times between the marks since the last call."""
         marks, self._marks = self._marks, []
@@ -158,6 +162,7 @@ def _made(
         clock.seconds()
     except Exception as error:  # noqa: BLE001 - the others' numbers are not to be lost with it
         record.fail(error)
+        clock.clear()
         way = None
     if seed is not None:
         _timed(way, clock, record, seed)
@@ -175,7 +180,7 @@ def _timed(way: Way | None, clock: Clock, record: Record, seed: int) -> None:
         record.take(tokens, clock.seconds(), way.notes)
     except Exception as error:  # noqa: BLE001 - as above
         record.fail(error)
-        clock.seconds()
+        clock.clear()
 
 
 def mfu(tokens_per_s: float, parameters: int, device: str) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import gymnasium
 from grpo_clock import Clock
-from grpo_models import PAD, Workload, make_tokenizer
+from grpo_models import NEVER, PAD, Workload, make_tokenizer
 
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config
@@ -48,7 +48,7 @@ def configuration(work: Workload, *, engine: str = "slots") -> Config:
     )
 
 
-def learner(work: Workload, config: Config, *, checkpointing: bool, end: float) -> Learner:
+def learner(work: Workload, config: Config, *, checkpointing: bool, end: float = NEVER) -> Learner:
     """Return a model with its optimiser."""
     import torch
 
@@ -72,8 +72,8 @@ def reward(text: str) -> float:
 class Update:
     """One optimiser step on a fixed batch, whose rewards alternate: no group is left out."""
 
-    def __init__(self, work: Workload, *, checkpointing: bool, end: float) -> None:
-        self.learner = learner(work, configuration(work), checkpointing=checkpointing, end=end)
+    def __init__(self, work: Workload, *, checkpointing: bool) -> None:
+        self.learner = learner(work, configuration(work), checkpointing=checkpointing)
         self.notes: dict[str, Any] = {}
         logp = -math.log(self.learner.model.config.vocab_size)
         self.episodes = [

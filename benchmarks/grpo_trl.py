@@ -147,10 +147,10 @@ def limited(limits: list[int]) -> Iterator[None]:
 class Update:
     """TRL's loss and an optimiser step on the batch that ours gets, padded as TRL pads it."""
 
-    def __init__(self, work: Workload, *, checkpointing: bool, end: float) -> None:
+    def __init__(self, work: Workload, *, checkpointing: bool) -> None:
         self.work = work
         self.notes: dict[str, Any] = {}
-        model = work.model(torch.float32, end=end, checkpointing=checkpointing)
+        model = work.model(torch.float32, checkpointing=checkpointing)
         self.trainer = make_trainer(work, model, gradient_checkpointing=checkpointing)
         self.trainer.create_optimizer()
         self.trainer.current_gradient_accumulation_steps = work.episodes // rows_of(work)

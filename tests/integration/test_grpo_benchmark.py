@@ -112,9 +112,9 @@ class Way:
 
     def __call__(self, clock, seed):
         self.calls.append((self.name, seed))
+        clock.mark()
         if seed == self.fails_at:
             raise RuntimeError("out of memory")
-        clock.mark()
         clock.mark()
         return [5]
 
