@@ -16,6 +16,8 @@ Estimator = Literal[
     "psr",
     "nsr",
     "weighted_reinforce",
+    "asym_re",
+    "pacs",
     "dr_mas_experimental",
     "trloo",
 ]
@@ -82,7 +84,17 @@ class Config:
     # Objective
     advantage: Estimator = "dr_grpo"
     """What an episode's reward is worth beside the others' (`advantage`)."""
-    objective: Literal["clipped", "reinforce", "cispo", "topr", "soft_adaptive"] = "clipped"
+    objective: Literal[
+        "clipped",
+        "reinforce",
+        "cispo",
+        "topr",
+        "soft_adaptive",
+        "one_side",
+        "dispo_experimental",
+        "dhpo_experimental",
+        "opmd_experimental",
+    ] = "clipped"
     """The loss of a token (`loss`)."""
     ratio: Literal["token", "sequence", "prefix"] = "token"
     """The importance ratio: of the token, of the sequence (GSPO), or times the least before it."""
@@ -106,6 +118,8 @@ class Config:
     """The weight of a bonus on the entropy of the tokens' distributions."""
     overlong: Literal["count", "mask", "penalty"] = "count"
     """Answers cut off at the limit: counted as they are, left out, or their length penalised."""
+    leave_out: tuple[Literal["over_turn_experimental", "void_turn_experimental"], ...] = ()
+    """Episodes not to train on: those that ran out of turns, or had a turn without a call."""
     overlong_buffer: int = 64
     """Tokens over which that penalty grows."""
     mismatch: Literal["none", "truncate", "mask"] = "truncate"

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Episode
-from rlvr_envs.agents.grpo.formulas import advantage, loss
+from rlvr_envs.agents.grpo.formulas import advantage, advantage_variants, loss, loss_variants
+from rlvr_envs.agents.grpo.formulas.sequence_loss import pacs, slopes
 
 _OF_GROUPS = {
     "reinforce": advantage.reinforce,
@@ -19,9 +20,16 @@ _OF_GROUPS = {
     "bnpo": advantage.bnpo,
     "ngrpo": advantage.ngrpo,
     "psr": advantage.psr,
+    "asym_re": advantage_variants.asym_re,
     "nsr": advantage.nsr,
     "weighted_reinforce": advantage.weighted_reinforce,
 }
+
+# Penalties whose gradient is the divergence's only times the token's ratio.
+_TIMES_RATIO = ("k1", "forward_kl", "jensen_shannon")
+
+# MC-GRPO's bound on advantages, which are boundless where most rewards of a group agree.
+_MC_GRPO_LIMIT = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +86,13 @@ def advantages_of(episodes: Sequence[Episode], config: Config) -> tuple[Tensor, 
     kept = ~earned.isnan()
     if config.overlong == "mask":
         kept &= torch.tensor([episode.finished for episode in episodes])
+    for name in config.leave_out:
+        part = _LEFT_OUT[name]
+        kept &= torch.tensor([not episode.info.get(part) for episode in episodes])
+    if config.advantage == "pacs":
+        return groups.spread(_pacs(groups.rewards))[:, None], kept
     if config.advantage == "mc_grpo":
-        table, chosen = advantage.mc_grpo(groups.rewards, limit=1 / config.clip_high)
+        table, chosen = advantage.mc_grpo(groups.rewards, limit=_MC_GRPO_LIMIT)
         return groups.spread(table)[:, None], kept & groups.spread(chosen)
     if config.advantage == "trloo":
         return groups.spread(advantage.trloo(_of_turns(episodes, groups))), kept
@@ -94,6 +107,20 @@ def advantages_of(episodes: Sequence[Episode], config: Config) -> tuple[Tensor, 
     return groups.spread(_OF_GROUPS[config.advantage](groups.rewards))[:, None], kept
 
 
+# Mini-o3's and SimpleTIR's masks. What a task counts as malformed had no call and no answer.
+_LEFT_OUT = {"over_turn_experimental": "out_of_turns", "void_turn_experimental": "malformed"}
+
+
+def _pacs(rewards: Tensor) -> Tensor:
+    """Return what PACS multiplies each answer's log-probability by where nothing has moved yet.
+
+    There the log-ratios are 0, so that its gradient is REINFORCE's with these advantages and the
+    answers' sums over tokens.
+    """
+    steepness = slopes(lambda ratios: pacs(ratios, rewards), torch.zeros_like(rewards))
+    return -steepness * (~rewards.isnan()).sum()
+
+
 def _longest_action(episode: Episode) -> int:
     return max((len(action.tokens) for action in episode.actions), default=0)
 
@@ -105,6 +132,7 @@ def _of_turns(episodes: Sequence[Episode], groups: Groups) -> Tensor:
     for (row, column), episode in zip(groups.place.tolist(), episodes, strict=True):
         if not torch.isnan(groups.rewards[row, column]):
             rewards = torch.tensor(episode.turn_rewards)
+            rewards[-1:] += groups.rewards[row, column] - episode.reward  # the length's penalty
             table[row, column, : len(rewards)] = rewards
     return table
 
@@ -169,6 +197,8 @@ def micro_loss(
         losses = losses * _correction(config, batch)
     if batch.reference is not None:
         penalty = getattr(loss, config.kl)(logps, batch.reference, mask)
+        if config.kl in _TIMES_RATIO:
+            penalty = penalty * loss.token_ratio(logps, batch.old, mask)
         losses = losses + config.kl_coef * penalty
         tally.add("kl", loss.k3(logps, batch.reference, mask), mask)
     if config.entropy_coef:
@@ -190,24 +220,30 @@ def _ratio(config: Config, logps: Tensor, batch: Scored) -> Tensor:
 
 
 def _losses(config: Config, ratio: Tensor, logps: Tensor, batch: Scored) -> Tensor:
-    advantages = batch.advantages
+    advantages, mask = batch.advantages, batch.mask
+    clip = (config.clip_low, config.clip_high)
     match config.objective:
         case "reinforce":
-            return loss.reinforce(logps, advantages, batch.mask)
+            losses = loss.reinforce(logps, advantages, mask)
         case "cispo":
-            return loss.cispo(ratio, logps, advantages, batch.mask, high=config.clip_high)
+            losses = loss.cispo(ratio, logps, advantages, mask, high=config.clip_high)
         case "topr":
-            return loss.topr(ratio, logps, advantages, batch.mask)
+            losses = loss.topr(ratio, logps, advantages, mask)
         case "soft_adaptive":
-            return loss.soft_adaptive(ratio, advantages)
+            losses = loss.soft_adaptive(ratio, advantages)
+        case "one_side":
+            losses = loss_variants.one_side(ratio, logps, advantages, mask, clip=clip)
+        case "dispo_experimental":
+            losses = loss_variants.dispo(ratio, logps, advantages, mask)
+        case "dhpo_experimental":
+            whole = loss.sequence_ratio(logps, batch.old, mask)
+            losses = loss_variants.dhpo(ratio, whole, advantages, token_clip=clip)
+        case "opmd_experimental":
+            losses = loss.reinforce(logps, advantages, mask) + loss.k2(logps, batch.old, mask)
         case _:
-            return loss.clipped(
-                ratio,
-                advantages,
-                low=config.clip_low,
-                high=config.clip_high,
-                dual=config.clip_dual,
-            )
+            low, high = clip
+            losses = loss.clipped(ratio, advantages, low=low, high=high, dual=config.clip_dual)
+    return losses
 
 
 def _correction(config: Config, batch: Scored) -> Tensor:

@@ -54,7 +54,7 @@ def env_maker(tasks: Sequence[str], wrapped_in: Sequence[str], knobs: Mapping[st
     """
     calls = [parse_call(text) for text in wrapped_in]
     for name, _ in calls:
-        _known("wrapper", name, wrappers.__all__)
+        _known("wrapper", name, _wrappers())
 
     def make(task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
         env: gymnasium.Env[str, str] = TextEnv(task or tasks[0], difficulty=difficulty, **knobs)
@@ -63,6 +63,12 @@ def env_maker(tasks: Sequence[str], wrapped_in: Sequence[str], knobs: Mapping[st
         return env
 
     return make
+
+
+def _wrappers() -> list[str]:
+    """Return the names of the wrappers, without those of what they are made with."""
+    found = [(name, getattr(wrappers, name)) for name in wrappers.__all__]
+    return [n for n, kind in found if isinstance(kind, type) and issubclass(kind, gymnasium.Env)]
 
 
 def make_curriculum(

@@ -1,5 +1,6 @@
 """What cannot work, said before anything is loaded."""
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from rlvr_envs.evaluation.local_model import pick_device
 from rlvr_envs.evaluation.plan import read_difficulties, read_knobs
 
 # Estimators for which an episode alone in its group always has the advantage 0, or none at all.
-_COMPARING = ("dr_grpo", "grpo", "rloo", "lite_ppo", "bnpo", "mc_grpo", "trloo")
+_COMPARING = ("dr_grpo", "grpo", "rloo", "lite_ppo", "bnpo", "mc_grpo", "trloo", "asym_re", "pacs")
 _COUNTS = {
     "steps": 1,
     "groups": 1,
@@ -35,6 +36,7 @@ _COUNTS = {
 }
 _RANGES = {"warm_start_noise": (0.0, 1.0), "mismatch_limit": (1.0, float("inf"))}
 _ABOVE_0 = ("temperature", "learning_rate", "warm_start_learning_rate", "max_grad_norm")
+_BOUNDED = ("bnpo", "psr", "nsr", "weighted_reinforce", "pacs")  # which take rewards from 0 to 1
 _FROM_0 = ("clip_low", "clip_high", "kl_coef", "entropy_coef", "weight_decay")
 
 
@@ -116,6 +118,13 @@ def _check_objective(config: Config) -> None:
         )
     if config.objective == "clipped" and config.clip_low > 1:
         raise ConfigError(f"clip_low is from 0 to 1, got {config.clip_low}")
+    if not all(0 <= beta < 1 for beta in config.betas):
+        raise ConfigError(f"betas are from 0 and under 1, got {config.betas}")
+    if config.overlong == "penalty" and config.advantage in _BOUNDED:
+        raise ConfigError(
+            f"advantage={config.advantage} takes rewards from 0 to 1, and overlong=penalty makes "
+            "them less: take overlong=mask"
+        )
     if config.reference_every is not None and config.kl == "none":
         raise ConfigError("reference_every renews the reference model: there is none with kl=none")
     if config.overlong == "penalty" and not 0 < config.overlong_buffer <= config.max_tokens:
@@ -123,11 +132,12 @@ def _check_objective(config: Config) -> None:
             f"overlong_buffer is from 1 to max_tokens = {config.max_tokens}, got "
             f"{config.overlong_buffer}"
         )
-    if config.advantage in ("trloo",) and config.ratio == "sequence":
-        raise ConfigError(
-            "a sequence's ratio has one advantage: advantage=trloo has one for each turn; take "
-            "ratio=token"
-        )
+    if config.advantage == "trloo":
+        told = "advantage=trloo has one advantage for each turn"
+        if config.ratio == "sequence":
+            raise ConfigError(f"a sequence's ratio has one advantage: {told}; take ratio=token")
+        if config.aggregation == "balanced":
+            raise ConfigError(f"balanced aggregation needs one for an answer: {told}")
 
 
 def _check_places(config: Config) -> None:
@@ -138,6 +148,9 @@ def _check_places(config: Config) -> None:
     folder = Path(config.out)
     if folder.is_file():
         raise ConfigError(f"out={config.out} is a file, and a run is a folder")
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigError(f"out={config.out}: {there} cannot be written to")
     if not config.resume and (folder / CONFIG).exists():
         raise ConfigError(
             f"{config.out} holds a run already: go on with it by resume, or choose another out"

@@ -65,6 +65,16 @@ PRESETS: dict[str, dict[str, Any]] = {
     # arXiv 2503.14286
     "topr": {"objective": "topr", "ratio": "sequence", "aggregation": "sequence_sum"},
     "soft_adaptive": {"advantage": "grpo", "objective": "soft_adaptive"},
+    # arXiv 2509.02522, with one update a step
+    "pacs": {"advantage": "pacs", "objective": "reinforce", "aggregation": "sequence_sum"},
+    # arXiv 2506.20520
+    "asym_re": {"advantage": "asym_re", "objective": "reinforce", "aggregation": "sequence_sum"},
+    # arXiv 2509.24203
+    "one_side": {"objective": "one_side"},
+    "opmd_experimental": {"objective": "opmd_experimental", "aggregation": "sequence_sum"},
+    # arXiv 2602.00983 and 2601.05607, by others' reports
+    "dispo_experimental": {"objective": "dispo_experimental"},
+    "dhpo_experimental": {"objective": "dhpo_experimental"},
     "minpro": {"ratio": "prefix"},
     "balanced": {"aggregation": "balanced"},
     # of Dr. Kernel: one advantage a turn

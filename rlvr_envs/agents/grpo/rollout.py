@@ -190,7 +190,7 @@ class Rollout:
         text, reward, terminated, truncated, info = step
         player.episode.turn_rewards.append(float(reward))
         if terminated or truncated:
-            player.end(info)
+            player.end(info, out_of_turns=truncated and not terminated)
             return
         tokens = self._chat.observation(text, finished=player.has_end)
         if len(player.tokens) + len(tokens) < self._context:
@@ -239,7 +239,7 @@ class _Player:
         step: Step = self.env.step(self.episode.texts[-1])
         return step
 
-    def end(self, info: dict[str, Any]) -> None:
+    def end(self, info: dict[str, Any], *, out_of_turns: bool) -> None:
         """Take down the verdict, and what a wrapper says of the reward."""
         episode, verdict = self.episode, info["verdict"]
         if info["scored"]:
@@ -248,6 +248,7 @@ class _Player:
         episode.texts.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         shares = info.get("reward_parts", {})
         episode.info = {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
+        episode.info["out_of_turns"] = float(out_of_turns)
         self.over = True
 
     def overflow(self) -> None:

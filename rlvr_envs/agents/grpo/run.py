@@ -27,7 +27,11 @@ CHECKPOINTS = "checkpoints"
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """All that a run has at hand; ``step`` is how many are over, supervised ones included."""
+    """All that a run has at hand.
+
+    ``step`` is how many steps are over, supervised ones included, and ``newest`` the checkpoint
+    that it goes on from.
+    """
 
     config: Config
     folder: Path
@@ -41,6 +45,7 @@ class Run:
     curriculum: Curriculum
     metrics: Metrics
     step: int = 0
+    newest: Path | None = None
     envs: dict[tuple[str, int | None], gymnasium.Env[str, str]] = field(default_factory=dict)
 
     @property
@@ -191,7 +196,7 @@ def save(run: Run) -> Path:
 def restore(run: Run, kept: Path) -> None:
     """Go on from a checkpoint, whose weights are in the model already."""
     state = checkpoint.load_state(kept)
-    run.step = state["step"]
+    run.step, run.newest = state["step"], kept
     run.workers.load_optimizer_state(run.learner.optimizer, state["optimizer"])
     run.curriculum.load_state_dict(state["curriculum"])
     if run.learner.reference is not None:

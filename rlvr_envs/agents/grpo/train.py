@@ -49,7 +49,7 @@ def train(
     check(config)
     run = begin(config, curriculum=curriculum, make_env=make_env, quiet=quiet)
     last = min(run.total, run.step + (config.stop_after or run.total))
-    newest = run.folder
+    newest = run.newest or run.folder
     try:
         if run.step == 0 and config.evaluate_every:
             run.metrics.log(0, evaluate(run))
@@ -75,8 +75,10 @@ def learn(run: Run, step: int) -> dict[str, float]:
     """Take one training step and return what was measured."""
     config = run.config
     begins_to_reinforce = step == config.warm_start
-    if begins_to_reinforce and step:  # the moments of another loss
+    if begins_to_reinforce and step:
+        # The moments are of another loss, and the reference is what reinforcing begins with.
         run.learner.optimizer = make_optimizer(run.learner.model, config)
+        renew_reference(run.learner)
     set_learning_rate(run, step)
     if step < config.warm_start:
         return imitate(run.learner, demonstrations(run, step))
@@ -133,8 +135,9 @@ def sample(run: Run, step: int) -> tuple[list[list[Episode]], dict[str, float]]:
         for group in in_order(workers.gather_objects(by_group(played))):
             drawn += 1
             scores = [episode.score for episode in group if episode.score == episode.score]
-            first = group[0]
-            if first.task:  # an environment that broke may not have said what it would pose
+            # An environment that broke has not said what it would pose; the others have.
+            first = next((episode for episode in group if episode.segments), group[0])
+            if first.task:
                 run.curriculum.record(first.task, first.difficulty, scores, first.problem_seed)
             rewards = groups_of(group, config).rewards
             if not config.dynamic_sampling or bool(informative(rewards).any()):

@@ -94,12 +94,15 @@ def update(learner: Learner, episodes: list[Episode], step: int) -> dict[str, fl
     old: dict[int, Tensor] = {}
     if config.epochs * config.minibatches > 1:
         old = recomputed(learner, episodes, usable)
+    weights = _weights(config, episodes, usable, advantages)
     tally, norms = Tally(), []
     for epoch in range(config.epochs):
         order = stream("minibatches", config.seed, step, epoch).permutation(len(usable)).tolist()
         for k in range(config.minibatches):
             part = sorted(usable[i] for i in order[k :: config.minibatches])
-            norms.append(_move(learner, episodes, part, advantages, old, tally))
+            # The minibatches' losses are to have the whole step's as their mean.
+            share = None if weights is None else weights * (len(usable) / max(1, len(part)))
+            norms.append(_move(learner, episodes, part, (advantages, share), old, tally))
     return _averages(workers, tally) | {
         "grad_norm": _mean([norm for norm in norms if norm is not None]),
         "updates/skipped": float(norms.count(None)),
@@ -116,8 +119,7 @@ def imitate(learner: Learner, episodes: list[Episode]) -> dict[str, float]:
         logps, _ = learner.scores(given)
         return token_mean(-logps, given.mask, n_tokens)
 
-    mine = range(workers.rank, len(episodes), workers.size)
-    norm, loss = descend(learner, episodes, list(mine), loss_of)
+    norm, loss = descend(learner, episodes, range(len(episodes)), loss_of)
     return {
         "imitation/loss": workers.sum(loss),
         "grad_norm": float("nan") if norm is None else norm,
@@ -127,10 +129,10 @@ def imitate(learner: Learner, episodes: list[Episode]) -> dict[str, float]:
 def descend(
     learner: Learner,
     episodes: list[Episode],
-    mine: Sequence[int],
+    chosen: Sequence[int],
     loss_of: Callable[[Batch, Sequence[int]], Tensor],
 ) -> tuple[float | None, float]:
-    """Take one optimiser step on this worker's episodes.
+    """Take one optimiser step on the chosen episodes, of which each worker has its share.
 
     ``loss_of`` gives a micro-batch's share of a loss whose denominators are all workers', so the
     shares add up. Workers have as many micro-batches as the one with most: a synchronised model
@@ -141,6 +143,7 @@ def descend(
         to learn, and no step was taken; and this worker's share of the loss.
     """
     workers = learner.workers
+    mine = chosen[workers.rank :: workers.size]
     chunks = [
         [mine[i] for i in chunk]
         for chunk in micro_batches([episodes[i] for i in mine], learner.config.micro_tokens)
@@ -153,10 +156,11 @@ def descend(
     total = 0.0
     for place in range(most):
         spare = place >= len(chunks)
-        chunk = [0] if spare else chunks[place]
+        chunk = chosen[:1] if spare else chunks[place]
+        given = learner.batch([episodes[i] for i in chunk])
         with workers.accumulating(learner.model, last=place == most - 1):
-            loss = loss_of(learner.batch([episodes[i] for i in chunk]), chunk)
-            loss = loss * 0.0 if spare else loss
+            # What is spare is neither learned from nor measured.
+            loss = learner.scores(given)[0].sum() * 0.0 if spare else loss_of(given, chunk)
             workers.backward(loss)
         total += float(loss.detach())
     norm = workers.clip_grad_norm(learner.model, learner.config.max_grad_norm)
@@ -171,31 +175,35 @@ def _move(
     learner: Learner,
     episodes: list[Episode],
     part: list[int],
-    advantages: Tensor,
+    worth: tuple[Tensor, Tensor | None],
     old: dict[int, Tensor],
     tally: Tally,
 ) -> float | None:
-    """Take one optimiser step on some of a step's episodes."""
-    config, workers = learner.config, learner.workers
+    """Take one optimiser step on some of a step's episodes.
+
+    ``worth`` are the advantages (B, K) of all of them, and their weights (B,) if they have any.
+    """
+    config, (advantages, weights) = learner.config, worth
     whole = Whole(tokens=sum(episodes[i].n_trained for i in part), episodes=len(part))
-    weights = _weights(config, episodes, part, advantages)
     # Where nothing else pulls, what has no advantage has no gradient: it only counts.
     pulled = learner.reference is not None or config.entropy_coef > 0
     moving = [i for i in part if pulled or bool(advantages[i].any())]
 
     def loss_of(given: Batch, chunk: Sequence[int]) -> Tensor:
+        # First, since adapters are set to other values for it and back.
+        reference = learner.reference_scores(given)
         logps, entropies = learner.scores(given)
         scored = Scored(
             mask=given.mask,
             old=_padded([old[i] for i in chunk], logps) if old else logps.detach(),
             sampled=given.sampled,
-            reference=learner.reference_scores(given),
+            reference=reference,
             advantages=_of_tokens(advantages[list(chunk)].to(logps), given.turns),
             weights=None if weights is None else weights[list(chunk)].to(logps),
         )
         return micro_loss(config, logps, entropies, scored, whole, tally)
 
-    norm, _ = descend(learner, episodes, moving[workers.rank :: workers.size], loss_of)
+    norm, _ = descend(learner, episodes, moving, loss_of)
     return norm
 
 
@@ -213,16 +221,16 @@ def recomputed(learner: Learner, episodes: list[Episode], mine: list[int]) -> di
 
 
 def _weights(
-    config: Config, episodes: list[Episode], part: list[int], advantages: Tensor
+    config: Config, episodes: list[Episode], usable: list[int], advantages: Tensor
 ) -> Tensor | None:
     """Return the episodes' weights in balanced aggregation, (B,) over the whole step, or None."""
     if config.aggregation != "balanced":
         return None
     weights = torch.zeros(len(episodes))
-    weights[part] = balanced_weights(
-        advantages[part, 0],
-        torch.tensor([episodes[i].n_trained for i in part]),
-        torch.tensor([episodes[i].group for i in part]),
+    weights[usable] = balanced_weights(
+        advantages[usable, 0],
+        torch.tensor([episodes[i].n_trained for i in usable]),
+        torch.tensor([episodes[i].group for i in usable]),
     )
     return weights
 
@@ -252,7 +260,8 @@ def _averages(workers: Workers, tally: Tally) -> dict[str, float]:
             sum(sums.get(name, 0.0) for sums, _ in everyone) / tokens if tokens else float("nan")
         )
     for name in ("ratio", "mismatch"):
-        numbers[f"{name}/max"] = max(peaks.get(name, float("nan")) for _, peaks in everyone)
+        found = [peaks[name] for _, peaks in everyone if name in peaks]
+        numbers[f"{name}/max"] = max(found, default=float("nan"))
     return numbers
 
 

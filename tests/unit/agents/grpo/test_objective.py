@@ -107,6 +107,56 @@ def test_every_estimator_of_groups_gives_one_number_an_episode(name):
     assert advantages[0] >= advantages[1]
 
 
+def test_pacs_is_reinforce_where_nothing_has_moved():
+    from rlvr_envs.agents.grpo.formulas.sequence_loss import log_ratios, pacs
+
+    episodes = [
+        episode(g, r) for g, r in ((0, 1.0), (0, 0.0), (0, 0.0), (1, 1.0), (1, nan), (1, 0.0))
+    ]
+    config = replace(CONFIG, advantage="pacs", objective="reinforce", aggregation="sequence_sum")
+    advantages, kept = advantages_of(episodes, config)
+    old = -torch.rand(6, 3, generator=torch.Generator().manual_seed(0))
+    mask = torch.ones(6, 3, dtype=torch.bool)
+
+    def gradient(loss_of):
+        logps = old.clone().requires_grad_()
+        loss_of(logps).backward()
+        return logps.grad
+
+    def whole(logps):
+        rewards = torch.tensor([e.reward for e in episodes]).view(2, 3)
+        return pacs(log_ratios(logps, old, mask).view(2, 3), rewards)
+
+    def in_parts(logps):
+        chosen = kept.nonzero()[:, 0]
+        n = float(len(chosen))
+        batch = Scored(
+            mask=mask[chosen],
+            old=old[chosen],
+            sampled=old[chosen],
+            reference=None,
+            advantages=advantages[chosen],
+        )
+        return micro_loss(config, logps[chosen], old[chosen], batch, Whole(3 * n, n), Tally())
+
+    assert torch.allclose(gradient(in_parts), gradient(whole), atol=1e-7)
+    assert gradient(whole).abs().sum() > 0
+
+
+def test_episodes_may_be_left_out_by_how_they_went():
+    episodes = [episode(0, r) for r in (0.0, 1.0, 0.0, 0.0)]
+    episodes[0].info = {"out_of_turns": 1.0}
+    episodes[2].info = {"malformed": 2.0}
+    for names, kept in (
+        (("over_turn_experimental",), [False, True, True, True]),
+        (("void_turn_experimental",), [True, True, False, True]),
+        (("over_turn_experimental", "void_turn_experimental"), [False, True, False, True]),
+    ):
+        advantages, found = advantages_of(episodes, replace(CONFIG, leave_out=names))
+        assert found.tolist() == kept
+        assert advantages[1] == 0.75  # the group's statistics have all of them
+
+
 def scored(n=6, t=5, seed=0):
     draw = torch.Generator().manual_seed(seed)
 
@@ -146,6 +196,10 @@ SETTINGS = [
     {"entropy_coef": 0.1},
     {"clip_dual": 3.0},
     {"aggregation": "balanced"},
+    {"objective": "one_side"},
+    {"objective": "dispo_experimental"},
+    {"objective": "dhpo_experimental"},
+    {"objective": "opmd_experimental", "aggregation": "sequence_sum"},
 ]
 
 

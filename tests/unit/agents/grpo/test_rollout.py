@@ -209,6 +209,7 @@ def test_what_a_proposal_decides_goes_before_the_defaults():
     assert [len(episode.actions) for episode in episodes] == [2, 2, 2, 6]
     assert [request.max_tokens for request in sampler.calls[0]] == [5, 5, 5, 64]
     assert "limit of 2 turns" in episodes[0].texts[-1]
+    assert episodes[0].info["out_of_turns"] == 1
 
 
 def test_a_longer_horizon_leaves_the_environments_own_limit():
@@ -317,7 +318,7 @@ def test_a_wrappers_reward_stands_beside_the_verdicts_score():
     graded = Verdict.graded(0.25, "half done", tests=3.0)
     episode = roll(lambda prompt: "?", make_env=odd(verdict=graded)).play([GCD], [5], 1, seed=0)[0]
     assert (episode.reward, episode.score, episode.status) == (0.5, 0.25, "partial")
-    assert episode.info == {"tests": 3.0, "reward/shape": 0.5}
+    assert episode.info == {"tests": 3.0, "reward/shape": 0.5, "out_of_turns": 0.0}
 
 
 class Away(Scripted):

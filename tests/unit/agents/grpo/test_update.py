@@ -1,0 +1,313 @@
+"""How the weights move: the same however the work is split, and by what the model wrote alone."""
+
+from dataclasses import replace
+from math import nan
+from types import SimpleNamespace
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from rlvr_envs.agents.grpo.config import Config  # noqa: E402
+from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
+from rlvr_envs.agents.grpo.model import policy  # noqa: E402
+from rlvr_envs.agents.grpo.model.distributed import Workers  # noqa: E402
+from rlvr_envs.agents.grpo.objective import advantages_of  # noqa: E402
+from rlvr_envs.agents.grpo.update import Learner, imitate, renew_reference, update  # noqa: E402
+
+CONFIG = Config(
+    advantage="dr_grpo", mismatch="none", learning_rate=0.01, max_grad_norm=1e9, max_tokens=8
+)
+VOCAB = 12
+
+
+class Causal(torch.nn.Module):
+    """A language model that hears a running mean of what was said; it counts rows."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = torch.nn.Embedding(VOCAB, 6, dtype=torch.float64)
+        self.head = torch.nn.Linear(6, VOCAB, bias=False, dtype=torch.float64)
+        self.rows = 0
+
+    def get_output_embeddings(self):
+        return self.head
+
+    def forward(self, input_ids, use_cache=False, **_):
+        self.rows += len(input_ids)
+        places = torch.arange(1, input_ids.shape[1] + 1)[:, None]
+        heard = self.embedding(input_ids).tanh().cumsum(1) / places
+        return SimpleNamespace(logits=self.head(heard))
+
+
+class Collect(torch.optim.SGD):
+    """Keeps gradients and leaves the weights as they are."""
+
+    def __init__(self, model):
+        super().__init__(model.parameters(), lr=0.0)
+        self.found = []
+
+    def step(self, closure=None):
+        weights = self.param_groups[0]["params"]
+        self.found.append(torch.cat([w.grad.flatten().clone() for w in weights]))
+
+
+def learner(config, **more):
+    model = Causal()
+    return Learner(
+        config=config,
+        workers=more.get("workers") or Workers("cpu"),
+        model=model,
+        reference=policy.Reference(model) if config.kl != "none" else None,
+        optimizer=more["optimizer"](model)
+        if "optimizer" in more
+        else torch.optim.AdamW(model.parameters(), lr=config.learning_rate),
+        pad_token=0,
+    )
+
+
+def episode(group, reward, actions, *, heard=3, turn_rewards=None, finished=True):
+    """Return an episode that was sampled with some other log-probabilities."""
+    segments = []
+    for action in actions:
+        segments.append(Segment(tuple(range(1, 1 + heard))))
+        segments.append(Segment(tuple(action), tuple(-1.0 - 0.1 * t for t in action)))
+    return Episode(
+        group=group,
+        task="a",
+        difficulty=0,
+        problem_seed=0,
+        segments=segments,
+        reward=reward,
+        score=reward,
+        turn_rewards=turn_rewards or [reward],
+        finished=finished,
+    )
+
+
+def some():
+    """Return two groups of unequal size and lengths, one episode of which was not scored."""
+    return [
+        episode(0, nan, [[5]]),
+        episode(0, 1.0, [[5, 6, 7, 1]]),
+        episode(0, 0.0, [[8, 1]], heard=5),
+        episode(0, 0.5, [[9, 9, 1], [4, 1]]),
+        episode(1, 1.0, [[10, 11, 1]]),
+        episode(1, 0.0, [[4, 5, 6, 7, 8, 1]], finished=False),
+    ]
+
+
+def weights(made):
+    return torch.cat([w.detach().flatten() for w in made.model.parameters()])
+
+
+SETTINGS = [
+    {},
+    {"kl": "k3", "kl_coef": 0.1, "entropy_coef": 0.05},
+    {"aggregation": "sequence_mean", "ratio": "sequence"},
+    {"aggregation": "constant_length", "mismatch": "truncate"},
+    {"aggregation": "balanced"},
+    {"overlong": "mask", "aggregation": "sequence_sum"},
+    {"advantage": "trloo"},
+    {"advantage": "reinforce_plus_plus", "objective": "cispo"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("passes", [(1, 1), (2, 3)])
+def test_micro_batches_of_any_size_move_the_weights_alike(settings, passes):
+    config = replace(CONFIG, epochs=passes[0], minibatches=passes[1], **settings)
+    found = []
+    for micro_tokens in (1, 20, 1000):
+        made = learner(replace(config, micro_tokens=micro_tokens))
+        before = weights(made)
+        numbers = update(made, some(), step=3)
+        assert numbers["grad_norm"] > 0
+        found.append(weights(made))
+    assert (found[0] - before).abs().max() > 1e-3
+    assert torch.allclose(found[0], found[1], rtol=0, atol=1e-10)
+    assert torch.allclose(found[0], found[2], rtol=0, atol=1e-10)
+
+
+def by_hand(episodes, config):
+    """Return the gradient of the mean of -A log p over tokens that the model wrote and are kept."""
+    model = Causal()
+    advantages, kept = advantages_of(episodes, config)
+    total, n_tokens = 0.0, 0
+    for e, worth, keep in zip(episodes, advantages, kept.tolist(), strict=True):
+        if not keep:
+            continue
+        tokens = [token for segment in e.segments for token in segment.tokens]
+        logps = model(torch.tensor([tokens])).logits[0].log_softmax(-1)
+        place = turn = 0
+        for segment in e.segments:
+            for token in segment.tokens:
+                if segment.logps is not None:
+                    total = total - worth[min(turn, len(worth) - 1)] * logps[place - 1, token]
+                    n_tokens += 1
+                place += 1
+            turn += segment.logps is not None
+    (total / n_tokens).backward()
+    return torch.cat([w.grad.flatten() for w in model.parameters()])
+
+
+@pytest.mark.parametrize("advantage", ["dr_grpo", "trloo", "reinforce"])
+def test_the_gradient_is_that_of_what_the_model_wrote_alone(advantage):
+    config = replace(CONFIG, advantage=advantage)
+    episodes = [
+        episode(0, 1.0, [[5, 1], [6, 7, 1], [8, 1]], turn_rewards=[0.0, 0.25, 0.75]),
+        episode(0, 0.5, [[9, 1], [4, 4, 1]], turn_rewards=[0.5, 0.0]),
+        episode(0, nan, [[9, 1]]),
+    ]
+    made = learner(config, optimizer=Collect)
+    update(made, episodes, step=0)
+    expected = by_hand(episodes, config)
+    assert expected.abs().max() > 1e-3
+    assert torch.allclose(made.optimizer.found[0], expected, rtol=0, atol=1e-12)
+
+
+def test_a_step_makes_what_paid_more_likely():
+    episodes = [episode(0, 1.0, [[5, 6, 1]]), episode(0, 0.0, [[7, 8, 1]])]
+    made = learner(CONFIG)
+    given = made.batch(episodes)
+    before = made.scores(given)[0].sum(1)
+    update(made, episodes, step=0)
+    after = made.scores(given)[0].sum(1)
+    assert after[0] > before[0]
+    assert after[1] < before[1]
+
+
+def test_what_has_no_advantage_is_not_computed_but_counts():
+    told = [episode(0, 1.0, [[5, 6, 1]]), episode(0, 0.0, [[7, 8, 1]])]
+    silent = [episode(1, 1.0, [[9, 9, 9, 1]]), episode(1, 1.0, [[4, 4, 1]])]
+    made = learner(CONFIG, optimizer=Collect)
+    update(made, told + silent, step=0)
+    assert made.model.rows == 2 + 1  # and one to find out what the head does
+    alone = learner(CONFIG, optimizer=Collect)
+    update(alone, told, step=0)
+    # 6 tokens of 13
+    expected = alone.optimizer.found[0] * 6 / 13
+    assert torch.allclose(made.optimizer.found[0], expected, rtol=0, atol=1e-12)
+    assert torch.allclose(expected, by_hand(told + silent, CONFIG), rtol=0, atol=1e-12)
+
+
+def test_what_has_no_advantage_is_still_held_to_the_reference():
+    silent = [episode(1, 1.0, [[9, 9, 9, 1]]), episode(1, 1.0, [[4, 4, 1]])]
+    made = learner(replace(CONFIG, kl="k3"), optimizer=Collect)
+    numbers = update(made, silent, step=0)
+    assert numbers["tokens"] == 7
+    assert numbers["kl"] == 0
+
+
+def test_minibatches_of_balanced_answers_have_the_wholes_mean():
+    episodes = [
+        episode(g, float(i % 3 == 0), [[5] * (1 + i % 4)]) for g in (0, 1) for i in range(6)
+    ]
+    found = []
+    for minibatches in (1, 4):
+        config = replace(CONFIG, aggregation="balanced", minibatches=minibatches)
+        made = learner(config, optimizer=Collect)
+        update(made, episodes, step=0)
+        assert len(made.optimizer.found) == minibatches
+        found.append(torch.stack(made.optimizer.found).mean(0))
+    assert found[0].abs().max() > 1e-3
+    assert torch.allclose(*found, rtol=0, atol=1e-7)  # weights are float32
+
+
+def test_later_passes_are_held_to_where_the_first_began():
+    made = learner(replace(CONFIG, epochs=2, learning_rate=0.5, clip_high=0.2))
+    numbers = update(made, some(), step=0)
+    assert numbers["ratio/max"] > 1.2
+    assert numbers["clip_fraction"] > 0
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_a_gradient_that_is_no_number_moves_nothing_and_is_counted(passes):
+    broken = some()
+    action = broken[1].segments[1]
+    broken[1].segments[1] = Segment(action.tokens, (nan,) * len(action.tokens))
+    made = learner(replace(CONFIG, mismatch="truncate", epochs=passes))
+    before = weights(made)
+    numbers = update(made, broken, step=0)
+    assert numbers["updates/skipped"] == passes
+    assert torch.equal(weights(made), before)
+    assert all(weight.grad is None for weight in made.model.parameters())
+    assert update(made, some(), step=1)["updates/skipped"] == 0
+    assert weights(made).isfinite().all()
+
+
+EMPTY = [
+    [Episode(group=0, task="a", difficulty=0, problem_seed=0)],
+    [episode(0, nan, [[5, 1]]), episode(0, nan, [[6, 1]])],
+    [episode(0, 1.0, [[]]), episode(0, 0.0, [[]])],
+]
+
+
+@pytest.mark.parametrize("episodes", EMPTY, ids=["broken", "unscored", "nothing written"])
+@pytest.mark.parametrize(
+    "advantage",
+    ["dr_grpo", "lite_ppo", "bnpo", "ngrpo", "reinforce_plus_plus", "dr_mas_experimental", "trloo"],
+)
+@pytest.mark.parametrize("aggregation", ["token_mean", "sequence_mean", "balanced"])
+def test_a_step_without_anything_to_learn_moves_nothing(episodes, advantage, aggregation):
+    config = replace(CONFIG, advantage=advantage, aggregation=aggregation, epochs=2, minibatches=2)
+    made = learner(config)
+    before = weights(made)
+    numbers = update(made, episodes, step=0)
+    assert torch.equal(weights(made), before)
+    assert numbers["updates/skipped"] == 4
+    assert numbers["tokens"] == 0
+
+
+class Second(Workers):
+    """The second of two workers, of which the first says what it has done."""
+
+    def __init__(self):
+        super().__init__("cpu")
+        self.rank, self.size, self.told = 1, 1, []
+
+    def gather_objects(self, value):
+        return [1, value] if isinstance(value, int) else [value]
+
+    def backward(self, loss):
+        self.told.append(loss.detach().item())
+        super().backward(loss)
+
+
+def test_a_worker_without_a_share_waits_for_the_others_and_measures_nothing():
+    # the first episode, of which nothing is known, must not be what it passes the time with
+    episodes = [
+        Episode(group=0, task="a", difficulty=0, problem_seed=0),
+        episode(0, 1.0, [[5, 6, 1]]),
+        episode(1, 1.0, [[]]),
+    ]
+    workers = Second()
+    made = learner(replace(CONFIG, advantage="reinforce", epochs=2), workers=workers)
+    workers.size = 2
+    workers.accumulating = lambda model, last: torch.enable_grad()
+    before = weights(made)
+    numbers = update(made, episodes, step=0)
+    assert workers.told == [0.0, 0.0]
+    assert numbers["tokens"] == 0
+    assert torch.equal(weights(made), before)
+
+
+def test_imitation_makes_what_is_shown_more_likely():
+    made = learner(replace(CONFIG, learning_rate=0.05))
+    shown = [episode(0, nan, [[5, 6, 1]]), episode(1, nan, [[7, 1], [8, 1]])]
+    losses = [imitate(made, shown)["imitation/loss"] for _ in range(30)]
+    logps = made.scores(made.batch(shown))[0]
+    assert losses[-1] == pytest.approx(-float(logps.detach().sum()) / 7, rel=0.1)
+    assert losses[-1] < losses[0] / 2
+
+
+def test_the_reference_becomes_the_model():
+    made = learner(replace(CONFIG, kl="k3", learning_rate=0.1))
+    given = made.batch(some())
+    first = made.reference_scores(given)
+    update(made, some(), step=0)
+    assert torch.equal(made.reference_scores(given), first)
+    renew_reference(made)
+    assert torch.equal(made.reference_scores(given), made.scores(given)[0].detach())
+    assert not torch.equal(made.reference_scores(given), first)
