@@ -224,7 +224,7 @@ def _weights(
     config: Config, episodes: list[Episode], usable: list[int], advantages: Tensor
 ) -> Tensor | None:
     """Return the episodes' weights in balanced aggregation, (B,) over the whole step, or None."""
-    if config.aggregation != "balanced":
+    if config.aggregation != "balanced" or not usable:
         return None
     weights = torch.zeros(len(episodes))
     weights[usable] = balanced_weights(

@@ -247,3 +247,67 @@ def test_what_is_measured():
     assert tally.sums["entropy"] == 6
     assert tally.sums["mismatch"] == pytest.approx(0.75)
     assert tally.peaks["ratio"] == pytest.approx(2.718281828**0.5)
+
+
+@pytest.mark.parametrize("name", ["k1", "k2", "forward_kl", "jensen_shannon", "k3"])
+def test_a_penalty_pulls_as_its_divergence_does(name):
+    """Over all of a vocabulary, the expected gradient is that of the divergence itself."""
+    draw = torch.Generator().manual_seed(0)
+    logits, other = torch.randn(2, 6, generator=draw, dtype=torch.float64)
+    reference = other.log_softmax(0)
+
+    def gradient(of):
+        given = logits.clone().requires_grad_()
+        of(given.log_softmax(0)).backward()
+        return given.grad
+
+    def divergence(logp):
+        middle = ((logp.exp() + reference.exp()) / 2).log()
+        first = (logp.exp() * (logp - middle)).sum() / 2
+        second = (reference.exp() * (reference - middle)).sum() / 2
+        return {
+            "k1": (logp.exp() * (logp - reference)).sum(),
+            "k2": (logp.exp() * (logp - reference)).sum(),
+            "k3": (reference.exp() * (reference - logp)).sum(),
+            "forward_kl": (reference.exp() * (reference - logp)).sum(),
+            "jensen_shannon": first + second,
+        }[name]
+
+    def expected(logp):
+        """Return the penalty in expectation over draws, whose probabilities have no gradient."""
+        total = 0.0
+        for token in range(6):
+            one = logp[token].reshape(1, 1)
+            batch = Scored(
+                mask=torch.ones(1, 1, dtype=torch.bool),
+                old=one.detach(),
+                sampled=one.detach(),
+                reference=reference[token].reshape(1, 1),
+                advantages=torch.zeros(1, 1, dtype=torch.float64),
+            )
+            config = replace(CONFIG, kl=name, kl_coef=1.0)
+            loss_of_one = micro_loss(config, one, one, batch, Whole(1.0, 1.0), Tally())
+            total = total + logp[token].detach().exp() * loss_of_one
+        return total
+
+    assert gradient(divergence).abs().max() > 0.01
+    assert torch.allclose(gradient(expected), gradient(divergence), rtol=0, atol=1e-12)
+
+
+def test_the_last_turn_pays_for_an_overlong_action():
+    episodes = [
+        episode(0, 1.0, 8, turns=[0.25, 0.75], finished=False),
+        episode(0, 0.0, 2, turns=[0.0, 0.0]),
+    ]
+    paying = replace(CONFIG, advantage="trloo", overlong="penalty", overlong_buffer=4, max_tokens=8)
+    advantages, _ = advantages_of(episodes, paying)
+    assert advantages.tolist() == [[0.0, -0.25], [0.0, 0.25]]
+
+
+def test_advantages_beside_a_median_are_bounded_whatever_the_clipping():
+    episodes = [episode(0, r) for r in (0.0, 0.0, 1.0)]
+    for clip_high in (0.0, 0.28, 5.0):
+        config = replace(CONFIG, advantage="mc_grpo", clip_high=clip_high)
+        advantages, kept = advantages_of(episodes, config)
+        assert advantages[:, 0].tolist() == [0.0, 0.0, 4.0 * 3]
+        assert kept.tolist() == [False, True, True]

@@ -37,6 +37,11 @@ def good(tmp_path):
         ({"reference_every": 5}, "kl=none"),
         ({"overlong": "penalty", "overlong_buffer": 999}, "overlong_buffer"),
         ({"advantage": "trloo", "ratio": "sequence"}, "ratio=token"),
+        ({"advantage": "trloo", "aggregation": "balanced"}, "one for an answer"),
+        ({"advantage": "psr", "overlong": "penalty"}, "overlong=mask"),
+        ({"betas": (0.9, 1.0)}, "betas are from 0"),
+        ({"out": __file__ + "/run"}, "cannot be written to"),
+        ({"wrappers": ("Noise",)}, "no wrapper 'Noise'"),
         ({"engine": "server"}, "engine=server needs server"),
         ({"engine": "server", "server": "http://x", "server_model": "m"}, "server_update"),
         ({"device": "cuda"}, "GPU"),
@@ -67,6 +72,13 @@ def test_a_run_is_not_overwritten(good, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="is a file"):
         preflight.check(replace(good, out=str(tmp_path / "file")))
+
+
+def test_a_folder_without_rights_is_refused(good, tmp_path, monkeypatch):
+    # by what the system says of it: whoever runs the tests may have all rights
+    monkeypatch.setattr(preflight.os, "access", lambda path, _: path != tmp_path)
+    with pytest.raises(ConfigError, match=f"{tmp_path} cannot be written to"):
+        preflight.check(replace(good, out=str(tmp_path / "a" / "run")))
 
 
 def test_missing_packages_are_named(good, monkeypatch):

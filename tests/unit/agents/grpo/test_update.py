@@ -13,7 +13,15 @@ from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
 from rlvr_envs.agents.grpo.model import policy  # noqa: E402
 from rlvr_envs.agents.grpo.model.distributed import Workers  # noqa: E402
 from rlvr_envs.agents.grpo.objective import advantages_of  # noqa: E402
-from rlvr_envs.agents.grpo.update import Learner, imitate, renew_reference, update  # noqa: E402
+from rlvr_envs.agents.grpo.update import (  # noqa: E402
+    Learner,
+    imitate,
+    make_optimizer,
+    renew_reference,
+    update,
+)
+
+torch.set_num_threads(1)
 
 CONFIG = Config(
     advantage="dr_grpo", mismatch="none", learning_rate=0.01, max_grad_norm=1e9, max_tokens=8
@@ -62,7 +70,7 @@ def learner(config, **more):
         reference=policy.Reference(model) if config.kl != "none" else None,
         optimizer=more["optimizer"](model)
         if "optimizer" in more
-        else torch.optim.AdamW(model.parameters(), lr=config.learning_rate),
+        else make_optimizer(model, config),
         pad_token=0,
     )
 
