@@ -44,8 +44,6 @@ SIZES: dict[str, dict[str, Any]] = {
 PAD, END = 0, 1
 _PAD, _END = "<pad>", "<end>"
 NEVER = 1e-9  # the probability of an end that is switched off
-# What `set_end` writes: the constant of all tokens, and the weight of what it becomes.
-_CONSTANT, _READ, _REST = 10.0, 0.05, 0.01
 
 
 @dataclass
@@ -155,21 +153,25 @@ class Workload:
 
 @torch.no_grad()
 def set_end(model: Any, probability: float) -> None:
-    """Make all tokens about as likely as each other, but for the end token.
+    """Give the end token about that probability at each place.
 
-    A model with random weights and tied embeddings would mostly repeat its last token. Here the
-    first number of every embedding is a large constant, which the layers hardly change; the last
-    norm keeps it and takes most of the rest away, and the head's row of the end token reads it.
+    The first number of every embedding becomes 1, which no layer reads or changes. So the last norm
+    gives the head a number that hardly depends on the tokens before, and the end token's row of the
+    head reads nothing else.
     """
     head = model.get_output_embeddings().weight
-    model.get_input_embeddings().weight[:, 0] = _CONSTANT
-    head[:, 0] = _CONSTANT
-    model.model.norm.weight.fill_(_REST)
-    model.model.norm.weight[0] = _READ
+    model.get_input_embeddings().weight[:, 0] = 1.0
+    head[:, 0] = 1.0
+    head[END] = 0.0
+    for layer in model.model.layers:
+        layer.input_layernorm.weight[0] = layer.post_attention_layernorm.weight[0] = 0.0
+        layer.self_attn.o_proj.weight[0] = layer.mlp.down_proj.weight[0] = 0.0
+    model.model.norm.weight[0] = 0.1
     ids = torch.randint(END + 1, head.shape[0], (8, 16), device=head.device)
-    constant = float(model.model(ids).last_hidden_state[..., 0].mean())
-    odds = probability / (1 - probability) * (head.shape[0] - 1)
-    head[END, 0] += math.log(odds) / constant
+    states = model.model(ids).last_hidden_state
+    others = (states @ head[END + 1 :].T).logsumexp(-1).mean()
+    odds = math.log(probability / (1 - probability))
+    head[END, 0] = (odds + float(others)) / float(states[..., 0].mean())
 
 
 def make_tokenizer(size: str) -> Any:

@@ -107,7 +107,11 @@ class Steps:
         config = configuration(work, engine=engine)
         tokenizer = make_tokenizer(work.size)
         parts = learner(work, config, checkpointing=checkpointing, end=end)
-        chat = Chat(tokenizer)
+        chat, texts = Chat(tokenizer), work.texts()
+
+        def make_env(task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
+            return Coin(texts)
+
         sampler = make_sampler(config, parts.model, chat, parts.bf16)
         self.run = Run(
             config=config,
@@ -118,14 +122,14 @@ class Steps:
             chat=chat,
             sampler=sampler,
             rollout=Rollout(
-                lambda *_: Coin(work.texts()),
+                make_env,
                 sampler,
                 chat,
                 max_tokens=config.max_tokens,
                 context=config.context,
                 temperature=config.temperature,
             ),
-            make_env=lambda *_: Coin(work.texts()),
+            make_env=make_env,
             curriculum=Rotation(work.groups),
             metrics=Metrics(Path(self._folder.name), quiet=True),
         )
