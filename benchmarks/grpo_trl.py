@@ -9,13 +9,13 @@ gain by rows that end: transformers' manager takes a limit for each request, whi
 pass, and is handed our list here. Only tokens up to the lengths count, as on our side.
 """
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -52,7 +52,6 @@ def rows_of(work: Workload) -> int:
 
 def make_trainer(work: Workload, model: Any, **settings: Any) -> Any:
     """Return a trainer with the settings that `grpo_ours.configuration` has as well."""
-    os.environ.setdefault("WANDB_MODE", "disabled")
     from datasets import Dataset
     from transformers import PrinterCallback
     from trl.trainer.grpo_config import GRPOConfig
@@ -60,7 +59,7 @@ def make_trainer(work: Workload, model: Any, **settings: Any) -> Any:
 
     rows = rows_of(work)
     args = GRPOConfig(
-        output_dir=tempfile.mkdtemp(),
+        output_dir=str(Path(tempfile.gettempdir()) / "rlvr-grpo-benchmark"),  # stays empty
         per_device_train_batch_size=rows,
         gradient_accumulation_steps=work.episodes // rows,
         num_generations=work.group_size,
