@@ -162,7 +162,12 @@ def make_sampler(config: Config, model: Any, chat: Chat, bf16: bool) -> Sampler:
     from rlvr_envs.agents.grpo.sampling.generate import GenerateSampler
 
     return GenerateSampler(
-        model, chat.end_tokens, chat.pad_token, context=config.context, dtype=dtype
+        model,
+        chat.end_tokens,
+        chat.pad_token,
+        batch_size=config.slots,
+        context=config.context,
+        dtype=dtype,
     )
 
 
