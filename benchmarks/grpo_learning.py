@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = {
     "Derivative-v0": Config(warm_start=70, steps=100, max_tokens=16, evaluate_problems=200),
     "GuessNumber-v0": Config(
-        warm_start=40, steps=80, max_tokens=10, context=320, evaluate_problems=64, groups=12
+        warm_start=120, steps=100, max_tokens=10, context=320, evaluate_problems=64, groups=16
     ),
 }
 COMMON = {
