@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw, and print the path of the file."""
-    from rlvr_envs.agents.grpo.plot import draw
+    from rlvr_envs.agents.grpo.tracking.plot import draw
 
     print(draw(args.runs, args.out, seeds=args.seeds, smooth=args.smooth))
     return 0
