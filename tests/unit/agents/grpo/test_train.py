@@ -3,15 +3,18 @@
 The tests run this file as a program, which imports everything once and forks a process a piece.
 """
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import gymnasium
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -81,23 +84,78 @@ def run_in_pieces(config, each, kill_after_s=None):
     sys.exit("it did not come to its end")
 
 
+def run_in_workers(config, size):
+    """Train in several processes that synchronise, as torchrun starts them."""
+    from transformers import LlamaForCausalLM  # noqa: F401 - imported before the forks
+
+    from rlvr_envs.agents.grpo import train
+
+    torch.set_num_threads(1)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    children = []
+    for rank in range(size):
+        children.append(os.fork())
+        if not children[-1]:
+            os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+            os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size)}
+            train.train(config, quiet=True)
+            os._exit(0)
+    for _ in children:  # whichever ends first; one that failed leaves the others waiting
+        if os.wait()[1]:
+            for child in children:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            sys.exit("a worker failed")
+
+
+def run_broken(config):
+    """Train where some groups' environments break."""
+    from rlvr_envs.agents.grpo import parts, train
+    from rlvr_envs.curricula import Fixed, Proposal
+
+    class Broken(gymnasium.Wrapper):
+        def reset(self, **_):
+            raise RuntimeError("this environment is broken")
+
+    whole = parts.env_maker(config.tasks, (), {})
+
+    def make(task, difficulty):
+        env = whole(task, 0)
+        return Broken(env) if difficulty == 1 else env
+
+    proposals = [Proposal(difficulty=1), Proposal(task="rlvr/Gcd-v0", difficulty=0, samples=2)]
+    train.train(
+        replace(config, warm_start=0),
+        make_env=make,
+        curriculum=Fixed(proposals=proposals, seed=0),
+        quiet=True,
+    )
+
+
 if __name__ == "__main__":
     given = json.loads(sys.argv[1])
     as_tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in given["config"].items()}
-    run_in_pieces(Config(**as_tuples), given["each"], given.get("kill_after_s"))
+    if given.get("workers"):
+        run_in_workers(Config(**as_tuples), given["workers"])
+    elif given.get("broken"):
+        run_broken(Config(**as_tuples))
+    else:
+        run_in_pieces(Config(**as_tuples), given["each"], given.get("kill_after_s"))
     sys.exit(0)
 
 
 # The tests
 
 
-def trained(config, each, **more):
+def trained(config, each=None, **more):
     told = json.dumps({"config": asdict(config), "each": each, **more})
     done = subprocess.run(
         [sys.executable, __file__, told], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1]) if each else None
 
 
 def measured(folder):
@@ -171,3 +229,66 @@ def test_what_is_computed_may_not_change_on_the_way():
     check_same(replace(SMALL, steps=9, out="elsewhere", micro_tokens=7), SMALL)
     with pytest.raises(ConfigError, match=r"seed was 0 and is 3; clip_low was 0\.2 and is 0\.1"):
         check_same(replace(SMALL, clip_low=0.1, seed=3), SMALL)
+
+
+NOISY = replace(SMALL, wrappers=("NoisyVerifier(rho0=0.5, rho1=0.2)",))  # rewards that differ
+
+
+def test_the_reference_is_what_reinforcing_begins_with(tmp_path):
+    config = replace(SMALL, out=str(tmp_path / "run"), steps=1, learning_rate=1e-9)
+    trained(config, each=3)
+    assert abs(measured(tmp_path / "run")[-1]["kl"]) < 1e-6
+
+
+def test_adapters_go_on_beside_a_reference_that_is_renewed(tmp_path):
+    pytest.importorskip("peft")
+    adapters = []
+    for name, each in (("whole", 6), ("pieces", 2)):
+        config = replace(NOISY, out=str(tmp_path / name), lora_rank=2, reference_every=1)
+        trained(config, each=each)
+        newest = tmp_path / name / "checkpoints" / "step-00000006"
+        adapters.append((newest / "adapter_model.safetensors").read_bytes())
+    assert adapters[0] == adapters[1]
+    rows = measured(tmp_path / "whole")
+    assert rows == measured(tmp_path / "pieces")
+    assert any(row.get("grad_norm") and row["kl"] > 0 for row in rows[2:])
+
+
+def test_two_workers_train_one_model_and_go_on(tmp_path):
+    config = replace(NOISY, out=str(tmp_path / "run"), groups=2, evaluate_every=6)
+    config = replace(config, evaluate_problems=2)
+    trained(replace(config, stop_after=4), workers=2)
+    trained(replace(config, resume=True), workers=2)
+    rows = measured(tmp_path / "run")
+    assert [row["step"] for row in rows] == [0, 1, 2, 3, 4, 5, 6]
+    assert "held_out/score" in rows[0]
+    assert all(row["reward/mean"] is not None and row["tokens"] > 0 for row in rows[3:])
+    # what the second measured is the same, but for what the first alone does
+    others = measured(tmp_path / "run" / "workers" / "1")
+    kept = [
+        {k: v for k, v in row.items() if not k.startswith("held_out")}
+        for row in rows
+        if row["step"]
+    ]
+    assert [row for row in others if row["step"]] == kept
+    trained(replace(config, out=str(tmp_path / "at once")), workers=2)
+    assert weights(tmp_path / "run", 6) == weights(tmp_path / "at once", 6)
+
+
+def test_two_workers_imitate_as_one(tmp_path):
+    config = replace(SMALL, steps=1, stop_after=2, save_every=2, warm_start_batch=5)
+    losses = []
+    for size in (1, 2):
+        folder = tmp_path / str(size)
+        trained(replace(config, out=str(folder)), workers=size)
+        losses.append([row["imitation/loss"] for row in measured(folder)])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+def test_environments_that_break_are_left_out(tmp_path):
+    config = replace(NOISY, out=str(tmp_path / "run"), steps=2, groups=4, difficulty="0")
+    trained(config, broken=True)
+    rows = measured(tmp_path / "run")
+    # of four groups, those of three broke and those of two did not
+    assert rows[0]["unscored"] == pytest.approx(0.6)
+    assert rows[0]["reward/mean"] is not None
