@@ -109,7 +109,7 @@ class Config:
     ] = "token_mean"
     """How tokens are averaged."""
     kl: Literal["none", "k1", "k2", "k3", "forward_kl", "jensen_shannon"] = "none"
-    """The penalty on the distance from the reference model."""
+    """The penalty on the distance from the reference model; all but k2 and k3 times the ratio."""
     kl_coef: float = 0.001
     """Its weight."""
     reference_every: int | None = None

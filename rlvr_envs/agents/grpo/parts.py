@@ -1,6 +1,7 @@
 """Environments, wrappers and curricula from the text that a configuration has for them."""
 
 import ast
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -46,23 +47,70 @@ def _plain(node: ast.expr) -> Any:
     raise ValueError(ast.dump(node))
 
 
-def env_maker(tasks: Sequence[str], wrapped_in: Sequence[str], knobs: Mapping[str, Any]) -> MakeEnv:
-    """Return what makes the environment of a task and rung; None stands for the first task.
+class EnvMaker:
+    """Makes environments of a task and a rung; None stands for the first task.
+
+    Wrappers that remember problems, such as `HintOnFailure`, share what they remember with the same
+    wrapper of all other environments, as the episodes of a group have to. It is this maker's state.
+
+    Args:
+        tasks: ids.
+        wrapped_in: wrappers from the inside out, as `parse_call` reads them.
+        knobs: settings of the tasks.
 
     Raises:
         ConfigError: there is no such wrapper.
     """
-    calls = [parse_call(text) for text in wrapped_in]
-    for name, _ in calls:
-        _known("wrapper", name, _wrappers())
 
-    def make(task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
-        env: gymnasium.Env[str, str] = TextEnv(task or tasks[0], difficulty=difficulty, **knobs)
-        for name, arguments in calls:
-            env = _made(f"wrapper {name}", getattr(wrappers, name), env, **arguments)
+    def __init__(
+        self, tasks: Sequence[str], wrapped_in: Sequence[str], knobs: Mapping[str, Any]
+    ) -> None:
+        self._tasks, self._knobs = tasks, dict(knobs)
+        self._calls = [parse_call(text) for text in wrapped_in]
+        for name, _ in self._calls:
+            _known("wrapper", name, _wrappers())
+        self._memories: dict[str, Any] = {}
+        self._states: dict[str, Any] = {}  # of memories that are not made yet
+        self._lock = threading.Lock()
+
+    def __call__(self, task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
+        """Return a new environment."""
+        env: gymnasium.Env[str, str] = TextEnv(
+            task or self._tasks[0], difficulty=difficulty, **self._knobs
+        )
+        with self._lock:
+            for place, (name, arguments) in enumerate(self._calls):
+                env = self._wrapped(env, f"{place} {name}", name, arguments)
         return env
 
-    return make
+    def _wrapped(
+        self, env: gymnasium.Env[str, str], key: str, name: str, arguments: Mapping[str, Any]
+    ) -> gymnasium.Env[str, str]:
+        shared = {"memory": self._memories[key]} if key in self._memories else {}
+        wrapped: Any = _made(
+            f"wrapper {name}", getattr(wrappers, name), env, **{**arguments, **shared}
+        )
+        memory = vars(wrapped).get("memory")
+        if memory is not None and not shared:
+            self._memories[key] = memory
+            if key in self._states:
+                memory.load_state_dict(self._states.pop(key))
+        made: gymnasium.Env[str, str] = wrapped
+        return made
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what the wrappers remember, as JSON can hold it."""
+        with self._lock:
+            made = {key: memory.state_dict() for key, memory in self._memories.items()}
+            return {**self._states, **made}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that `state_dict` returned; environments may be there already."""
+        with self._lock:
+            self._states = {key: value for key, value in state.items() if key not in self._memories}
+            for key, memory in self._memories.items():
+                if key in state:
+                    memory.load_state_dict(state[key])
 
 
 def _wrappers() -> list[str]:

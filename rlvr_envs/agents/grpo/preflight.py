@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.config_file import CONFIG
-from rlvr_envs.agents.grpo.parts import MakeEnv, env_maker, make_curriculum
+from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv, make_curriculum
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.evaluation.local_model import pick_device
 from rlvr_envs.evaluation.plan import read_difficulties, read_knobs
@@ -54,7 +54,7 @@ def check(config: Config) -> None:
     _check_groups(config)
     _check_objective(config)
     _check_places(config)
-    _check_tasks(config, env_maker(config.tasks, config.wrappers, read_knobs(config.knobs)))
+    _check_tasks(config, EnvMaker(config.tasks, config.wrappers, read_knobs(config.knobs)))
     difficulties = read_difficulties(config.difficulty)
     make_curriculum(config.curriculum, config.tasks, difficulties, config.seed)
     _check_model(config)

@@ -12,7 +12,7 @@ from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.config_file import check_same, read_config, write_config
 from rlvr_envs.agents.grpo.model import checkpoint, policy
 from rlvr_envs.agents.grpo.model.distributed import Workers
-from rlvr_envs.agents.grpo.parts import MakeEnv, env_maker, make_curriculum
+from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv, make_curriculum
 from rlvr_envs.agents.grpo.rollout import Rollout
 from rlvr_envs.agents.grpo.sampling.sampler import Sampler
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
@@ -78,7 +78,7 @@ def begin(
     kept = checkpoint.newest(folder / CHECKPOINTS) if config.resume else None
     if kept is not None:
         check_same(config, read_config(folder))
-    make_env = make_env or env_maker(config.tasks, config.wrappers, read_knobs(config.knobs))
+    make_env = make_env or EnvMaker(config.tasks, config.wrappers, read_knobs(config.knobs))
     maker = make_env
     curriculum = curriculum or make_curriculum(config.curriculum, config.tasks, rungs, config.seed)
     workers = Workers(config.device)
@@ -185,6 +185,7 @@ def save(run: Run) -> Path:
         "step": run.step,
         "optimizer": workers.optimizer_state(learner.optimizer),
         "curriculum": run.curriculum.state_dict(),
+        "environments": state_of(run.make_env),
         "reference": {} if learner.reference is None else learner.reference.state_dict(),
         "rng": checkpoint.rng_state(),
     }
@@ -198,12 +199,21 @@ def save(run: Run) -> Path:
     return kept
 
 
+def state_of(make_env: MakeEnv) -> dict[str, Any]:
+    """Return what the environments remember; a maker of the user's own need have no state."""
+    remembered = getattr(make_env, "state_dict", dict)
+    state: dict[str, Any] = remembered()
+    return state
+
+
 def restore(run: Run, kept: Path) -> None:
     """Go on from a checkpoint, whose weights are in the model already."""
     state = checkpoint.load_state(kept)
     run.step, run.newest = state["step"], kept
     run.workers.load_optimizer_state(run.learner.optimizer, state["optimizer"])
     run.curriculum.load_state_dict(state["curriculum"])
+    if state["environments"]:
+        run.make_env.load_state_dict(state["environments"])  # type: ignore[attr-defined]
     if run.learner.reference is not None:
         run.learner.reference.load_state_dict(state["reference"])
     checkpoint.set_rng_state(state["rng"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlvr_envs.agents.grpo.parts import env_maker, make_curriculum, parse_call
+from rlvr_envs.agents.grpo.parts import EnvMaker, make_curriculum, parse_call
 from rlvr_envs.core.errors import ConfigError
 
 
@@ -25,21 +25,21 @@ def test_what_is_no_plain_call_is_refused(text):
 
 
 def test_wrappers_go_around_from_the_inside_out():
-    make = env_maker(["ChainSearch-v0"], ["SearchR1Reward", "ToolCost(per_call=0.1)"], {})
+    make = EnvMaker(["ChainSearch-v0"], ["SearchR1Reward", "ToolCost(per_call=0.1)"], {})
     env = make("ChainSearch-v0", 1)
     assert [type(env).__name__, type(env.env).__name__] == ["ToolCost", "SearchR1Reward"]
 
 
 def test_no_task_means_the_first():
-    env = env_maker(["Gcd-v0", "NextTerm-v0"], [], {})(None, 0)
+    env = EnvMaker(["Gcd-v0", "NextTerm-v0"], [], {})(None, 0)
     assert env.reset(seed=0)[1]["task"] == "rlvr/Gcd-v0"
 
 
 def test_unknown_wrappers_and_arguments_are_named():
     with pytest.raises(ConfigError, match="no wrapper 'Horizn'; did you mean 'Horizon'"):
-        env_maker(["Gcd-v0"], ["Horizn(turns=1)"], {})
+        EnvMaker(["Gcd-v0"], ["Horizn(turns=1)"], {})
     with pytest.raises(ConfigError, match=r"wrapper Horizon: .*'trns'"):
-        env_maker(["ChainSearch-v0"], ["Horizon(trns=1)"], {})("ChainSearch-v0", 0)
+        EnvMaker(["ChainSearch-v0"], ["Horizon(trns=1)"], {})("ChainSearch-v0", 0)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,24 @@ def test_curricula_that_do_not_exist_or_lack_something_are_named():
         make_curriculum("fixd", ["Gcd-v0"], (0,), 0)
     with pytest.raises(ConfigError, match=r"curriculum linear: .*'steps'"):
         make_curriculum("linear", ["Gcd-v0"], (0, 1), 0)
+
+
+def test_what_wrappers_remember_is_shared_and_goes_on():
+    make = EnvMaker(["Gcd-v0"], ["HintOnFailure()"], {})
+    first, second = make(None, 1), make(None, 1)
+    assert first.memory is second.memory
+    for _ in range(20):  # more than its patience
+        first.reset(options={"problem_seed": 5})
+        first.step("no")
+    state = make.state_dict()
+    hinted = second.reset(options={"problem_seed": 5})[1]["hint_level"]
+    assert hinted > 0
+    again = EnvMaker(["Gcd-v0"], ["HintOnFailure()"], {})
+    again.load_state_dict(state)
+    assert again.state_dict() == state  # before there is an environment
+    assert again(None, 1).reset(options={"problem_seed": 5})[1]["hint_level"] == hinted
+    early = EnvMaker(["Gcd-v0"], ["HintOnFailure()"], {})
+    env = early(None, 1)
+    early.load_state_dict(state)
+    assert env.reset(options={"problem_seed": 5})[1]["hint_level"] == hinted
+    assert EnvMaker(["Gcd-v0"], ["FormatReward"], {}).state_dict() == {}

@@ -119,7 +119,7 @@ def run_broken(config):
         def reset(self, **_):
             raise RuntimeError("this environment is broken")
 
-    whole = parts.env_maker(config.tasks, (), {})
+    whole = parts.EnvMaker(config.tasks, (), {})
 
     def make(task, difficulty):
         env = whole(task, 0)
