@@ -20,7 +20,7 @@ FILES = (
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_list_names_what_the_docs_call_experimental(name):
-    module = importlib.import_module(f"rlvr_envs.agents.grpo.{name}")
+    module = importlib.import_module(f"rlvr_envs.agents.grpo.formulas.{name}")
     own = {
         function.__name__: inspect.getdoc(function) or ""
         for _, function in inspect.getmembers(module, inspect.isfunction)
