@@ -289,7 +289,7 @@ def ladder_grows(task_id: str) -> None:
 
 
 def _description_length(task_id: str, rung: int) -> float:
-    count = _count(task_id, 24)
+    count = _count(task_id, 16)
     texts = [canonical(to_json(i.problem)) for i in _instances(task_id, count, rungs=(rung,))]
     return round(sum(map(len, texts)) / len(texts), 1)
 
