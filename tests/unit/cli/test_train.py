@@ -54,6 +54,8 @@ def command(words, interrupted):
     if not child:
         for number, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        # What a script starts in its background ignores Ctrl-C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             status = main(words)
         except SystemExit as stopped:  # the command line was wrong, or asked for help
