@@ -17,13 +17,18 @@ def test_busy(number):
         pass
 """
 MIXED = """
-import os, signal, pytest
+import os, pathlib, signal, pytest
 def test_right(): pass
 def test_wrong(): assert False, "as planned"
 def test_left_out(): pytest.skip("no reason")
 @pytest.mark.xfail
 def test_expected(): assert False
 def test_killed(): os.kill(os.getpid(), signal.SIGKILL)
+def test_killed_once():
+    mark = pathlib.Path(__file__).with_name("mark")
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
 def test_after(): pass
 """
 
@@ -52,10 +57,10 @@ def test_a_killed_test_is_a_failed_one_and_the_rest_goes_on(tmp_path):
     (tmp_path / "test_mixed.py").write_text(MIXED)
     done = run(tmp_path)
     last, expected = done.stdout.splitlines()[-2:]
-    assert last == "2 passed, 2 failed, 1 skipped"
+    assert last == "3 passed, 2 failed, 1 skipped"
     assert expected == "and 1 failed as expected"
     assert "as planned" in done.stdout
-    assert "test 4 of 6 ended by signal 9" in done.stdout
+    assert "test 4 of 7 ended by signal 9" in done.stdout
     assert done.returncode == 1
 
 
