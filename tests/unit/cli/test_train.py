@@ -95,6 +95,7 @@ def rlvr(folder, *commands):
         text=True,
         check=False,
         cwd=folder,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)

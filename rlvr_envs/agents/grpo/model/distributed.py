@@ -8,6 +8,7 @@ optimiser state in each. Both are torch's own: what accelerate makes of a model 
 FSDP2, whatever it was told, and could not be tested there.
 """
 
+import atexit
 import copy
 import inspect
 import os
@@ -25,6 +26,12 @@ from rlvr_envs.evaluation.local_model import pick_device
 
 # How long the others wait for one of them, which may be evaluating or writing a checkpoint.
 PATIENCE = timedelta(hours=2)
+
+# Groups that were parted from. Whatever holds a group last joins its threads, which may need the
+# interpreter's lock for their last tensors. DDP's reducer keeps that lock meanwhile, and so would
+# now and then wait for ever; Python's own handle lets go of it, so it has to outlive the model.
+_parted: list[Any] = []
+atexit.register(_parted.clear)
 
 
 class Workers:
@@ -190,6 +197,7 @@ class Workers:
     def close(self) -> None:
         """Part from the others; for all, at the end."""
         if self.size > 1:
+            _parted.append(distributed.group.WORLD)
             distributed.destroy_process_group()
 
 

@@ -3,6 +3,7 @@
 The tests run this file as a program, which imports everything once and forks the workers.
 """
 
+import contextlib
 import json
 import os
 import socket
@@ -23,6 +24,7 @@ KINDS = ("ddp", "fsdp")
 ALONE = (((0, 1), (2, 3, 4), (5,)),)
 SHARED = (((0, 1), (5,)), ((2, 3, 4),))
 STEPS = 4
+ROUNDS = 20
 LENGTHS = (9, 3, 7, 5, 8, 2)
 
 
@@ -145,10 +147,26 @@ def fork(jobs):
     return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 
-def free_port():
-    with socket.socket() as place:
-        place.bind(("127.0.0.1", 0))
-        return place.getsockname()[1]
+def part(rank, ports, folder):
+    """Meet, train and part, again and again: in torch, parting may wait for ever."""
+    for port in ports:
+        os.environ.update(environment("ddp", rank, port))
+        workers = Workers("cpu")
+        model = torch.nn.Linear(2, 1)
+        model, _ = workers.wrap(model, torch.optim.SGD(model.parameters()))
+        workers.backward(model(torch.ones(1, 2)).sum())
+        workers.gather_objects(rank)
+        workers.close()
+        del model  # it may have been the last to hold what they met in
+    torch.save(len(ports), folder / f"parted-{rank}.pt")
+
+
+def free_ports(count):
+    with contextlib.ExitStack() as places:
+        taken = [places.enter_context(socket.socket()) for _ in range(count)]
+        for place in taken:
+            place.bind(("127.0.0.1", 0))
+        return [place.getsockname()[1] for place in taken]
 
 
 def main(folder):
@@ -159,12 +177,12 @@ def main(folder):
     torch.set_num_threads(1)
     codes = fork([lambda: work("one", 0, 0, folder)])
     for kind in KINDS:
-        port = free_port()
+        [port] = free_ports(1)
         codes += fork([lambda k=kind, r=rank, p=port: work(k, r, p, folder) for rank in (0, 1)])
     # Half the way in one kind, the other half in another.
     for kind, other in (("fsdp", "one"), ("one", "fsdp"), ("fsdp", "ddp")):
         begun = torch.load(folder / f"half-{other}-0.pt", weights_only=True)
-        port = free_port()
+        [port] = free_ports(1)
         codes += fork(
             [
                 lambda k=kind, r=rank, p=port, b=begun: work(k, r, p, folder, b)
@@ -173,6 +191,8 @@ def main(folder):
         )
         for path in folder.glob(f"{kind}-resumed-*.pt"):
             path.rename(path.with_name(f"{other}-then-{path.name}"))
+    ports = free_ports(ROUNDS)
+    codes += fork([lambda r=rank: part(r, ports, folder) for rank in (0, 1)])
     print(json.dumps(codes))  # noqa: T201 - to the test
 
 
@@ -268,6 +288,11 @@ def test_numbers_and_objects_go_around(runs, kind):
         assert told["objects"] == [{"rank": 0}, {"rank": 1}]
         assert told["broadcast"] == "of 0"
         assert told["sum"] == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_parting_does_not_wait(runs, rank):
+    assert runs[f"parted-{rank}"] == ROUNDS
 
 
 def test_one_process_needs_nothing(runs, monkeypatch):

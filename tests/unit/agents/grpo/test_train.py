@@ -152,7 +152,7 @@ if __name__ == "__main__":
 def trained(config, each=None, **more):
     told = json.dumps({"config": asdict(config), "each": each, **more})
     done = subprocess.run(
-        [sys.executable, __file__, told], capture_output=True, text=True, check=False
+        [sys.executable, __file__, told], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1]) if each else None
