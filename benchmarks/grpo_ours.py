@@ -20,8 +20,7 @@ from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Episode, Segment
 from rlvr_envs.agents.grpo.model.distributed import Workers
-from rlvr_envs.agents.grpo.rollout import Rollout
-from rlvr_envs.agents.grpo.run import Run, make_sampler, refresh
+from rlvr_envs.agents.grpo.run import Run, make_rollout, make_sampler, refresh
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.agents.grpo.train import learn
 from rlvr_envs.agents.grpo.update import Learner, make_optimizer, update
@@ -121,14 +120,7 @@ class Steps:
             learner=parts,
             chat=chat,
             sampler=sampler,
-            rollout=Rollout(
-                make_env,
-                sampler,
-                chat,
-                max_tokens=config.max_tokens,
-                context=config.context,
-                temperature=config.temperature,
-            ),
+            rollout=make_rollout(config, make_env, sampler, chat),
             make_env=make_env,
             curriculum=Rotation(work.groups),
             metrics=Metrics(Path(self._folder.name), quiet=True),

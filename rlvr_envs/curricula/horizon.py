@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.curricula._seeded import checked, is_count
 from rlvr_envs.curricula.base import Proposal
 
 
@@ -43,17 +44,17 @@ class GrowingHorizon:
         window: int = 10,
     ) -> None:
         self.stages = tuple(stages)
-        if not self.stages or not all(_is_count(stage) for stage in self.stages):
+        if not self.stages or not all(is_count(stage) for stage in self.stages):
             raise ConfigError(f"stages are integers from 1, at least one; got {stages!r}")
         if any(later <= earlier for earlier, later in pairwise(self.stages)):
             raise ConfigError(
                 f"each stage has a longer horizon than the one before; got {stages!r}"
             )
-        if steps_per_stage is not None and not _is_count(steps_per_stage):
+        if steps_per_stage is not None and not is_count(steps_per_stage):
             raise ConfigError(f"steps_per_stage is an integer from 1, got {steps_per_stage!r}")
         if promote_at is not None and not 0 < promote_at <= 1:
             raise ConfigError(f"promote_at is in (0, 1], got {promote_at!r}")
-        if not _is_count(window):
+        if not is_count(window):
             raise ConfigError(f"window is an integer from 1, got {window!r}")
         if steps_per_stage is None and promote_at is None:
             raise ConfigError("no stage would ever end: give steps_per_stage, promote_at or both")
@@ -90,13 +91,7 @@ class GrowingHorizon:
         Raises:
             ConfigError: a score is not a number in [0, 1].
         """
-        for score in scores:
-            if not 0 <= score <= 1:
-                raise ConfigError(
-                    f"a score is in [0, 1], got {score!r} on {task}: record verdicts' scores, not "
-                    "shaped rewards, and leave out what was not scored"
-                )
-        self._scores += map(float, scores)
+        self._scores += checked(task, scores)
 
     def end_step(self) -> None:
         """Take down that a training step is over, which may end the stage."""
@@ -148,7 +143,3 @@ class GrowingHorizon:
             raise ConfigError(f"not the state of a growing horizon: {state!r:.200}")
         self._stage, self._steps = stage, steps
         self._scores, self._means = kept
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

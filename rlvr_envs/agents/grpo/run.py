@@ -111,14 +111,7 @@ def begin(
         learner=learner,
         chat=chat,
         sampler=sampler,
-        rollout=Rollout(
-            make_env,
-            sampler,
-            chat,
-            max_tokens=config.max_tokens,
-            context=config.context,
-            temperature=config.temperature,
-        ),
+        rollout=make_rollout(config, make_env, sampler, chat),
         make_env=make_env,
         curriculum=curriculum,
         metrics=Metrics(
@@ -134,6 +127,18 @@ def begin(
     elif workers.is_main:
         write_config(config, folder)
     return run
+
+
+def make_rollout(config: Config, make_env: MakeEnv, sampler: Sampler, chat: Chat) -> Rollout:
+    """Return what plays episodes within a configuration's limits."""
+    return Rollout(
+        make_env,
+        sampler,
+        chat,
+        max_tokens=config.max_tokens,
+        context=config.context,
+        temperature=config.temperature,
+    )
 
 
 def make_sampler(config: Config, model: Any, chat: Chat, bf16: bool) -> Sampler:

@@ -11,6 +11,7 @@ from rlvr_envs.agents.grpo.batch import Batch, batch, micro_batches
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Episode
 from rlvr_envs.agents.grpo.formulas.loss import balanced_weights, token_mean
+from rlvr_envs.agents.grpo.formulas.turns import spread_turns
 from rlvr_envs.agents.grpo.model import policy
 from rlvr_envs.agents.grpo.model.distributed import Workers
 from rlvr_envs.agents.grpo.objective import Scored, Tally, Whole, advantages_of, micro_loss
@@ -39,8 +40,12 @@ class Learner:
     pad_token: int
     bf16: bool = False
 
-    def scores(self, given: Batch) -> tuple[Tensor, Tensor]:
-        """Return log-probabilities and entropies (B, T) of what the model wrote in a batch."""
+    def scores(self, given: Batch, *, entropy: bool = False) -> tuple[Tensor, Tensor]:
+        """Return log-probabilities (B, T) of what the model wrote, and entropies or 0.
+
+        Entropies have a gradient only where it counts.
+        """
+        with_gradient = self.config.entropy_coef > 0
         with self._precision():
             logps, entropies = policy.token_logps(
                 self.model,
@@ -48,7 +53,7 @@ class Learner:
                 given.attention,
                 wanted=given.mask,
                 temperature=self.config.temperature,
-                entropy=True,
+                entropy=entropy and (with_gradient or "detached"),
             )
         return logps, torch.zeros_like(logps) if entropies is None else entropies
 
@@ -192,7 +197,7 @@ def _move(
     def loss_of(given: Batch, chunk: Sequence[int]) -> Tensor:
         # First, since adapters are set to other values for it and back.
         reference = learner.reference_scores(given)
-        logps, entropies = learner.scores(given)
+        logps, entropies = learner.scores(given, entropy=True)
         scored = Scored(
             mask=given.mask,
             old=_padded([old[i] for i in chunk], logps) if old else logps.detach(),
@@ -239,7 +244,7 @@ def _of_tokens(advantages: Tensor, turns: Tensor) -> Tensor:
     """Return (B, K) as it is for K = 1, else each token's turn's advantage, (B, T)."""
     if advantages.shape[1] == 1:
         return advantages
-    return advantages.gather(1, turns.clamp(min=0).long())
+    return spread_turns(advantages, turns)
 
 
 def _padded(rows: Sequence[Tensor], like: Tensor) -> Tensor:

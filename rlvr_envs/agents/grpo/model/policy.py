@@ -9,7 +9,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import torch
@@ -123,7 +123,7 @@ def token_logps(
     *,
     wanted: Tensor | None = None,
     temperature: float = 1.0,
-    entropy: bool = False,
+    entropy: bool | Literal["detached"] = False,
 ) -> tuple[Tensor, Tensor | None]:
     """Return the log-probability of each token given those before it, and entropies if asked.
 
@@ -141,7 +141,8 @@ def token_logps(
         attention: (B, T), false at padding.
         wanted: (B, T), true where log-probabilities are of interest; everywhere if None.
         temperature: what logits are divided by.
-        entropy: whether to compute entropies.
+        entropy: whether to compute entropies; "detached" ones have no gradient, and take less
+            memory.
 
     Raises:
         ConfigError: the temperature is not above 0.
@@ -181,7 +182,9 @@ def token_logps(
     return found[..., 0], found[..., 1] if entropy else None
 
 
-def _measure(logits: Tensor, targets: Tensor, temperature: float, entropy: bool) -> Tensor:
+def _measure(
+    logits: Tensor, targets: Tensor, temperature: float, entropy: bool | Literal["detached"]
+) -> Tensor:
     """Return (N, 2), the targets' log-probabilities and the entropies, from logits (N, V)."""
     logits = logits if logits.dtype == torch.float64 else logits.float()
     if temperature != 1.0:
@@ -189,7 +192,8 @@ def _measure(logits: Tensor, targets: Tensor, temperature: float, entropy: bool)
     total = logits.logsumexp(-1)
     logps = logits.gather(-1, targets[:, None])[:, 0] - total
     if entropy:
-        entropies = total - (logits.softmax(-1) * logits).sum(-1)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and entropy != "detached"):
+            entropies = total - (logits.softmax(-1) * logits).sum(-1)
     else:
         entropies = torch.zeros_like(logps)
     return torch.stack([logps, entropies], -1)

@@ -422,3 +422,14 @@ def test_a_missing_gpu_or_package_is_said(monkeypatch):
     policy.check(Config())
     with pytest.raises(DependencyError, match=r"needs peft: pip install .rlvr-envs\[lora\]"):
         policy.check(Config(lora_rank=4))
+
+
+def test_detached_entropies_are_the_same_without_a_gradient(data):
+    model, (ids, attention) = llama(), data
+    logps, entropies = policy.token_logps(model, ids, attention, entropy="detached")
+    _, wanted = policy.token_logps(model, ids, attention, entropy=True)
+    assert torch.equal(entropies, wanted.detach())
+    found = gradients(model, logps.sum() + entropies.sum())
+    alone, _ = policy.token_logps(model, ids, attention)
+    for name, gradient in gradients(model, alone.sum()).items():
+        assert torch.equal(found[name], gradient)
