@@ -104,6 +104,14 @@ class Leak(SumTask):
         return f"What is {problem.a} + {problem.b}? (Do not say {problem.total}.)"
 
 
+class TellsTheAnswer(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def verify(self, problem, answer):
+        right = answer.strip() == str(problem.total)
+        return Verdict.correct() if right else Verdict.wrong(f"not {problem.total}")
+
+
 class NothingHidden(SumTask):
     __doc__ = SumTask.__doc__
 
@@ -172,6 +180,7 @@ FAULTS = [
     (RaisingVerifier, "trouble_earns_nothing"),
     (GlobalRandomness, "global_randomness_is_untouched"),
     (Leak, "prompt_shows_nothing_hidden"),
+    (TellsTheAnswer, "details_keep_the_answer"),
     (NothingHidden, "oracle_earns_full_marks"),
     (TinySpace, "neighbouring_seeds_share_nothing"),
     (ConstantAnswer, "guessing_does_not_pay"),
