@@ -18,7 +18,9 @@ Estimator = Literal[
     "weighted_reinforce",
     "asym_re",
     "pacs",
+    "drpo",
     "dr_mas_experimental",
+    "tempo_experimental",
     "trloo",
 ]
 
@@ -84,6 +86,10 @@ class Config:
     # Objective
     advantage: Estimator = "dr_grpo"
     """What an episode's reward is worth beside the others' (`advantage`)."""
+    length_temperature: float = 0.1
+    """For advantage=drpo: the lower, the more of its weight goes to the shortest right answers."""
+    ace_experimental: float = 0.0
+    """How much harder to push away wrong answers that training has made likelier (ACE's alpha)."""
     objective: Literal[
         "clipped",
         "reinforce",

@@ -35,6 +35,7 @@ class Episode:
         reward: what the environment paid, summed over turns; NaN if it was not scored.
         score: the verdict's, which wrappers leave alone; NaN if it was not scored.
         turn_rewards: what it paid at each turn.
+        max_tokens: the most tokens of an action, where a proposal had a limit of its own.
         finished: whether the episode came to its end: False where the limit of tokens cut the last
             action off, or where the context was full.
         status: the verdict's status, or "context" where the context was full before the end.
@@ -50,6 +51,7 @@ class Episode:
     reward: float = float("nan")
     score: float = float("nan")
     turn_rewards: list[float] = field(default_factory=list)
+    max_tokens: int | None = None
     finished: bool = False
     status: str = ""
     texts: list[str] = field(default_factory=list)

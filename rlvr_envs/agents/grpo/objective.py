@@ -1,7 +1,7 @@
 """What a configuration minimises, put together from the functions of `advantage` and `loss`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -9,7 +9,13 @@ from torch import Tensor
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Episode
 from rlvr_envs.agents.grpo.formulas import advantage, advantage_variants, loss, loss_variants
-from rlvr_envs.agents.grpo.formulas.sequence_loss import pacs, slopes
+from rlvr_envs.agents.grpo.formulas.sequence_loss import (
+    drpo,
+    length_weights,
+    log_likelihoods,
+    pacs,
+    slopes,
+)
 
 _OF_GROUPS = {
     "reinforce": advantage.reinforce,
@@ -30,6 +36,9 @@ _TIMES_RATIO = ("k1", "forward_kl", "jensen_shannon")
 
 # MC-GRPO's bound on advantages, which are boundless where most rewards of a group agree.
 _MC_GRPO_LIMIT = 4.0
+
+# DRPO's tau, as in its authors' scripts.
+_DRPO_TEMPERATURE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +67,14 @@ def groups_of(episodes: Sequence[Episode], config: Config) -> Groups:
         row = rows.setdefault(episode.group, len(rows))
         column = columns[row] = columns.get(row, -1) + 1
         place.append((row, column))
-    rewards = torch.full((len(rows), max(columns.values()) + 1), torch.nan)
+    # At least two, so that an episode alone in its group is one without others to everybody.
+    rewards = torch.full((len(rows), max(2, max(columns.values()) + 1)), torch.nan)
     where = torch.tensor(place)
     earned = torch.tensor([episode.reward for episode in episodes])
     if config.overlong == "penalty":
-        longest = torch.tensor([_longest_action(episode) for episode in episodes])
+        left = torch.tensor([_tokens_left(episode, config.max_tokens) for episode in episodes])
         earned = earned + advantage.overlong_penalty(
-            longest, longest=config.max_tokens, buffer=config.overlong_buffer
+            config.max_tokens - left, longest=config.max_tokens, buffer=config.overlong_buffer
         )
     rewards[where[:, 0], where[:, 1]] = earned
     return Groups(where, rewards)
@@ -78,8 +88,8 @@ def advantages_of(episodes: Sequence[Episode], config: Config) -> tuple[Tensor, 
         config: names the estimator.
 
     Returns:
-        Advantages (B, K), where K is 1, or the number of turns for estimators that tell turns
-        apart; and a boolean (B,) that is false for what was not scored and what is left out.
+        Advantages (B, K), where K is 1, or the number of turns or tokens for estimators that tell
+        those apart; and a boolean (B,) that is false for what was not scored and what is left out.
     """
     groups = groups_of(episodes, config)
     earned = groups.spread(groups.rewards)
@@ -89,26 +99,42 @@ def advantages_of(episodes: Sequence[Episode], config: Config) -> tuple[Tensor, 
     for name in config.leave_out:
         part = _LEFT_OUT[name]
         kept &= torch.tensor([not episode.info.get(part) for episode in episodes])
-    if config.advantage == "pacs":
-        return groups.spread(_pacs(groups.rewards))[:, None], kept
-    if config.advantage == "mc_grpo":
-        table, chosen = advantage.mc_grpo(groups.rewards, limit=_MC_GRPO_LIMIT)
-        return groups.spread(table)[:, None], kept & groups.spread(chosen)
-    if config.advantage == "trloo":
-        return groups.spread(advantage.trloo(_of_turns(episodes, groups))), kept
-    if config.advantage == "reinforce_plus_plus":
-        lengths = torch.tensor([episode.n_trained for episode in episodes])
-        tokens = torch.arange(int(lengths.max())) < lengths[:, None]
-        return advantage.reinforce_plus_plus(earned, tokens)[:, :1], kept
-    if config.advantage == "dr_mas_experimental":
-        names = sorted({episode.task for episode in episodes})
-        labels = torch.tensor([names.index(episode.task) for episode in episodes])
-        return advantage.dr_mas(earned, labels)[:, None], kept
-    return groups.spread(_OF_GROUPS[config.advantage](groups.rewards))[:, None], kept
+    match config.advantage:
+        case "reinforce_plus_plus":
+            worth = _reinforce_plus_plus(episodes, earned)
+        case "dr_mas_experimental":
+            worth = _dr_mas(episodes, earned)
+        case "mc_grpo":
+            table, chosen = advantage.mc_grpo(groups.rewards, limit=_MC_GRPO_LIMIT)
+            worth = groups.spread(table)
+            kept &= groups.spread(chosen)
+        case "pacs":
+            worth = groups.spread(_pacs(groups.rewards))
+        case "drpo":
+            worth = groups.spread(_drpo(episodes, groups, config))
+        case "tempo_experimental":
+            worth = groups.spread(_tempo(episodes, groups))
+        case "trloo":
+            worth = groups.spread(advantage.trloo(_of_turns(episodes, groups)))
+        case estimator:
+            worth = groups.spread(_OF_GROUPS[estimator](groups.rewards))
+    return worth if worth.ndim == 2 else worth[:, None], kept
 
 
 # Mini-o3's and SimpleTIR's masks. What a task counts as malformed had no call and no answer.
 _LEFT_OUT = {"over_turn_experimental": "out_of_turns", "void_turn_experimental": "malformed"}
+
+
+def _reinforce_plus_plus(episodes: Sequence[Episode], rewards: Tensor) -> Tensor:
+    lengths = torch.tensor([episode.n_trained for episode in episodes])
+    tokens = torch.arange(int(lengths.max())) < lengths[:, None]
+    return advantage.reinforce_plus_plus(rewards, tokens)[:, :1]
+
+
+def _dr_mas(episodes: Sequence[Episode], rewards: Tensor) -> Tensor:
+    names = sorted({episode.task for episode in episodes})
+    labels = torch.tensor([names.index(episode.task) for episode in episodes])
+    return advantage.dr_mas(rewards, labels)
 
 
 def _pacs(rewards: Tensor) -> Tensor:
@@ -117,12 +143,54 @@ def _pacs(rewards: Tensor) -> Tensor:
     There the log-ratios are 0, so that its gradient is REINFORCE's with these advantages and the
     answers' sums over tokens.
     """
-    steepness = slopes(lambda ratios: pacs(ratios, rewards), torch.zeros_like(rewards))
-    return -steepness * (~rewards.isnan()).sum()
+    solved = _solved(rewards)
+    steepness = slopes(lambda ratios: pacs(ratios, solved), torch.zeros_like(solved))
+    return -steepness * (~solved.isnan()).sum()
 
 
-def _longest_action(episode: Episode) -> int:
-    return max((len(action.tokens) for action in episode.actions), default=0)
+def _drpo(episodes: Sequence[Episode], groups: Groups, config: Config) -> Tensor:
+    """Return what DRPO multiplies each answer's mean log-probability by where nothing has moved.
+
+    As in `_pacs`, so that its gradient is REINFORCE's with answers' means over tokens.
+    """
+    scores, lengths = torch.zeros_like(groups.rewards), torch.ones_like(groups.rewards)
+    for (row, column), episode in zip(groups.place.tolist(), episodes, strict=True):
+        logps = [logp for action in episode.actions for logp in action.logps or ()]
+        if logps:
+            scores[row, column], lengths[row, column] = sum(logps) / len(logps), len(logps)
+    weights = length_weights(
+        lengths, longest=config.max_tokens, temperature=config.length_temperature
+    )
+    solved = _solved(groups.rewards)
+    steepness = slopes(
+        lambda given: drpo(given, solved, weights, temperature=_DRPO_TEMPERATURE), scores
+    )
+    return -steepness * (~solved.isnan()).sum()
+
+
+def _solved(rewards: Tensor) -> Tensor:
+    """Return 1 for full marks, 0 for less, and NaN for what was not scored."""
+    return (rewards >= 1).to(rewards).masked_fill(rewards.isnan(), torch.nan)
+
+
+def _tempo(episodes: Sequence[Episode], groups: Groups) -> Tensor:
+    """Return advantages of tokens (N, G, T), by the prefixes that a group's episodes share."""
+    longest = max(episode.n_tokens for episode in episodes)
+    tokens = torch.zeros((*groups.rewards.shape, longest), dtype=torch.long)
+    there = torch.zeros_like(tokens, dtype=torch.bool)
+    for (row, column), episode in zip(groups.place.tolist(), episodes, strict=True):
+        said = [token for segment in episode.segments for token in segment.tokens]
+        tokens[row, column, : len(said)] = torch.tensor(said, dtype=torch.long)
+        there[row, column, : len(said)] = True
+    # A group at a time: it takes memory for every pair of a group's episodes.
+    parts = zip(groups.rewards.split(1), tokens.split(1), there.split(1), strict=True)
+    return torch.cat([advantage_variants.tempo(*part) for part in parts])
+
+
+def _tokens_left(episode: Episode, max_tokens: int) -> int:
+    """Return how far the longest action stayed under the limit of its tokens."""
+    longest = max((len(action.tokens) for action in episode.actions), default=0)
+    return (episode.max_tokens or max_tokens) - longest
 
 
 def _of_turns(episodes: Sequence[Episode], groups: Groups) -> Tensor:
@@ -191,6 +259,8 @@ def micro_loss(
 ) -> Tensor:
     """Return a micro-batch's share of the loss, a scalar with gradient."""
     mask = batch.mask
+    if config.ace_experimental and batch.reference is not None:
+        batch = replace(batch, advantages=_ace(config, logps, batch))
     ratio = _ratio(config, logps, batch)
     losses = _losses(config, ratio, logps, batch)
     if config.mismatch != "none":
@@ -244,6 +314,15 @@ def _losses(config: Config, ratio: Tensor, logps: Tensor, batch: Scored) -> Tens
             low, high = clip
             losses = loss.clipped(ratio, advantages, low=low, high=high, dual=config.clip_dual)
     return losses
+
+
+def _ace(config: Config, logps: Tensor, batch: Scored) -> Tensor:
+    """Return the advantages, larger for wrong answers that have become likelier."""
+    moved = logps.detach() - batch.reference
+    shifts = log_likelihoods(moved, batch.mask, by_length=True)[:, None]
+    return advantage_variants.ace(
+        batch.advantages, shifts.expand_as(batch.advantages), alpha=config.ace_experimental
+    )
 
 
 def _correction(config: Config, batch: Scored) -> Tensor:

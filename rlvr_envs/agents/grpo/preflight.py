@@ -12,7 +12,21 @@ from rlvr_envs.evaluation.local_model import pick_device
 from rlvr_envs.evaluation.plan import read_difficulties, read_knobs
 
 # Estimators for which an episode alone in its group always has the advantage 0, or none at all.
-_COMPARING = ("dr_grpo", "grpo", "rloo", "lite_ppo", "bnpo", "mc_grpo", "trloo", "asym_re", "pacs")
+_COMPARING = (
+    "dr_grpo",
+    "grpo",
+    "rloo",
+    "lite_ppo",
+    "bnpo",
+    "mc_grpo",
+    "trloo",
+    "asym_re",
+    "pacs",
+    "drpo",
+    "tempo_experimental",
+)
+# Estimators that tell an answer's turns or tokens apart.
+_FINE = ("trloo", "tempo_experimental")
 _COUNTS = {
     "steps": 1,
     "groups": 1,
@@ -35,9 +49,15 @@ _COUNTS = {
     "samples": 0,
 }
 _RANGES = {"warm_start_noise": (0.0, 1.0), "mismatch_limit": (1.0, float("inf"))}
-_ABOVE_0 = ("temperature", "learning_rate", "warm_start_learning_rate", "max_grad_norm")
-_BOUNDED = ("bnpo", "psr", "nsr", "weighted_reinforce", "pacs")  # which take rewards from 0 to 1
-_FROM_0 = ("clip_low", "clip_high", "kl_coef", "entropy_coef", "weight_decay")
+_ABOVE_0 = (
+    "temperature",
+    "learning_rate",
+    "warm_start_learning_rate",
+    "max_grad_norm",
+    "length_temperature",
+)
+_BOUNDED = ("bnpo", "psr", "nsr", "weighted_reinforce", "pacs", "drpo")  # rewards from 0 to 1
+_FROM_0 = ("clip_low", "clip_high", "kl_coef", "entropy_coef", "weight_decay", "ace_experimental")
 
 
 def check(config: Config) -> None:
@@ -132,12 +152,24 @@ def _check_objective(config: Config) -> None:
             f"overlong_buffer is from 1 to max_tokens = {config.max_tokens}, got "
             f"{config.overlong_buffer}"
         )
-    if config.advantage == "trloo":
-        told = "advantage=trloo has one advantage for each turn"
+    _check_grain(config)
+
+
+def _check_grain(config: Config) -> None:
+    """What looks at whole answers needs one advantage for each."""
+    if config.ace_experimental and config.kl == "none":
+        raise ConfigError(
+            "ace_experimental compares with the reference model: there is none with kl=none (take "
+            "kl=k3 with kl_coef=0)"
+        )
+    if config.advantage in _FINE:
+        told = f"advantage={config.advantage} has more than one advantage for an answer"
         if config.ratio == "sequence":
             raise ConfigError(f"a sequence's ratio has one advantage: {told}; take ratio=token")
         if config.aggregation == "balanced":
             raise ConfigError(f"balanced aggregation needs one for an answer: {told}")
+        if config.ace_experimental:
+            raise ConfigError(f"ace_experimental looks at whole answers: {told}")
 
 
 def _check_places(config: Config) -> None:

@@ -67,6 +67,12 @@ PRESETS: dict[str, dict[str, Any]] = {
     "soft_adaptive": {"advantage": "grpo", "objective": "soft_adaptive"},
     # arXiv 2509.02522, with one update a step
     "pacs": {"advantage": "pacs", "objective": "reinforce", "aggregation": "sequence_sum"},
+    # arXiv 2510.04474, with one update a step, which makes its trust region idle
+    "drpo": {"advantage": "drpo", "objective": "reinforce", "aggregation": "sequence_mean"},
+    # arXiv 2602.21420; its shape and strength are others' reports
+    "ace_experimental": {"advantage": "grpo", "kl": "k3", "kl_coef": 0.0, "ace_experimental": 1.0},
+    # arXiv 2509.18314, by its abstract
+    "tempo_experimental": {"advantage": "tempo_experimental", "clip_high": 0.2},
     # arXiv 2506.20520
     "asym_re": {"advantage": "asym_re", "objective": "reinforce", "aggregation": "sequence_sum"},
     # arXiv 2509.24203

@@ -132,6 +132,7 @@ class Rollout:
                     task=proposal.task or "",
                     difficulty=proposal.difficulty,
                     problem_seed=given if proposal.problem_seed is None else proposal.problem_seed,
+                    max_tokens=proposal.response_tokens,
                 )
                 players.append(_Player(episode, (*kind, used[kind]), proposal.horizon, limit))
                 used[kind] += 1

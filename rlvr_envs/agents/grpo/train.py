@@ -9,11 +9,12 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import torch
+
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Episode
 from rlvr_envs.agents.grpo.evaluate import held_out
 from rlvr_envs.agents.grpo.formulas.advantage import informative
-from rlvr_envs.agents.grpo.objective import groups_of
 from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.preflight import check
 from rlvr_envs.agents.grpo.run import Run, begin, refresh, save
@@ -139,7 +140,8 @@ def sample(run: Run, step: int) -> tuple[list[list[Episode]], dict[str, float]]:
             first = next((episode for episode in group if episode.segments), group[0])
             if first.task:
                 run.curriculum.record(first.task, first.difficulty, scores, first.problem_seed)
-            rewards = groups_of(group, config).rewards
+            # As the environment paid them: that an answer was longer than others is no signal.
+            rewards = torch.tensor([[episode.reward for episode in group]])
             if not config.dynamic_sampling or bool(informative(rewards).any()):
                 found.append(group)
         if len(found) >= config.groups:

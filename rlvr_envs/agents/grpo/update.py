@@ -203,7 +203,7 @@ def _move(
             old=_padded([old[i] for i in chunk], logps) if old else logps.detach(),
             sampled=given.sampled,
             reference=reference,
-            advantages=_of_tokens(advantages[list(chunk)].to(logps), given.turns),
+            advantages=_of_tokens(config, advantages[list(chunk)].to(logps), given.turns),
             weights=None if weights is None else weights[list(chunk)].to(logps),
         )
         return micro_loss(config, logps, entropies, scored, whole, tally)
@@ -240,10 +240,12 @@ def _weights(
     return weights
 
 
-def _of_tokens(advantages: Tensor, turns: Tensor) -> Tensor:
-    """Return (B, K) as it is for K = 1, else each token's turn's advantage, (B, T)."""
+def _of_tokens(config: Config, advantages: Tensor, turns: Tensor) -> Tensor:
+    """Return (B, K) as it is for K = 1, else each token's advantage or its turn's, (B, T)."""
     if advantages.shape[1] == 1:
         return advantages
+    if config.advantage == "tempo_experimental":
+        return advantages[:, : turns.shape[1]]
     return spread_turns(advantages, turns)
 
 

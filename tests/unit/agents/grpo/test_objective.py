@@ -1,5 +1,6 @@
 """What a configuration minimises: advantages of a step's episodes, and losses that add up."""
 
+import math
 from dataclasses import replace
 from math import nan
 
@@ -64,6 +65,9 @@ def test_overlong_answers_are_left_out_or_pay():
     assert advantages_of(episodes, masked)[1].tolist() == [False, True, True]
     paying = replace(CONFIG, overlong="penalty", overlong_buffer=4, max_tokens=8)
     assert groups_of(episodes, paying).rewards.tolist() == [[0.0, 1.0, -0.5]]
+    for given in episodes:
+        given.max_tokens = 10  # by their proposal
+    assert groups_of(episodes, paying).rewards.tolist() == [[0.5, 1.0, 0.0]]
 
 
 def test_turns_have_advantages_of_their_own():
@@ -107,15 +111,33 @@ def test_every_estimator_of_groups_gives_one_number_an_episode(name):
     assert advantages[0] >= advantages[1]
 
 
-def test_pacs_is_reinforce_where_nothing_has_moved():
-    from rlvr_envs.agents.grpo.formulas.sequence_loss import log_ratios, pacs
+def of_whole_answers(name):
+    """Return a loss over whole answers, of log-probabilities (6, 3) now, then, and rewards."""
+    from rlvr_envs.agents.grpo.formulas import sequence_loss
 
-    episodes = [
-        episode(g, r) for g, r in ((0, 1.0), (0, 0.0), (0, 0.0), (1, 1.0), (1, nan), (1, 0.0))
-    ]
-    config = replace(CONFIG, advantage="pacs", objective="reinforce", aggregation="sequence_sum")
-    advantages, kept = advantages_of(episodes, config)
+    mask = torch.ones(6, 3, dtype=torch.bool)
+    if name == "pacs":
+        return lambda logps, old, rewards: sequence_loss.pacs(
+            sequence_loss.log_ratios(logps, old, mask).view(2, 3), rewards
+        )
+    weights = sequence_loss.length_weights(torch.full((2, 3), 3), longest=256, temperature=0.1)
+    return lambda logps, _, rewards: sequence_loss.drpo(
+        sequence_loss.log_likelihoods(logps, mask, by_length=True).view(2, 3),
+        rewards,
+        weights,
+        temperature=10.0,
+    )
+
+
+@pytest.mark.parametrize(("name", "mean"), [("pacs", "sequence_sum"), ("drpo", "sequence_mean")])
+def test_losses_of_whole_answers_are_reinforce_where_nothing_has_moved(name, mean):
+    rewards = torch.tensor([[1.0, 0.0, 0.0], [1.0, nan, 0.0]])
     old = -torch.rand(6, 3, generator=torch.Generator().manual_seed(0))
+    episodes = [episode(i // 3, float(rewards[i // 3, i % 3])) for i in range(6)]
+    for given, logps in zip(episodes, old.tolist(), strict=True):
+        given.segments[-1] = Segment((5, 5, 5), tuple(logps))
+    config = replace(CONFIG, advantage=name, objective="reinforce", aggregation=mean)
+    advantages, kept = advantages_of(episodes, config)
     mask = torch.ones(6, 3, dtype=torch.bool)
 
     def gradient(loss_of):
@@ -124,8 +146,7 @@ def test_pacs_is_reinforce_where_nothing_has_moved():
         return logps.grad
 
     def whole(logps):
-        rewards = torch.tensor([e.reward for e in episodes]).view(2, 3)
-        return pacs(log_ratios(logps, old, mask).view(2, 3), rewards)
+        return of_whole_answers(name)(logps, old, rewards)
 
     def in_parts(logps):
         chosen = kept.nonzero()[:, 0]
@@ -141,6 +162,60 @@ def test_pacs_is_reinforce_where_nothing_has_moved():
 
     assert torch.allclose(gradient(in_parts), gradient(whole), atol=1e-7)
     assert gradient(whole).abs().sum() > 0
+
+
+@pytest.mark.parametrize("name", ["pacs", "drpo"])
+def test_part_of_the_marks_is_no_right_answer_to_what_takes_two_classes(name):
+    graded = [episode(0, r) for r in (1.0, 0.7, 0.0)]
+    plain = [episode(0, r) for r in (1.0, 0.0, 0.0)]
+    config = replace(CONFIG, advantage=name)
+    assert torch.equal(advantages_of(graded, config)[0], advantages_of(plain, config)[0])
+
+
+def test_short_right_answers_weigh_more_in_drpo_and_short_wrong_ones_do_not():
+    lengths = ((1.0, 2), (1.0, 6), (0.0, 2), (0.0, 6))
+    config = replace(CONFIG, advantage="drpo", max_tokens=8, length_temperature=0.5)
+    found = advantages_of([episode(0, r, n) for r, n in lengths], config)[0][:, 0]
+    # of weights exp((1 - 2/8) / 0.5) and exp((1 - 6/8) / 0.5), times 4 answers
+    share = 1 / (1 + math.exp(-1))
+    assert found.tolist() == pytest.approx([4 * share, 4 * (1 - share), -2, -2])
+
+
+def test_tokens_at_which_answers_part_have_advantages_of_their_own():
+    config = replace(CONFIG, advantage="tempo_experimental")
+    episodes = [episode(0, 1.0), episode(0, 0.0), episode(1, 1.0, 2), episode(0, 1.0)]
+    for given, said in zip(episodes, ((5, 6, 7), (5, 8, 9), (5, 6), (5, 6, 4)), strict=True):
+        given.segments[-1] = Segment(said, (-1.0,) * len(said))
+    found, kept = advantages_of(episodes, config)
+    assert kept.all()
+    assert found.shape == (4, 5)  # two tokens of the prompt come first
+    mean, spread = 2 / 3, math.sqrt(1 / 3) + 1e-4
+    right, wrong = (1 - mean) / spread, -mean / spread
+    branch = [0, 0, 0, 1 - mean, 0]
+    assert found[0].tolist() == pytest.approx([right + step / spread for step in branch])
+    assert found[3].tolist() == pytest.approx(found[0].tolist())
+    lost = [0, 0, 0, -mean, 0]
+    assert found[1].tolist() == pytest.approx([wrong + step / spread for step in lost])
+    assert not found[2].any()  # alone in its group
+
+
+def test_wrong_answers_that_became_likelier_are_pushed_harder():
+    advantages = torch.tensor([[1.0], [-1.0], [-1.0]])
+    logps = torch.tensor([[-1.0, -1.0], [-1.0, -1.0], [-3.0, -1.0]], requires_grad=True)
+    reference = torch.tensor([[-2.0, -2.0], [-2.0, -1.0], [-1.0, -1.0]])
+    batch = Scored(
+        mask=torch.ones(3, 2, dtype=torch.bool),
+        old=logps.detach(),
+        sampled=logps.detach(),
+        reference=reference,
+        advantages=advantages,
+    )
+    config = replace(CONFIG, kl="k3", kl_coef=0.0, ace_experimental=0.5)
+    micro_loss(config, logps, torch.zeros(3, 2), batch, Whole(6, 3), Tally()).backward()
+    # by log(policy / reference) a token: +1 (but right), +0.5, -1
+    pushes = [1.0, *(-(1 + 0.5 * math.log1p(math.exp(c))) for c in (0.5, -1.0))]
+    wanted = [[-push / 6] * 2 for push in pushes]
+    assert torch.allclose(logps.grad, torch.tensor(wanted))
 
 
 def test_episodes_may_be_left_out_by_how_they_went():

@@ -118,6 +118,9 @@ SETTINGS = [
     {"aggregation": "balanced"},
     {"overlong": "mask", "aggregation": "sequence_sum"},
     {"advantage": "trloo"},
+    {"advantage": "tempo_experimental"},
+    {"advantage": "drpo", "objective": "reinforce", "aggregation": "sequence_mean"},
+    {"kl": "k3", "kl_coef": 0.0, "ace_experimental": 1.0},
     {"advantage": "reinforce_plus_plus", "objective": "cispo"},
 ]
 
@@ -255,7 +258,19 @@ EMPTY = [
 @pytest.mark.parametrize("episodes", EMPTY, ids=["broken", "unscored", "nothing written"])
 @pytest.mark.parametrize(
     "advantage",
-    ["dr_grpo", "lite_ppo", "bnpo", "ngrpo", "reinforce_plus_plus", "dr_mas_experimental", "trloo"],
+    [
+        "dr_grpo",
+        "rloo",
+        "lite_ppo",
+        "bnpo",
+        "ngrpo",
+        "reinforce_plus_plus",
+        "dr_mas_experimental",
+        "pacs",
+        "drpo",
+        "tempo_experimental",
+        "trloo",
+    ],
 )
 @pytest.mark.parametrize("aggregation", ["token_mean", "sequence_mean", "balanced"])
 def test_a_step_without_anything_to_learn_moves_nothing(episodes, advantage, aggregation):
