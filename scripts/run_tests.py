@@ -4,9 +4,10 @@
     python scripts/run_tests.py -n 2 tests/unit/core
 
 Usually this is ``pytest`` with the same arguments. Under a limit (``ulimit -t``, as login nodes of
-clusters have) a long run would be killed half-way. Then every test file is run by one short pytest
-after another, each from the test at which the last one stopped, and as many files at a time as
-``-n`` says. A test that twice needs more CPU time than the machine allows counts as failed.
+clusters have) a long run would be killed half-way. Then each test file has a pytest of its own,
+which collects once and forks a process for the tests until that has used its time, another one
+from there on, and so forth; as many files at a time as ``-n`` says. A test that twice needs more
+CPU time than the machine allows counts as failed.
 """
 
 import json
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -34,11 +35,64 @@ ENDED = (0, 1, 5)  # pytest's exit statuses of a run that came to its end
 class State:
     """How far a piece has come; kept on disk, since the process may be killed at any time."""
 
-    next: int  # the number of the first test that has not ended
-    total: int = 0
+    next: int = 0  # the number of the first test that has not ended
     stopped: bool = False  # before the machine would have done so
     counts: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+
+    def write(self, path: Path) -> None:
+        """Keep it on disk."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> "State":
+        """Return what was kept."""
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+
+class Pieces:
+    """The plugin of a file's process: forks one for each piece, and adds up what they say."""
+
+    def __init__(self, cpu_s: float, path: Path) -> None:
+        self.cpu_s, self.path, self.whole = cpu_s, path, State()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Run all tests; in a forked process, leave the rest of its piece to pytest."""
+        if session.testsfailed:
+            return None  # of what could not be collected
+        tried, total = -1, len(session.items)
+        kept = self.path.with_suffix(".piece")
+        while (start := self.whole.next) < total:
+            State(start).write(kept)
+            sys.stdout.flush()
+            child = os.fork()
+            if not child:
+                del session.items[:start]
+                session.config.pluginmanager.register(Piece(start, self.cpu_s, kept))
+                return None
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            state = State.read(kept)
+            if code < 0 and state.next == start:
+                if tried != start:
+                    tried = start  # on a busy machine the same work takes more CPU time
+                    continue
+                state.failures.append(f"test {start} of {total} ended by signal {-code}")
+                state.counts["failed"] = 1
+                state.next += 1
+            elif code >= 0 and not state.stopped and (code not in ENDED or state.next < total):
+                state.failures.append(f"a piece ended with status {code} at test {state.next}")
+                state.counts["failed"] = state.counts.get("failed", 0) + 1
+                state.next = total
+            self.add(state)
+        return True
+
+    def add(self, state: State) -> None:
+        """Add what a piece said."""
+        self.whole.next = state.next
+        self.whole.failures += state.failures
+        self.whole.counts = dict(Counter(self.whole.counts) + Counter(state.counts))
+        self.whole.write(self.path)
 
 
 class Piece:
@@ -46,13 +100,6 @@ class Piece:
 
     def __init__(self, start: int, cpu_s: float, path: Path) -> None:
         self.cpu_s, self.path, self.state = cpu_s, path, State(start)
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out what earlier pieces ran."""
-        self.state.total = len(items)
-        del items[: self.state.next]
-        self.write()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count as pytest does: a failed setup or teardown fails the test."""
@@ -76,47 +123,26 @@ class Piece:
         if nextitem is not None and time.process_time() > self.cpu_s:
             self.state.stopped = True
             item.session.shouldstop = "the piece is long enough"
-        self.write()
+        self.state.write(self.path)
         return done
 
-    def write(self) -> None:
-        """Keep the state on disk."""
-        self.path.write_text(json.dumps(asdict(self.state)), encoding="utf-8")
 
-
-def run_file(path: Path, options: list[str], cpu_s: float) -> Counter[str]:
-    """Run one file piece by piece; return how many tests passed, failed and so on."""
-    counts: Counter[str] = Counter()
-    start, tried = 0, -1
+def run_file(path: Path, options: list[str], cpu_s: float) -> tuple[Counter[str], float]:
+    """Run one file in pieces; return how many tests passed, failed and so on, and the seconds."""
+    began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        kept = Path(folder) / "piece.json"
-        while True:
-            kept.unlink(missing_ok=True)
-            piece = [str(start), str(cpu_s), str(kept)]
-            command = [sys.executable, __file__, "--piece", *piece, str(path), *options]
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-            state = State(start)
-            if kept.exists():
-                state = State(**json.loads(kept.read_text(encoding="utf-8")))
-            in_first = state.next == start and state.total > 0
-            ended_here = done.returncode < 0 and (in_first or not state.total)
-            if ended_here and tried != start:
-                tried = start  # on a busy machine the same work takes more CPU time
-                continue
-            if ended_here:
-                what = f"test {start} of {state.total}" if in_first else "the collection"
-                state.failures.append(f"{path}: {what} ended by signal {-done.returncode}")
-                counts["failed"] += 1
-                state.next += 1
-            elif not (done.returncode < 0 or state.stopped or done.returncode in ENDED):
-                state.failures.append(f"{path}\n{done.stdout}{done.stderr}")
-                counts["failed"] += 1
-            counts.update(state.counts)
-            for failure in state.failures:
-                print(f"FAILED {failure}", flush=True)
-            start = state.next
-            if start >= state.total:
-                return counts
+        kept = Path(folder) / "file.json"
+        State().write(kept)
+        command = [sys.executable, __file__, "--file", str(cpu_s), str(kept), str(path), *options]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        state = State.read(kept)
+    if done.returncode not in ENDED or (not state.counts and done.returncode == 1):
+        output = f"{done.stdout}{done.stderr}"
+        state.failures.append(f"it ended with status {done.returncode}\n{output}")
+        state.counts["failed"] = state.counts.get("failed", 0) + 1
+    for failure in state.failures:
+        print(f"FAILED {path}: {failure}", flush=True)
+    return Counter(state.counts), time.perf_counter() - began
 
 
 def in_pieces(arguments: list[str], limit_s: int) -> int:
@@ -129,10 +155,11 @@ def in_pieces(arguments: list[str], limit_s: int) -> int:
     counts: Counter[str] = Counter()
     cpu_s = max(1.0, limit_s - SPARE)
     with ThreadPoolExecutor(jobs) as pool:
-        for file, found in zip(
-            files, pool.map(lambda f: run_file(f, options, cpu_s), files), strict=True
-        ):
-            print(f"{os.path.relpath(file, ROOT)}: {dict(found)}", flush=True)
+        running = {pool.submit(run_file, file, options, cpu_s): file for file in files}
+        for job in as_completed(running):
+            found, seconds = job.result()
+            name = os.path.relpath(running[job], ROOT)
+            print(f"{name}: {dict(found)} in {seconds:.0f} s", flush=True)
             counts.update(found)
     print(", ".join(f"{counts[what]} {what}" for what in ("passed", "failed", "skipped")))
     if counts["xfailed"]:
@@ -155,12 +182,10 @@ def split(arguments: list[str]) -> tuple[list[Path], list[str], int]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one piece, all pieces, or simply pytest."""
-    if arguments[:1] == ["--piece"]:
-        start, cpu_s, report, *rest = arguments[1:]
-        return int(
-            pytest.main(["-q", *rest], plugins=[Piece(int(start), float(cpu_s), Path(report))])
-        )
+    """Run one file, all files in pieces, or simply pytest."""
+    if arguments[:1] == ["--file"]:
+        cpu_s, kept, *rest = arguments[1:]
+        return int(pytest.main(["-q", *rest], plugins=[Pieces(float(cpu_s), Path(kept))]))
     limit_s = resource.getrlimit(resource.RLIMIT_CPU)[1]
     if limit_s != resource.RLIM_INFINITY:
         return in_pieces(arguments, limit_s)
