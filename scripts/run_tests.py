@@ -4,10 +4,10 @@
     python scripts/run_tests.py -n 2 tests/unit/core
 
 Usually this is ``pytest`` with the same arguments. Under a limit (``ulimit -t``, as login nodes of
-clusters have) a long run would be killed half-way. Then each test file has a pytest of its own,
-which collects once and forks a process for the tests until that has used its time, another one
-from there on, and so forth; as many files at a time as ``-n`` says. A test that twice needs more
-CPU time than the machine allows counts as failed.
+clusters have) a long run would be killed half-way. Then a few files at a time have a pytest of
+their own, which collects once and forks a process for the tests until that has used its time,
+another one from there on, and so forth; ``-n`` says how many of them run side by side. A test that
+twice needs more CPU time than the machine allows counts as failed.
 """
 
 import json
@@ -18,9 +18,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SPARE = 3.0  # CPU seconds left to the test that runs when a piece is long enough
 LONG = ("conformance", "golden")  # folders whose files have tests of every task
+BATCH = 8  # files that are collected together
 ENDED = (0, 1, 5)  # pytest's exit statuses of a run that came to its end
 
 
@@ -51,7 +53,7 @@ class State:
 
 
 class Pieces:
-    """The plugin of a file's process: forks one for each piece, and adds up what they say."""
+    """The plugin of a batch's process: forks one for each piece, and adds up what they say."""
 
     def __init__(self, cpu_s: float, path: Path) -> None:
         self.cpu_s, self.path, self.whole = cpu_s, path, State()
@@ -127,48 +129,58 @@ class Piece:
         return done
 
 
-def run_file(path: Path, options: list[str], cpu_s: float) -> tuple[Counter[str], float]:
-    """Run one file in pieces; return how many tests passed, failed and so on, and the seconds."""
+def run_batch(files: list[Path], options: list[str], cpu_s: float) -> Counter[str]:
+    """Run some files in pieces; return how many tests passed, failed and so on."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        kept = Path(folder) / "file.json"
+        kept = Path(folder) / "batch.json"
         State().write(kept)
-        command = [sys.executable, __file__, "--file", str(cpu_s), str(kept), str(path), *options]
+        command = [sys.executable, __file__, "--batch", str(cpu_s), str(kept), *options]
+        command += map(str, files)
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         state = State.read(kept)
-    if done.returncode not in ENDED or (not state.counts and done.returncode == 1):
+    if done.returncode not in ENDED:
+        if len(files) > 1 and not state.next:  # they could not be collected: find out which
+            return sum((run_batch([file], options, cpu_s) for file in files), Counter())
         output = f"{done.stdout}{done.stderr}"
         state.failures.append(f"it ended with status {done.returncode}\n{output}")
         state.counts["failed"] = state.counts.get("failed", 0) + 1
+    name = os.path.relpath(files[0], ROOT)
+    if len(files) > 1:
+        name += f" and {len(files) - 1} after it"
     for failure in state.failures:
-        print(f"FAILED {path}: {failure}", flush=True)
-    return Counter(state.counts), time.perf_counter() - began
+        print(f"FAILED {name}: {failure}", flush=True)
+    print(f"{name}: {state.counts} in {time.perf_counter() - began:.0f} s", flush=True)
+    return Counter(state.counts)
 
 
 def in_pieces(arguments: list[str], limit_s: int) -> int:
     """Run the suite in pieces; return the exit status."""
     paths, options, jobs = split(arguments)
     found_in = [[path] if path.is_file() else path.rglob("test_*.py") for path in paths]
-    # the longest first, so that nothing waits for them alone at the end
-    files = sorted(set(chain(*found_in)), key=lambda file: (file.parent.name not in LONG, file))
-    print(f"a process may use {limit_s} s of CPU here: {len(files)} files in pieces", flush=True)
-    counts: Counter[str] = Counter()
+    batches = batched(set(chain(*found_in)))
+    print(f"a process may use {limit_s} s of CPU here: tests in {len(batches)} batches", flush=True)
     cpu_s = max(1.0, limit_s - SPARE)
     with ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(run_file, file, options, cpu_s): file for file in files}
-        for job in as_completed(running):
-            found, seconds = job.result()
-            name = os.path.relpath(running[job], ROOT)
-            print(f"{name}: {dict(found)} in {seconds:.0f} s", flush=True)
-            counts.update(found)
+        counts = sum(pool.map(lambda batch: run_batch(batch, options, cpu_s), batches), Counter())
     print(", ".join(f"{counts[what]} {what}" for what in ("passed", "failed", "skipped")))
     if counts["xfailed"]:
         print(f"and {counts['xfailed']} failed as expected")
     return 1 if counts["failed"] or not counts["passed"] else 0
 
 
+def batched(files: Iterable[Path]) -> list[list[Path]]:
+    """Return what to run together: the longest alone and first, lest all wait for it at the end."""
+    batches = []
+    for folder, group in groupby(sorted(files), key=lambda file: file.parent):
+        inside = list(group)
+        size = 1 if folder.name in LONG else BATCH
+        batches += [inside[i : i + size] for i in range(0, len(inside), size)]
+    return sorted(batches, key=lambda batch: batch[0].parent.name not in LONG)
+
+
 def split(arguments: list[str]) -> tuple[list[Path], list[str], int]:
-    """Return the paths, the options for pytest, and how many files to run at a time."""
+    """Return the paths, the options for pytest, and how many batches to run at a time."""
     jobs, options, paths = 1, [], []
     left = iter(arguments)
     for argument in left:
@@ -182,8 +194,8 @@ def split(arguments: list[str]) -> tuple[list[Path], list[str], int]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run one file, all files in pieces, or simply pytest."""
-    if arguments[:1] == ["--file"]:
+    """Run one batch, all in pieces, or simply pytest."""
+    if arguments[:1] == ["--batch"]:
         cpu_s, kept, *rest = arguments[1:]
         return int(pytest.main(["-q", *rest], plugins=[Pieces(float(cpu_s), Path(kept))]))
     limit_s = resource.getrlimit(resource.RLIMIT_CPU)[1]
