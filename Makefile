@@ -36,11 +36,13 @@ $(PLAYABLE): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report,solvers,verilog]"
 	touch $@
 
-# The constraints name every package, so first each is installed as it stands, a few at a time: a
-# machine may limit the CPU time of a process. What a package of another platform needs besides is
-# found afterwards, and everything is compiled in batches.
+# The constraints name every package, so first each is installed as it stands, a few at a time, and
+# one by one where that is killed: a machine may limit the CPU time of a process. What a package of
+# another platform needs besides is found afterwards, and everything is compiled in batches.
 PINNED = grep -v '^\#' constraints.txt
-INSTALL = xargs -n 3 $(BIN)/python -m pip install --quiet --no-deps --no-compile
+PIP = $(BIN)/python -m pip install --quiet --no-deps --no-compile
+AGAIN = $(PIP) --ignore-installed "$$one"
+INSTALL = xargs -n 3 sh -c '$(PIP) "$$@" || for one; do $(AGAIN) || $(AGAIN) || exit 255; done' pip
 COMPILE = find $(VENV)/lib rlvr_envs -name '*.py' -print0 \
 	| xargs -0 -n 250 -P 2 $(BIN)/python -W ignore -m compileall -qq || true  # some are no modules
 
@@ -53,7 +55,7 @@ $(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(SANDBOX_READY): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PINNED) | grep -v -e '^torch=' -e '^transformers=' -e '^trl=' -e '^peft=' -e '^datasets=' | $(INSTALL)
-	echo --editable . | $(INSTALL)
+	$(PIP) --editable .
 	$(COMPILE)
 	touch $@
 

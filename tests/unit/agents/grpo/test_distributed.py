@@ -161,6 +161,18 @@ def part(rank, ports, folder):
     torch.save(len(ports), folder / f"parted-{rank}.pt")
 
 
+def fail(rank, port):
+    """Break one of two, while the other waits for it."""
+    os.environ.update(environment("ddp", rank, port))
+    workers = Workers("cpu")
+    try:
+        if rank == 1:
+            raise RuntimeError("as planned")
+        workers.gather_objects(rank)
+    finally:
+        workers.close()
+
+
 def free_ports(count):
     with contextlib.ExitStack() as places:
         taken = [places.enter_context(socket.socket()) for _ in range(count)]
@@ -193,6 +205,9 @@ def main(folder):
             path.rename(path.with_name(f"{other}-then-{path.name}"))
     ports = free_ports(ROUNDS)
     codes += fork([lambda r=rank: part(r, ports, folder) for rank in (0, 1)])
+    [port] = free_ports(1)
+    failed = fork([lambda r=rank: fail(r, port) for rank in (0, 1)])
+    torch.save(failed, folder / "failed.pt")
     print(json.dumps(codes))  # noqa: T201 - to the test
 
 
@@ -293,6 +308,10 @@ def test_numbers_and_objects_go_around(runs, kind):
 @pytest.mark.parametrize("rank", [0, 1])
 def test_parting_does_not_wait(runs, rank):
     assert runs[f"parted-{rank}"] == ROUNDS
+
+
+def test_one_that_fails_does_not_leave_the_other_waiting(runs):
+    assert runs["failed"] == [1, 1]
 
 
 def test_one_process_needs_nothing(runs, monkeypatch):
