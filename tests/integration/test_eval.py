@@ -52,7 +52,7 @@ def endpoint():
 
 
 def command(*arguments):
-    return [sys.executable, "-m", "rlvr_envs.cli.main", "eval", *map(str, arguments)]
+    return [sys.executable, "-m", "rlvr_envs", "eval", *map(str, arguments)]
 
 
 def run(*arguments, status=0):

@@ -338,7 +338,7 @@ def test_a_real_run_with_workers_is_killed_and_goes_on(tmp_path):
     arguments = ["generate", "Gcd-v0=400", "--difficulty", "2-5", "--shard-rows", "20", "--quiet"]
     assert main([*arguments, "--out", str(tmp_path / "whole")]) == 0
     out = tmp_path / "killed"
-    command = [sys.executable, "-m", "rlvr_envs.cli.main", *arguments]
+    command = [sys.executable, "-m", "rlvr_envs", *arguments]
     command += ["--workers", "2", "--out", str(out)]
     for wanted in (1, 8):
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:

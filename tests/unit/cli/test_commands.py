@@ -147,7 +147,7 @@ def test_a_narrow_terminal_gets_words_wrapped(monkeypatch):
 
 def play(text, *options):
     return subprocess.run(
-        [sys.executable, "-m", "rlvr_envs.cli.main", "play", "Gcd-v0", "--seed", "0", *options],
+        [sys.executable, "-m", "rlvr_envs", "play", "Gcd-v0", "--seed", "0", *options],
         input=text,
         capture_output=True,
         text=True,
@@ -244,7 +244,7 @@ def test_new_task_outside_a_checkout(tmp_path, capsys):
 def test_optimised_python_works_too(flag):
     for command in (["list"], ["show", "Gcd-v0"], ["eval", "Gcd-v0", "--policy", "oracle"]):
         done = subprocess.run(
-            [sys.executable, flag, "-m", "rlvr_envs.cli.main", *command],
+            [sys.executable, flag, "-m", "rlvr_envs", *command],
             capture_output=True,
             text=True,
             check=False,

@@ -20,7 +20,7 @@ from rlvr_envs.cli.main import main
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.task import InteractiveTask
 
-COMMAND = [sys.executable, "-m", "rlvr_envs.cli.main", "play"]
+COMMAND = [sys.executable, "-m", "rlvr_envs", "play"]
 CHAIN = ["ChainSearch-v0", "--difficulty", "1", "--seed", "3", "--episodes", "1"]
 ESCAPE = "\x1b"
 

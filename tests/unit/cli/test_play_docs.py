@@ -141,7 +141,7 @@ def test_the_exchange_in_json_is_real():
 
 def play(arguments, text, **settings):
     done = subprocess.run(
-        [sys.executable, "-m", "rlvr_envs.cli.main", *arguments],
+        [sys.executable, "-m", "rlvr_envs", *arguments],
         input=text,
         capture_output=True,
         text=True,
