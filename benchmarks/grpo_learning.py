@@ -92,6 +92,27 @@ def learn(config: Config) -> dict[str, object]:
     }
 
 
+def gain(run: dict[str, object]) -> str:
+    """Return in words what a run has brought."""
+    before, after = run["held_out"]["before"], run["held_out"]["after"]
+    return (
+        f"{before['score']:.3f} -> {after['score']:.3f} "
+        f"(greedy {before['greedy']:.3f} -> {after['greedy']:.3f}), {run['seconds']} s"
+    )
+
+
+def provenance() -> dict[str, object]:
+    """Return what ran and where."""
+    return {
+        "versions": {
+            "rlvr_envs": rlvr_envs.__version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("torch", "transformers")},
+        },
+        "machine": f"{os.cpu_count()} CPUs, one thread",
+    }
+
+
 def chart(runs: list[dict[str, object]], window: int = 5) -> str:
     """Return the score of sampled training answers by step, one line a seed, as SVG."""
     wide, high, left, top, below = 560, 250, 46, 16, 34
@@ -135,22 +156,11 @@ def main(args: argparse.Namespace) -> None:
     for seed in args.seeds:
         found = learn(settings(args.task, seed, args.runs / f"{args.task}-{seed}", args.steps))
         runs.append(found)
-        before, after = found["held_out"]["before"], found["held_out"]["after"]
-        print(
-            f"{args.task} seed {seed}: held-out score {before['score']:.3f} -> "
-            f"{after['score']:.3f} (greedy {before['greedy']:.3f} -> {after['greedy']:.3f}), "
-            f"{found['seconds']} s",
-            flush=True,
-        )
+        print(f"{args.task} seed {seed}: held-out score {gain(found)}", flush=True)
     config = asdict(settings(args.task, args.seeds[0], args.runs, args.steps))
     result = {
         "command": "python benchmarks/grpo_learning.py " + " ".join(sys.argv[1:]),
-        "versions": {
-            "rlvr_envs": rlvr_envs.__version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("torch", "transformers")},
-        },
-        "machine": f"{os.cpu_count()} CPUs, one thread",
+        **provenance(),
         "config": {k: v for k, v in config.items() if k not in ("out", "seed")},
         "runs": runs,
     }

@@ -10,16 +10,12 @@ best: held-out scores of 200 problems are good to about 0.07, and other seeds be
 
 import argparse
 import json
-import os
-import platform
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 import torch
-from grpo_learning import COMMON, ROOT, SETTINGS, learn
+from grpo_learning import COMMON, ROOT, SETTINGS, gain, learn, provenance
 
-import rlvr_envs
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.presets import PRESETS
 
@@ -39,20 +35,10 @@ def main(args: argparse.Namespace) -> None:
     runs = {}
     for name in args.presets:
         found = runs[name] = learn(settings(name, args))
-        before, after = found["held_out"]["before"], found["held_out"]["after"]
-        print(
-            f"{name:22} {before['score']:.3f} -> {after['score']:.3f} "
-            f"(greedy {before['greedy']:.3f} -> {after['greedy']:.3f}), {found['seconds']} s",
-            flush=True,
-        )
+        print(f"{name:22} {gain(found)}", flush=True)
     result = {
         "command": f"python benchmarks/grpo_presets.py --seed {args.seed} --steps {args.steps}",
-        "versions": {
-            "rlvr_envs": rlvr_envs.__version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("torch", "transformers")},
-        },
-        "machine": f"{os.cpu_count()} CPUs, one thread",
+        **provenance(),
         "task": TASK,
         "runs": runs,
     }

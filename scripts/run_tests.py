@@ -42,6 +42,15 @@ class State:
     counts: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
+    def count(self, outcome: str) -> None:
+        """Count one test."""
+        self.counts[outcome] = self.counts.get(outcome, 0) + 1
+
+    def fail(self, why: str) -> None:
+        """Count one test as failed."""
+        self.count("failed")
+        self.failures.append(why)
+
     def write(self, path: Path) -> None:
         """Keep it on disk."""
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
@@ -79,12 +88,10 @@ class Pieces:
                 if tried != start:
                     tried = start  # on a busy machine the same work takes more CPU time
                     continue
-                state.failures.append(f"test {start} of {total} ended by signal {-code}")
-                state.counts["failed"] = 1
+                state.fail(f"test {start} of {total} ended by signal {-code}")
                 state.next += 1
             elif code >= 0 and not state.stopped and (code not in ENDED or state.next < total):
-                state.failures.append(f"a piece ended with status {code} at test {state.next}")
-                state.counts["failed"] = state.counts.get("failed", 0) + 1
+                state.fail(f"a piece ended with status {code} at test {state.next}")
                 state.next = total
             self.add(state)
         return True
@@ -106,16 +113,11 @@ class Piece:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count as pytest does: a failed setup or teardown fails the test."""
         if report.failed:
-            self.count("failed")
-            self.state.failures.append(f"{report.nodeid}\n{report.longreprtext}")
+            self.state.fail(f"{report.nodeid}\n{report.longreprtext}")
         elif report.skipped:
-            self.count("xfailed" if hasattr(report, "wasxfail") else "skipped")
+            self.state.count("xfailed" if hasattr(report, "wasxfail") else "skipped")
         elif report.when == "call":
-            self.count("passed")
-
-    def count(self, outcome: str) -> None:
-        """Count one test."""
-        self.state.counts[outcome] = self.state.counts.get(outcome, 0) + 1
+            self.state.count("passed")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> object:
@@ -142,9 +144,7 @@ def run_batch(files: list[Path], options: list[str], cpu_s: float) -> Counter[st
     if done.returncode not in ENDED:
         if len(files) > 1 and not state.next:  # they could not be collected: find out which
             return sum((run_batch([file], options, cpu_s) for file in files), Counter())
-        output = f"{done.stdout}{done.stderr}"
-        state.failures.append(f"it ended with status {done.returncode}\n{output}")
-        state.counts["failed"] = state.counts.get("failed", 0) + 1
+        state.fail(f"it ended with status {done.returncode}\n{done.stdout}{done.stderr}")
     name = os.path.relpath(files[0], ROOT)
     if len(files) > 1:
         name += f" and {len(files) - 1} after it"
@@ -172,11 +172,12 @@ def in_pieces(arguments: list[str], limit_s: int) -> int:
 def batched(files: Iterable[Path]) -> list[list[Path]]:
     """Return what to run together: the longest alone and first, lest all wait for it at the end."""
     batches = []
-    for folder, group in groupby(sorted(files), key=lambda file: file.parent):
+    ordered = sorted(files, key=lambda file: (file.parent.name not in LONG, file))
+    for folder, group in groupby(ordered, key=lambda file: file.parent):
         inside = list(group)
         size = 1 if folder.name in LONG else BATCH
         batches += [inside[i : i + size] for i in range(0, len(inside), size)]
-    return sorted(batches, key=lambda batch: batch[0].parent.name not in LONG)
+    return batches
 
 
 def split(arguments: list[str]) -> tuple[list[Path], list[str], int]:

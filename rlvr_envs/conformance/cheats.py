@@ -5,7 +5,14 @@ import itertools
 import re
 from collections import Counter
 
-from rlvr_envs.conformance.look import NotApplicable, draw, how_many, needs_generator, require
+from rlvr_envs.conformance.look import (
+    NotApplicable,
+    draw,
+    draw_answered,
+    how_many,
+    needs_generator,
+    require,
+)
 from rlvr_envs.conformance.trouble import TROUBLE
 from rlvr_envs.core import registry
 from rlvr_envs.core.answer import answer_format
@@ -31,9 +38,7 @@ def trouble_earns_nothing(task_id: str) -> None:
 
 def buried_oracle_earns_nothing(task_id: str) -> None:
     """The right text inside a longer answer, or without its format, earns nothing."""
-    for instance in draw(task_id, 4, rungs=(0, 3)):
-        if instance.interactive:
-            raise NotApplicable("an episode is judged by its actions")
+    for instance in draw_answered(task_id, 4, rungs=(0, 3)):
         form = answer_format(instance.format_label)
         reference = str(instance.reference())
         sprayed = f"no idea, {reference}, 0, 1, 2"
@@ -73,11 +78,9 @@ def details_keep_the_answer(task_id: str) -> None:
 
     Short answers stand in many sentences by chance, so a third problem's are counted beside them.
     """
-    seen = list(draw(task_id, how_many(task_id, 6), rungs=(0, 3, 6)))
+    seen = list(draw_answered(task_id, how_many(task_id, 6), rungs=(0, 3, 6)))
     looked = told = by_chance = 0
     for one, other, third in zip(seen, seen[1:], seen[2:], strict=False):
-        if one.interactive:
-            raise NotApplicable("an episode is judged by its actions")
         right, wrong, elsewhere = (str(each.reference()) for each in (one, other, third))
         verdict = one.judge(answer_format(one.format_label).wrap(wrong))
         # what repeats a piece of the answer given tells nothing
@@ -119,9 +122,7 @@ def echoing_does_not_pay(task_id: str) -> None:
     """Pieces of the prompt, handed back as the answer, earn no more than guessing."""
     needs_generator(task_id)
     earned: dict[str, list[float]] = {}
-    for instance in draw(task_id, 30, rungs=(0, 3)):
-        if instance.interactive:
-            raise NotApplicable("an episode is judged by its actions")
+    for instance in draw_answered(task_id, 30, rungs=(0, 3)):
         form = answer_format(instance.format_label)
         text = instance.task.prompt(instance.problem)
         formulas = [a or b for a, b in _FORMULA.findall(text)] or [text]

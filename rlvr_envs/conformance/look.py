@@ -48,6 +48,14 @@ def draw(task_id: str, count: int, *, rungs: tuple[int, ...]) -> Iterator[Instan
             yield env.instance
 
 
+def draw_answered(task_id: str, count: int, *, rungs: tuple[int, ...]) -> Iterator[Instance]:
+    """Yield what `draw` does; leave out a task that is played in several turns."""
+    for instance in draw(task_id, count, rungs=rungs):
+        if instance.interactive:
+            raise NotApplicable("an episode is judged by its actions")
+        yield instance
+
+
 def how_many(task_id: str, count: int) -> int:
     """Return how many instances to look at: a third where each starts programs of its own."""
     return -(-count // 3) if registry.find(task_id).task_type.judged_in_sandbox else count
