@@ -10,6 +10,7 @@ another one from there on, and so forth; ``-n`` says how many of them run side b
 twice needs more CPU time than the machine allows counts as failed.
 """
 
+import gc
 import json
 import os
 import resource
@@ -73,6 +74,7 @@ class Pieces:
         if session.testsfailed:
             return None  # of what could not be collected
         tried, total = -1, len(session.items)
+        gc.freeze()  # what is there already is neither searched nor copied in each piece
         kept = self.path.with_suffix(".piece")
         while (start := self.whole.next) < total:
             State(start).write(kept)

@@ -131,11 +131,11 @@ def test_what_was_not_searched_cannot_be_read_by_claiming_a_result(syntax):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_one_call_of_a_message_is_run(kind, syntax, monkeypatch):
+    task, problem = drawn(kind, syntax)
+    session = task.begin(problem)
     run = []
     original = Browser.run
     monkeypatch.setattr(Browser, "run", lambda self, call: run.append(call) or original(self, call))
-    task, problem = drawn(kind, syntax)
-    session = task.begin(problem)
     call = call_text(Call("search", "was"), syntax)
     reply = session.reply(call * 1_000 + answering(problem, right_answer(problem), syntax))
     assert reply.verdict is None
