@@ -3,10 +3,8 @@
 The tests run this file as a program, which imports everything once and forks the workers.
 """
 
-import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -173,17 +171,10 @@ def fail(rank, port):
         workers.close()
 
 
-def free_ports(count):
-    with contextlib.ExitStack() as places:
-        taken = [places.enter_context(socket.socket()) for _ in range(count)]
-        for place in taken:
-            place.bind(("127.0.0.1", 0))
-        return [place.getsockname()[1] for place in taken]
-
-
 def main(folder):
     import torch.distributed.fsdp
     import torch.distributed.tensor
+    from ports import free_ports
     from transformers import LlamaForCausalLM  # noqa: F401 - before the forks, once for all
 
     torch.set_num_threads(1)

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -86,14 +85,13 @@ def run_in_pieces(config, each, kill_after_s=None):
 
 def run_in_workers(config, size):
     """Train in several processes that synchronise, as torchrun starts them."""
+    from ports import free_ports
     from transformers import LlamaForCausalLM  # noqa: F401 - imported before the forks
 
     from rlvr_envs.agents.grpo import train
 
     torch.set_num_threads(1)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    [port] = free_ports(1)
     children = []
     for rank in range(size):
         children.append(os.fork())
