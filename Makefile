@@ -31,11 +31,6 @@ $(VENV)/bin/python:
 		|| { echo "this Python has no venv module; on Debian: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(PLAYABLE): pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report]"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[report,solvers,verilog]"
-	touch $@
-
 # The constraints name every package, so first each is installed as it stands, a few at a time, and
 # one by one where that is killed: a machine may limit the CPU time of a process. What a package of
 # another platform needs besides is found afterwards, and everything is compiled in batches.
@@ -45,6 +40,16 @@ AGAIN = $(PIP) --ignore-installed "$$one"
 INSTALL = xargs -n 3 sh -c '$(PIP) "$$@" || for one; do $(AGAIN) || $(AGAIN) || exit 255; done' pip
 COMPILE = find $(VENV)/lib rlvr_envs -name '*.py' -print0 \
 	| xargs -0 -n 250 -P 2 $(BIN)/python -W ignore -m compileall -qq || true  # some are no modules
+
+# The large packages among what playing needs are installed like that, the others all at once.
+LARGE := numpy ortools pandas plotly pyarrow pyosys sympy z3-solver
+
+$(PLAYABLE): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PINNED) | grep $(LARGE:%=-e '^%=') | $(INSTALL)
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt \
+		--editable ".[report,solvers,verilog]"
+	$(COMPILE)
+	touch $@
 
 $(READY): pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PINNED) | $(INSTALL)
