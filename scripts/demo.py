@@ -1,15 +1,10 @@
-"""Play every registered domain with the oracle and the baselines, and write a report page.
-
-Some machines limit the CPU time of a process (``ulimit -t``) and kill what takes more. The same
-command goes on with a run that was cut short, so the demo gives it again until the run is done.
-"""
+"""Play every registered domain with the oracle and the baselines, and write a report page."""
 
 import argparse
-import subprocess
-import sys
 import time
 from pathlib import Path
 
+from rlvr_envs.cli.main import main as rlvr
 from rlvr_envs.core import registry
 
 
@@ -23,36 +18,13 @@ def main() -> int:
     domains = [d for d in registry.DOMAINS if registry.task_ids(d)]
     mixtures = [i for i, domain in registry.mixture_ids().items() if domain in domains]
     print(f"playing {', '.join(domains)}: {len(registry.task_ids())} tasks\n")
-    policies = ["oracle", "random", "constant:0"]
-    status = evaluate(
-        [
-            *mixtures,
-            "--per-task",
-            "--difficulty",
-            "0,3,6",
-            "--episodes",
-            str(args.episodes),
-            *(word for policy in policies for word in ("--policy", policy)),
-            "--out",
-            str(args.out),
-        ],
-        args.out / "episodes.jsonl",
+    options = "--per-task --difficulty 0,3,6 --policy oracle --policy random --policy constant:0"
+    status = rlvr(
+        ["eval", *mixtures, *options.split()]
+        + ["--episodes", str(args.episodes), "--out", str(args.out)]
     )
     print(f"the demo took {time.monotonic() - begin:.0f} s")
     return status
-
-
-def evaluate(arguments: list[str], episodes: Path) -> int:
-    """Run ``rlvr eval``, again while it is killed but has come further; return its status."""
-    done = -1
-    while True:
-        status = subprocess.run(
-            [sys.executable, "-m", "rlvr_envs", "eval", *arguments], check=False
-        ).returncode
-        before, done = done, episodes.stat().st_size if episodes.exists() else 0
-        if status >= 0 or done == before:
-            return abs(status)
-        print("\nkilled (a limit of CPU time?), so the same command goes on from there", flush=True)
 
 
 if __name__ == "__main__":

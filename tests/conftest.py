@@ -18,6 +18,15 @@ def pytest_addoption(parser):
         action="store_true",
         help="write golden files that do not exist yet (existing ones are never rewritten)",
     )
+    parser.addoption(
+        "--thorough", action="store_true", help="check every task on many more problems"
+    )
+
+
+@pytest.fixture(scope="session")
+def thorough(request):
+    """Whether tests that sample problems should take many more of them."""
+    return request.config.getoption("--thorough")
 
 
 @pytest.fixture(scope="session")

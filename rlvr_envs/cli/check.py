@@ -5,7 +5,7 @@ import contextlib
 import io
 import sys
 
-from rlvr_envs.conformance import CHECKS, ConformanceError, NotApplicable
+from rlvr_envs.conformance import CHECKS, ConformanceError, NotApplicable, Subject
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 
@@ -17,6 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="+", help="ids of tasks, with or without rlvr/; or 'all'")
     parser.add_argument(
         "--only", action="append", metavar="CHECK", help="run only this check (repeatable)"
+    )
+    parser.add_argument(
+        "--thorough", action="store_true", help="look at three times as many problems, or more"
     )
 
 
@@ -31,18 +34,19 @@ def run(args: argparse.Namespace) -> int:
     failed = 0
     for task_id in ids:
         print(task_id)
+        subject = Subject(task_id, thorough=args.thorough)
         for name in names:
-            failed += not _passes(task_id, name)
+            failed += not _passes(subject, name)
     print(f"{len(ids) * len(names) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
-def _passes(task_id: str, name: str) -> bool:
+def _passes(subject: Subject, name: str) -> bool:
     check = CHECKS[name]
     asked = (check.__doc__ or "").strip().splitlines()[0]
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # some checks render a problem
-            check(task_id)
+            check(subject)
     except NotApplicable as reason:
         print(f"  -     {name}: {reason}")
     except (ConformanceError, Exception) as error:  # noqa: BLE001 - a task under test may do anything

@@ -1,4 +1,4 @@
-"""What must hold of every registered task; each check is one function of an id.
+"""What must hold of every registered task; each check is one function of a `Subject`.
 
 A check raises `ConformanceError` with what it saw and what to do, or `NotApplicable` with the
 reason why the task has nothing to check.
@@ -25,19 +25,14 @@ from rlvr_envs.conformance.cheats import (
     trouble_earns_nothing,
 )
 from rlvr_envs.conformance.digests import digest, digests_in_child
-from rlvr_envs.conformance.look import (
+from rlvr_envs.conformance.side_effects import record_side_effects
+from rlvr_envs.conformance.subject import (
     Check,
     ConformanceError,
     NotApplicable,
-    draw,
-    how_many,
-    make_env,
-    needs_generator,
+    Subject,
     require,
 )
-from rlvr_envs.conformance.side_effects import record_side_effects
-from rlvr_envs.core import registry
-from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import UsageError
 from rlvr_envs.core.instance import Instance
@@ -58,43 +53,40 @@ SECTIONS = (
 )
 
 
-def gymnasium_checker(task_id: str) -> None:
+def gymnasium_checker(subject: Subject) -> None:
     """Gymnasium's own `check_env` passes without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make(task_id, render_mode="ansi", **dict(registry.find(task_id).example))
+        env = gymnasium.make(subject.id, render_mode="ansi", **dict(subject.spec.example))
         gymnasium.utils.env_checker.check_env(env.unwrapped)
 
 
-def oracle_earns_full_marks(task_id: str) -> None:
+def oracle_earns_full_marks(subject: Subject) -> None:
     """The oracle's answer is correct at every difficulty from 0 to 10."""
-    for instance in draw(task_id, how_many(task_id, 6), rungs=DIFFICULTIES):
-        solution = instance.solution()
-        verdict = instance.judge(solution)
+    for drawn in subject.draw(subject.count(18), levels=DIFFICULTIES):
         require(
-            verdict.score == 1.0,
-            f"difficulty {instance.difficulty}, problem_seed {instance.problem_seed}: the oracle's "
-            f"{solution!r:.300} got {verdict}",
+            drawn.verdict.score == 1.0,
+            f"difficulty {drawn.instance.difficulty}, problem_seed {drawn.instance.problem_seed}: "
+            f"the oracle's {drawn.solution!r:.300} got {drawn.verdict}",
         )
 
 
-def padded_oracle_earns_full_marks(task_id: str) -> None:
+def padded_oracle_earns_full_marks(subject: Subject) -> None:
     """Reasoning before the answer, and white space around it, change nothing."""
-    for instance in draw(task_id, 4, rungs=(0, 4)):
-        if instance.interactive or instance.format_label == "raw":
+    for drawn in subject.draw(subject.count(12), levels=(0, 4)):
+        if drawn.instance.interactive or drawn.instance.format_label == "raw":
             raise NotApplicable("the whole response is the answer")
-        form = answer_format(instance.format_label)
-        reference = str(instance.reference())
-        padded = f"<think>Perhaps {form.wrap('7')}?</think>\nSo it is\n\n{form.wrap(reference)}\n"
-        verdict = instance.judge(padded)
+        wrap, reference = drawn.form.wrap, str(drawn.reference)
+        padded = f"<think>Perhaps {wrap('7')}?</think>\nSo it is\n\n{wrap(reference)}\n"
+        verdict = drawn.instance.judge(padded)
         require(verdict.score == 1.0, f"{padded!r:.300} got {verdict}")
 
 
-def neighbouring_seeds_share_nothing(task_id: str) -> None:
+def neighbouring_seeds_share_nothing(subject: Subject) -> None:
     """Many seeds give different problems, and the second problem of a seed is new too."""
-    needs_generator(task_id)
-    env = make_env(task_id)
-    count = how_many(task_id, 100)
+    subject.needs_generator()
+    env = subject.make_env()
+    count = subject.count(300)
     first, second = [], []
     for seed in range(count):
         env.reset(seed=seed)
@@ -107,43 +99,47 @@ def neighbouring_seeds_share_nothing(task_id: str) -> None:
     require(shared < count / 8, f"first and second problems of {count} seeds share {shared}")
 
 
-def same_problem_in_a_fresh_process(task_id: str) -> None:
+def same_problem_in_a_fresh_process(subject: Subject) -> None:
     """Another process under another hash seed makes the same problems and verdicts."""
+    here = digest(subject.id)
     for hash_seed in ("0", "4242"):
-        there = digests_in_child([task_id], hash_seed)[task_id]
-        require(there == digest(task_id), f"PYTHONHASHSEED={hash_seed} makes other problems")
+        there = digests_in_child([subject.id], hash_seed)[subject.id]
+        require(there == here, f"PYTHONHASHSEED={hash_seed} makes other problems")
 
 
-def global_randomness_is_untouched(task_id: str) -> None:
+def global_randomness_is_untouched(subject: Subject) -> None:
     """Neither the generators of `random` nor of `numpy.random` advance."""
     before = random.getstate(), canonical(np.random.get_state()[1].tolist())  # type: ignore[index]  # noqa: NPY002
-    for instance in draw(task_id, 2, rungs=(0, 4)):
-        instance.judge(instance.solution())
+    for level in (0,) if subject.indexed else (0, 4):
+        env = subject.make_env(None if subject.indexed else level)
+        env.reset(seed=0)
+        env.instance.judge(env.instance.solution())
     after = random.getstate(), canonical(np.random.get_state()[1].tolist())  # type: ignore[index]  # noqa: NPY002
     require(before == after, "a global random generator was used: draw from the rng passed in")
 
 
-def data_survives_json_and_pickle(task_id: str) -> None:
+def data_survives_json_and_pickle(subject: Subject) -> None:
     """Configuration, problem, row, task and verdict come back equal from JSON and pickle."""
-    for instance in draw(task_id, 2, rungs=(0, 4)):
-        task, problem = instance.task, instance.problem
+    for drawn in subject.draw(subject.count(6), levels=(0, 4)):
+        task, problem = drawn.instance.task, drawn.instance.problem
         for value in (task.config, problem):
             through = from_json(type(value), json.loads(json.dumps(to_json(value))))
             require(through == value, f"JSON turns {value!r:.200} into {through!r:.200}")
             require(pickle.loads(pickle.dumps(value)) == value, f"pickle changes {value!r:.200}")  # noqa: S301
-        row = instance.to_row()
+        row = drawn.instance.to_row()
         again = Instance.from_row(json.loads(json.dumps(row)))
         require(again.to_row() == row, "a row read from JSON is not the row written")
-        verdict = again.judge(again.solution())
+        verdict = again.judge(drawn.solution)
+        require(verdict == drawn.verdict, f"a row's verdict is {verdict}, not {drawn.verdict}")
         require(Verdict.from_json(json.loads(json.dumps(verdict.to_json()))) == verdict, "verdict")
         for clone in (pickle.loads(pickle.dumps(task)), copy.deepcopy(task)):  # noqa: S301
             require(clone.prompt(problem) == task.prompt(problem), "a copied task words otherwise")
 
 
-def every_door_gives_the_same(task_id: str) -> None:
+def every_entry_point_gives_the_same(subject: Subject) -> None:
     """`gym.make`, `make_vec`, a row and a problem seed pose and judge the same problem."""
-    knobs = dict(registry.find(task_id).example)
-    env = gymnasium.make(task_id, **knobs)
+    knobs = dict(subject.spec.example)
+    env = gymnasium.make(subject.id, **knobs)
     prompt, info = env.reset(seed=11)
     row = _base(env).instance.to_row()
     again, _ = env.reset(options={"problem": row})
@@ -151,14 +147,14 @@ def every_door_gives_the_same(task_id: str) -> None:
     if info["problem_seed"] is not None:
         again, _ = env.reset(options={"problem_seed": info["problem_seed"]})
         require(again == prompt, "the problem seed does not bring the problem back")
-    vector = gymnasium.make_vec(task_id, num_envs=2, group_size=2, **knobs)
+    vector = gymnasium.make_vec(subject.id, num_envs=2, group_size=2, **knobs)
     observations, _ = vector.reset(seed=11)
     require(tuple(observations) == (prompt, prompt), "make_vec poses another problem")
     instance = Instance.from_row(row)
     if not instance.interactive:
         solution = instance.solution()
         rewards = [env.step(solution)[1], *vector.step((solution, "?"))[1].tolist()]
-        require(rewards == [1.0, 1.0, 0.0], f"the doors' rewards differ: {rewards}")
+        require(rewards == [1.0, 1.0, 0.0], f"the entry points' rewards differ: {rewards}")
     vector.close()
 
 
@@ -169,9 +165,9 @@ def _base(env: gymnasium.Env[Any, Any]) -> TextEnv:
     return base
 
 
-def calls_out_of_order_are_errors(task_id: str) -> None:
+def calls_out_of_order_are_errors(subject: Subject) -> None:
     """A step before the reset or after the end raises `UsageError`."""
-    env = make_env(task_id)
+    env = subject.make_env()
     _raises_usage_error(env, "before reset()")
     env.reset(seed=0)
     actions = env.instance.solution()
@@ -190,13 +186,13 @@ def _raises_usage_error(env: TextEnv, when: str, action: Any = "x") -> None:
     raise ConformanceError(f"step() {when} did not raise UsageError")
 
 
-def ladder_grows(task_id: str) -> None:
-    """Problems grow along the ladder, which has no end."""
-    needs_generator(task_id)
-    config_type = registry.find(task_id).task_type.Config
+def problems_grow_with_the_level(subject: Subject) -> None:
+    """Problems grow with the difficulty level, which has no upper end."""
+    subject.needs_generator()
+    config_type = subject.task_type.Config
     configs = [config_type.at(d) for d in (*DIFFICULTIES, 15, 30)]
-    require(len(set(configs[::2])) == len(configs[::2]), "two rungs two steps apart are the same")
-    sizes = [_description_length(task_id, rung) for rung in (0, 5, 10)]
+    require(len(set(configs[::2])) == len(configs[::2]), "levels two steps apart are the same")
+    sizes = [_description_length(subject, level) for level in (0, 5, 10)]
     require(
         sizes[0] < sizes[1] < sizes[2],
         f"problems at difficulties 0, 5 and 10 take {sizes} characters: they must grow",
@@ -204,25 +200,27 @@ def ladder_grows(task_id: str) -> None:
     require("at" in vars(config_type) and bool(config_type.at.__doc__), "at() says what grows")
 
 
-def _description_length(task_id: str, rung: int) -> float:
-    count = how_many(task_id, 16)
-    texts = [canonical(to_json(i.problem)) for i in draw(task_id, count, rungs=(rung,))]
-    return round(sum(map(len, texts)) / len(texts), 1)
+def _description_length(subject: Subject, level: int) -> float:
+    drawn = subject.draw(subject.count(48), levels=(level,))
+    sizes = [len(canonical(to_json(one.instance.problem))) for one in drawn]
+    return round(sum(sizes) / len(sizes), 1)
 
 
-def nothing_is_written(task_id: str) -> None:
+def nothing_is_written(subject: Subject) -> None:
     """Generating and judging open no file for writing and no connection."""
     events: list[str] = []
+    env = subject.make_env(None if subject.indexed else 0)
     with record_side_effects(events):
-        for instance in draw(task_id, 2, rungs=(0,)):
-            instance.judge(instance.solution())
-            instance.judge("[open('leak', 'w')]")
+        for seed in range(subject.count(6)):
+            env.reset(seed=seed)
+            env.instance.judge(env.instance.solution())
+            env.instance.judge("[open('leak', 'w')]")
     require(not events, f"side effects: {events}")
 
 
-def documentation_is_complete(task_id: str) -> None:
+def documentation_is_complete(subject: Subject) -> None:
     """The docstring of the task has every headed section, and each says something."""
-    doc = registry.find(task_id).task_type.__doc__ or ""
+    doc = subject.task_type.__doc__ or ""
     for section in SECTIONS:
         found = re.search(rf"^\s*{section}:\n\s+\S", doc, re.MULTILINE)
         require(found is not None, f"the docstring lacks the section {section!r}")
@@ -242,9 +240,9 @@ CHECKS: dict[str, Check] = {
         same_problem_in_a_fresh_process,
         global_randomness_is_untouched,
         data_survives_json_and_pickle,
-        every_door_gives_the_same,
+        every_entry_point_gives_the_same,
         calls_out_of_order_are_errors,
-        ladder_grows,
+        problems_grow_with_the_level,
         guessing_does_not_pay,
         echoing_does_not_pay,
         nothing_is_written,

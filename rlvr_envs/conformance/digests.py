@@ -20,12 +20,12 @@ _CODE = (
 
 
 def digest(task_id: str) -> str:
-    """Return 32 hex digits of the problems and references of a few seeds and rungs."""
+    """Return 32 hex digits of the problems and references of a few seeds and levels."""
     spec = find(task_id)
-    rungs = (None,) if issubclass(spec.task_type, IndexedTask) else (0, 3, 6)
+    levels = (None,) if issubclass(spec.task_type, IndexedTask) else (0, 3, 6)
     sha = hashlib.sha256()
-    for rung in rungs:
-        env = TextEnv(task_id, difficulty=rung, **dict(spec.example))
+    for level in levels:
+        env = TextEnv(task_id, difficulty=level, **dict(spec.example))
         for seed in range(3):
             env.reset(seed=seed)
             row = env.instance.to_row()

@@ -56,6 +56,11 @@ def to_json(value: Any) -> Any:
     raise TypeError(f"a problem may not hold a {type(value).__name__}: {value!r}")
 
 
+def hidden_fields(cls: type[Any]) -> list[str]:
+    """Return the names of the fields that `hidden` declares in a problem's class."""
+    return [name for name, secret in _fields(cls) if secret]
+
+
 def public_view(problem: Any) -> dict[str, Any]:
     """Return the fields of a problem that an agent may see, as JSON data."""
     return {

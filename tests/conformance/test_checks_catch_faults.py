@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rlvr_envs.conformance import CHECKS, ConformanceError
+from rlvr_envs.conformance import CHECKS, ConformanceError, Subject
 from rlvr_envs.core import registry
 from rlvr_envs.core.gym_ids import register_ids
 from rlvr_envs.core.problem import hidden
@@ -187,7 +187,7 @@ FAULTS = [
     (AcceptsTheQuestion, "echoing_does_not_pay"),
     (Undocumented, "documentation_is_complete"),
     (Writes, "nothing_is_written"),
-    (FlatLadder, "ladder_grows"),
+    (FlatLadder, "problems_grow_with_the_level"),
 ]
 
 
@@ -207,12 +207,12 @@ def filed():
 @pytest.mark.parametrize(("task_type", "check"), FAULTS)
 def test_planted_fault_is_caught(filed, task_type, check):
     with pytest.raises(ConformanceError):
-        CHECKS[check](filed(task_type))
+        CHECKS[check](Subject(filed(task_type)))
 
 
 @pytest.mark.parametrize("check", [n for n in CHECKS if n != "same_problem_in_a_fresh_process"])
 def test_sound_task_passes(filed, check):
-    CHECKS[check](filed(SumTask))
+    CHECKS[check](Subject(filed(SumTask)))
 
 
 HASH_ORDER = """
