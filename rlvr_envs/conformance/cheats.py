@@ -15,7 +15,8 @@ _FORMULA = re.compile(r"\$\$([^$]+)\$\$|\$([^$]+)\$")
 
 def trouble_earns_nothing(subject: Subject) -> None:
     """Answers that have broken graders never raise, never hang and never score."""
-    for drawn in subject.draw(subject.count(3), levels=(0, 5)):
+    few = subject.task_type.judged_in_sandbox and not subject.thorough
+    for drawn in subject.draw(subject.count(3), levels=(3,) if few else (0, 3)):
         for name, text in TROUBLE.items():
             for response in (text, drawn.form.wrap(text)):
                 verdict = drawn.instance.judge(response)
@@ -45,7 +46,7 @@ def buried_oracle_earns_nothing(subject: Subject) -> None:
 
 def prompt_shows_nothing_hidden(subject: Subject) -> None:
     """The prompt depends on public fields alone: another problem's secrets leave it unchanged."""
-    seen = [drawn.instance for drawn in subject.draw(subject.count(18), levels=(0, 4))]
+    seen = [drawn.instance for drawn in subject.draw(subject.count(18), levels=(0, 3))]
     secrets = hidden_fields(type(seen[0].problem))
     require(bool(secrets), "no field is hidden: declare the answer or witness with hidden()")
     for one, other in itertools.pairwise(seen):

@@ -86,9 +86,9 @@ class Subject:
     def count(self, problems: int) -> int:
         """Return how many problems to look at, given how many a thorough check looks at.
 
-        A quick check looks at a third of them, and at a tenth where each judgement starts programs.
+        A quick check looks at a third of them, and at a twelfth where judging starts programs.
         """
-        share = 1 if self.thorough else 10 if self.task_type.judged_in_sandbox else 3
+        share = 1 if self.thorough else 12 if self.task_type.judged_in_sandbox else 3
         return -(-problems // share)
 
     def draw(self, count: int, *, levels: tuple[int, ...]) -> Iterator[Drawn]:

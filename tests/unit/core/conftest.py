@@ -117,6 +117,9 @@ class GuessTask(InteractiveTask[SumConfig, GuessProblem]):
         return actions
 
 
+SMALL_TASKS = ("TestSum-v0", "TestProduct-v0", "TestRows-v0", "TestGuess-v0")
+
+
 @pytest.fixture(autouse=True)
 def small_tasks():
     """Register the small tasks for one test."""
@@ -126,5 +129,5 @@ def small_tasks():
     register("TestGuess-v0", domain="search", answer_format="raw", max_turns=20)(GuessTask)
     register_ids()
     yield
-    for task_id in [i for i in registry._SPECS if i.startswith("rlvr/Test")]:
-        del registry._SPECS[task_id]
+    for task_id in SMALL_TASKS:
+        registry._SPECS.pop(f"rlvr/{task_id}", None)
