@@ -83,7 +83,7 @@ def padded_oracle_earns_full_marks(subject: Subject) -> None:
 
 
 def neighbouring_seeds_share_nothing(subject: Subject) -> None:
-    """Many seeds give different problems, and later problems of a seed are no other seed's first."""
+    """Many seeds give different problems; later problems of a seed are no other seed's first."""
     subject.needs_generator()
     count = subject.count(300)
     first = {drawn.instance.fingerprint() for drawn in subject.draw(count, levels=(3,))}

@@ -127,7 +127,7 @@ def bench(target):
 
 
 KINDS = {"completion": completion, "dialogue": dialogue, "dataset": dataset, "testbench": bench}
-EVERY = 8  # one attack of so many runs on each kind; the others are left to the slow tests
+EVERY = 24  # one attack of so many runs on each kind; the others are left to the slow tests
 
 CASES = [
     pytest.param(

@@ -23,9 +23,9 @@ def test_passes_gymnasiums_checker_without_a_warning(env_id):
 
 
 @pytest.mark.parametrize("env_id", MIXTURES)
-def test_what_is_served_is_solved(env_id):
+def test_what_is_served_is_solved(env_id, thorough):
     env = gym.make(env_id, difficulty=(0, 6))
-    for seed in range(150):
+    for seed in range(400 if thorough else 40):
         env.reset(seed=seed)
         solution = env.unwrapped.instance.solution()
         for action in [solution] if isinstance(solution, str) else solution:

@@ -321,6 +321,7 @@ print(json.dumps([[each.name, each.passed, each.gap, each.detail] for each in fo
 """
 
 
+@pytest.mark.slow  # the probes again; `make test-sandboxes` as an ordinary user runs them too
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user; others are one")
 @pytest.mark.parametrize("local", ["namespaces", "landlock"])
 def test_every_probe_is_contained_for_an_ordinary_user(local, backend):

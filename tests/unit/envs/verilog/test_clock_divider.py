@@ -59,6 +59,7 @@ def simulated(divider, rows):
     return seen
 
 
+@pytest.mark.slow  # the conformance checks judge other designs of the family in this way
 @pytest.mark.parametrize("difficulty", [0, 2, 5, 8, 10])
 def test_both_sources_are_equivalent(difficulty):
     for seed in range(2):

@@ -20,6 +20,7 @@ def code(kind):
     return Code(kind, 4, COLUMNS, 3, 0b010, 1, order, 0, ("x", "y"))
 
 
+@pytest.mark.slow  # the conformance checks judge other designs of the family in this way
 @pytest.mark.parametrize("difficulty", [0, 2, 4, 5, 7, 9, 10])
 def test_both_sources_are_equivalent(difficulty):
     config = ErrorCodeConfig.at(difficulty)

@@ -30,6 +30,7 @@ QUEUE = FifoSources(
 )
 
 
+@pytest.mark.slow  # the conformance checks judge other designs of the family in this way
 @pytest.mark.parametrize("difficulty", [0, 2, 5, 8, 10])
 def test_both_sources_are_equivalent(difficulty):
     for seed in range(2):

@@ -16,6 +16,7 @@ CODES = [int(code, 2) for code in CODES]
 CLOCKING = Clocking("clk", "rst")
 
 
+@pytest.mark.slow  # the conformance checks judge other designs of the family in this way
 @pytest.mark.parametrize("difficulty", [0, 2, 3, 4, 5, 7, 10])
 def test_both_sources_are_equivalent(difficulty):
     config = GrayCodeConfig.at(difficulty)

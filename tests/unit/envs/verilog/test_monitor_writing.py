@@ -173,7 +173,7 @@ def test_all_gives_nothing_for_less():
     assert TASK.verify(adder(reward="all"), whole).score == 1.0
 
 
-@pytest.mark.parametrize("difficulty", [0, 3, 7])
+@pytest.mark.parametrize("difficulty", [0, 3, pytest.param(7, marks=pytest.mark.slow)])
 def test_a_copy_of_the_design_finds_all_faulty_ones(difficulty):
     made = MonitorWritingTask(MonitorWritingConfig.at(difficulty))
     for seed in range(3):

@@ -33,6 +33,7 @@ DELAYS = [(3, 1, 5, 0, 1, 2), (4, 3, 9, 1, 0, 0), (2, 2, 1, 1, 1, 3)]
 EXTREMES = [(3, 4, 0, 0, 0, 2), (3, 4, 1, 0, 1, 14), (2, 5, 1, 1, 0, 0), (4, 2, 0, 1, 1, 9)]
 
 
+@pytest.mark.slow  # the conformance checks judge other designs of the family in this way
 @pytest.mark.parametrize("difficulty", [0, 2, 4, 6, 8, 10])
 def test_both_sources_are_equivalent(difficulty):
     config = ParameterisedModuleConfig.at(difficulty)

@@ -19,6 +19,7 @@ def register(names, width=6, amount=2, features=()):
     return Register(width, operations, 0b10011, "q", "si", features)
 
 
+@pytest.mark.slow  # the conformance checks judge other designs of the family in this way
 @pytest.mark.parametrize("difficulty", [0, 2, 5, 8, 10])
 def test_both_sources_are_equivalent(difficulty):
     for seed in range(2):

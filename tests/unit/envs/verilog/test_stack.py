@@ -48,6 +48,7 @@ def moved(name, stack, word):
 NEEDS = {"push": 0, "clear": 0, "pop": 1, "replace": 1, "dup": 1, "rot": 3}
 
 
+@pytest.mark.slow  # the conformance checks judge other designs of the family in this way
 @pytest.mark.parametrize("difficulty", [0, 2, 5, 8, 10])
 def test_both_sources_are_equivalent(difficulty):
     for seed in range(2):

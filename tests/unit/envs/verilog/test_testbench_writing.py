@@ -138,7 +138,7 @@ def test_outputs_are_looked_at_before_the_edge():
     assert TASK.verify(problem, "rst,en,d\n0,1,5\n0,0,0").score == 1.0
 
 
-@pytest.mark.parametrize("difficulty", [0, 3, 7])
+@pytest.mark.parametrize("difficulty", [0, 3, pytest.param(7, marks=pytest.mark.slow)])
 def test_the_known_table_tells_all_within_the_rows(difficulty):
     made = TestbenchWritingTask(TestbenchWritingConfig.at(difficulty))
     for seed in range(4):

@@ -15,6 +15,7 @@ def drawn(config, seed):
     return TruthTableTask(config).design(stream("truth", seed))
 
 
+@pytest.mark.slow  # the conformance checks judge other designs of the family in this way
 @pytest.mark.parametrize("difficulty", [0, 3, 6, 8, 10])
 def test_both_sources_are_equivalent(difficulty):
     for seed in range(3):

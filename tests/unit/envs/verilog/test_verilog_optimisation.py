@@ -58,7 +58,9 @@ endmodule
     return replace(problem, **changes)
 
 
-@pytest.mark.parametrize("difficulty", [0, 2, 5, 8, 12])
+@pytest.mark.parametrize(
+    "difficulty", [0, 5, *(pytest.param(d, marks=pytest.mark.slow) for d in (2, 8, 12))]
+)
 def test_the_best_writing_fits_and_the_one_shown_does_not(difficulty):
     made = VerilogOptimisationTask(VerilogOptimisationConfig.at(difficulty))
     for seed in range(4):
