@@ -19,10 +19,8 @@ def main() -> int:
     mixtures = [i for i, domain in registry.mixture_ids().items() if domain in domains]
     print(f"playing {', '.join(domains)}: {len(registry.task_ids())} tasks\n")
     options = "--per-task --difficulty 0,3,6 --policy oracle --policy random --policy constant:0"
-    status = rlvr(
-        ["eval", *mixtures, *options.split()]
-        + ["--episodes", str(args.episodes), "--out", str(args.out)]
-    )
+    options += f" --episodes {args.episodes}"
+    status = rlvr(["eval", *mixtures, *options.split(), "--out", str(args.out)])
     print(f"the demo took {time.monotonic() - begin:.0f} s")
     return status
 
