@@ -16,7 +16,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--update-golden",
         action="store_true",
-        help="write golden files that do not exist yet (existing ones are never rewritten)",
+        help="write the golden lines of tasks that have none (lines that are there stay)",
     )
     parser.addoption(
         "--thorough", action="store_true", help="check every task on many more problems"
@@ -27,6 +27,15 @@ def pytest_addoption(parser):
 def thorough(request):
     """Whether tests that sample problems should take many more of them."""
     return request.config.getoption("--thorough")
+
+
+def pytest_configure(config):
+    """Refuse to write golden lines from several processes: tasks of a domain share a file."""
+    if config.getoption("--update-golden") and config.getoption("dist", "no") != "no":
+        raise pytest.UsageError(
+            "--update-golden writes files that many tests share, so it needs one process: "
+            "leave out -n, or say -n 0"
+        )
 
 
 @pytest.fixture(scope="session")

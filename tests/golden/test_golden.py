@@ -1,70 +1,56 @@
-"""Golden files fix seeds, prompts and verdicts: a diff means a new version of the task.
+"""Golden lines fix seeds, prompts, references and verdicts: a diff means a new version of a task.
 
-``pytest tests/golden --update-golden`` writes the files of new tasks and never rewrites one.
+``pytest tests/golden --update-golden`` writes the lines of tasks that have none and never rewrites
+one. Tasks that run programs or proofs judge a few problems here, and all of them in the slow set.
 """
 
-import hashlib
-import json
 from pathlib import Path
 
 import pytest
+from golden_files import KEYS, place, read, written
+from golden_lines import UNSTEADY, runs_programs, settle
 
 from rlvr_envs.core import registry
-from rlvr_envs.core.answer import answer_format
-from rlvr_envs.core.env import TextEnv
-from rlvr_envs.core.task import IndexedTask
 
 FOLDER = Path(__file__).parent
-SEEDS = range(8)
-RUNGS = (0, 3, 7)
-WRONG = ("", "0.5000001", "I do not know")  # fixed answers; what they earn is part of the promise
+TASKS = registry.task_ids()
 
 
-def golden_path(task_id):
-    spec = registry.find(task_id)
-    return FOLDER / spec.domain / f"{task_id.removeprefix('rlvr/')}.json"
-
-
-def snapshot(task_id):
-    """Everything about a task that users' results depend on."""
-    spec = registry.find(task_id)
-    indexed = issubclass(spec.task_type, IndexedTask)
-    found = {"id": task_id, "answer_format": spec.answer_format, "problems": []}
-    for rung in (None,) if indexed else RUNGS:
-        env = TextEnv(task_id, difficulty=rung, **dict(spec.example))
-        for seed in SEEDS:
-            prompt, info = env.reset(seed=seed)
-            found.setdefault("first_prompt", prompt)
-            instance = env.instance
-            form = answer_format(instance.format_label)
-            found["problems"].append(
-                {
-                    "difficulty": rung,
-                    "seed": seed,
-                    "problem_seed": info["problem_seed"],
-                    "prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest()[:16],
-                    "reference": instance.reference(),
-                    "oracle": instance.judge(instance.solution()).score,
-                    "wrong": [instance.judge(form.wrap(text)).status.value for text in WRONG],
-                }
-            )
-    return found
-
-
-@pytest.mark.parametrize("task_id", registry.task_ids())
+@pytest.mark.parametrize("task_id", TASKS)
 def test_golden(task_id, request):
-    path = golden_path(task_id)
-    now = snapshot(task_id)
-    if not path.exists():
-        assert request.config.getoption("--update-golden"), (
-            f"{path.name} is missing: run pytest tests/golden --update-golden and commit the file"
-        )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    stored = json.loads(path.read_text(encoding="utf-8"))
-    assert now == stored, f"{task_id} changed: register the change under a new version"
+    if wrong := settle(task_id, FOLDER, update=request.config.getoption("--update-golden")):
+        pytest.fail(wrong, pytrace=False)
 
 
-def test_no_golden_file_is_left_over():
-    files = set(FOLDER.rglob("*.json"))
-    assert files == {golden_path(task_id) for task_id in registry.task_ids()}
+@pytest.mark.slow
+@pytest.mark.parametrize("task_id", [task_id for task_id in TASKS if runs_programs(task_id)])
+def test_every_verdict(task_id):
+    if wrong := settle(task_id, FOLDER, thorough=True):
+        pytest.fail(wrong, pytrace=False)
+
+
+@pytest.mark.parametrize("domain", registry.DOMAINS)
+def test_lines_are_canonical(domain):
+    path = FOLDER / f"{domain}.jsonl"
+    lines = read(path)
+    text = "".join(written(line) + "\n" for line in lines)
+    assert path.read_text(encoding="utf-8") == text, "keys or spaces differ from what is written"
+    places = [place(line) for line in lines]
+    assert places == sorted(set(places)), "not sorted by id, difficulty and seed, or twice there"
+    left_over = {line["id"] for line in lines} - set(registry.task_ids(domain))
+    assert not left_over, f"delete the lines of {sorted(left_over)}: there are no such tasks"
+
+
+@pytest.mark.parametrize("domain", registry.DOMAINS)
+def test_stored_verdicts_are_steady_and_whole(domain):
+    for line in read(FOLDER / f"{domain}.jsonl"):
+        assert set(KEYS) - {"first_prompt"} <= set(line) <= set(KEYS), place(line)
+        assert line["oracle"] == "correct 1", place(line)
+        statuses = {verdict.split()[0] for verdict in line["near"].values()}
+        assert statuses, f"{place(line)} has no near miss"
+        assert not statuses & UNSTEADY, place(line)
+
+
+def test_no_file_is_left_over():
+    files = {path.name for path in FOLDER.iterdir() if path.suffix != ".py"} - {"__pycache__"}
+    assert files == {f"{domain}.jsonl" for domain in registry.DOMAINS}
