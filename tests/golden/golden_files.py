@@ -74,7 +74,9 @@ def differences(stored: list[Line], now: list[Line]) -> str:
     if not differing:
         return ""
     first = differing[0]
-    found = [f"{len(differing)} lines differ; the first is {first[0]}, {_where(first)}:"]
+    found = [
+        f"{len(differing)} of {len({*was, *here})} lines differ; the first is {first[0]}, {_where(first)}:"
+    ]
     if first not in here:
         found.append("  it is stored, and no such problem is drawn now")
     elif first not in was:

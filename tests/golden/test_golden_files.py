@@ -82,7 +82,7 @@ def test_the_first_difference_is_told_with_both_values():
         line(seed=3, prompt="other"),
     ]
     found = differences(stored, now)
-    assert found.startswith("2 lines differ; the first is rlvr/Gcd-v0, difficulty 0, seed 2:")
+    assert found.startswith("2 of 4 lines differ; the first is rlvr/Gcd-v0, difficulty 0, seed 2:")
     assert '    stored: {"8": "wrong 0"}\n    now:    {"8": "correct 1"}' in found
     assert "other" not in found
 
@@ -136,7 +136,9 @@ def test_a_changed_line_is_told_and_never_rewritten(file, key, value):
     file.write_text("".join(written(found) + "\n" for found in lines), "utf-8")
     before = file.read_bytes()
     wrong = settle(GCD, file.parent, update=True)
-    assert wrong.startswith(f"1 lines differ; the first is {GCD}, difficulty 0, seed 4:\n  {key}\n")
+    assert wrong.startswith(
+        f"1 of 24 lines differ; the first is {GCD}, difficulty 0, seed 4:\n  {key}\n"
+    )
     assert "delete all lines of rlvr/Gcd-v0" in wrong
     assert file.read_bytes() == before
 
