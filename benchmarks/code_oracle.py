@@ -6,16 +6,14 @@ A task without a language of its own is played once. Anything but full marks is 
 problem seed, and the exit status is then 1. Wall-clock seconds, since the work is done by slots.
 """
 
-import argparse
 import dataclasses
-import json
 import os
-import platform
-import sys
+import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
+
+import results_file
 
 import rlvr_envs
 from rlvr_envs.core import registry
@@ -23,8 +21,11 @@ from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.shared import shared_sandbox
 
-RESULTS = Path(__file__).resolve().parent / "results" / "code_oracle.json"
 DIFFICULTIES = range(11)
+MEASURED = (
+    "the oracle of every code task at difficulties 0 to 10, each of its languages a combination; "
+    "the median is that of the combinations' medians, in wall-clock seconds"
+)
 
 
 def combinations(task_id: str, chosen: list[str]) -> list[dict[str, Any]]:
@@ -50,12 +51,32 @@ def play(task_id: str, knobs: dict[str, Any], difficulty: int, seed: int) -> tup
     return f"problem_seed {row['problem_seed']}: {verdict.status} {verdict.detail}", elapsed
 
 
+def summary(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts of each task over its languages, and how long judging took."""
+    lines, tasks = raw["results"], {}
+    for task_id in dict.fromkeys(line["task"] for line in lines):
+        own = [line for line in lines if line["task"] == task_id]
+        tasks[task_id] = {
+            "languages": len(own),
+            "problems": sum(line["problems"] for line in own),
+            "full_marks": sum(line["full_marks"] for line in own),
+            "judging_median_s": round(statistics.median(x["judging_median_s"] for x in own), 4),
+            "judging_longest_s": max(line["judging_longest_s"] for line in own),
+        }
+    return {
+        "languages": raw["languages"],
+        "problems": sum(line["problems"] for line in lines),
+        "full_marks": sum(line["full_marks"] for line in lines),
+        "failures": raw["failures"],
+        "tasks": tasks,
+    }
+
+
 def main() -> int:
     """Play everything, print a line for each task and language, and store the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = results_file.parser(__doc__, "code_oracle")
     parser.add_argument("--problems", type=int, default=2, help="at each difficulty")
     parser.add_argument("--task", action="append", help="only this one; may be repeated")
-    parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     chosen = languages.installed()
     sandbox = shared_sandbox()
@@ -92,16 +113,9 @@ def main() -> int:
                 failures += wrong
     total = sum(line["problems"] for line in lines)
     print(f"{total - len(failures)} of {total} with full marks")
-    result = {
-        "command": " ".join(["python", "benchmarks/code_oracle.py", *sys.argv[1:]]),
-        "machine": f"{platform.platform()}, {os.cpu_count()} cores",
-        "python": platform.python_version(),
-        "sandbox": sandbox.backend,
-        "languages": chosen,
-        "results": lines,
-        "failures": failures,
-    }
-    args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    head = results_file.head(MEASURED, sandbox=sandbox.backend)
+    raw = {"languages": chosen, "results": lines, "failures": failures}
+    results_file.store(args, head, summary(raw), raw, whole=not args.task)
     return 1 if failures else 0
 
 

@@ -20,27 +20,31 @@ step: whole steps of `train` and of `GRPOTrainer.train()`, on the same prompts a
 rewards. Here the end token has a probability that makes lengths ragged. Weights are float32 and
 computing is bfloat16, unless a way's name says otherwise. Tokens are all that went through.
 
-Where processes may not run for long, `--fork` measures each part in a process of its own, forked
-from one that has imported everything; `--only` and `--ways` leave out the rest.
+`--fork` measures each part in a process of its own, which finds no memory that another has taken;
+`--only` and `--ways` leave out the rest.
 """
 
 import argparse
-import json
 import multiprocessing
 from collections.abc import Callable
 from fnmatch import fnmatch
 from functools import partial
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import grpo_ours
 import grpo_rollout
 import grpo_trl
+import results_file
 import torch
-from grpo_clock import Make, machine, measure, mfu
+from grpo_clock import Make, gpu_name, measure, mfu
 from grpo_models import SIZES, Workload
 
+MEASURED = (
+    "tokens sampled, trained on and taken through whole steps a second, ours beside TRL's and "
+    "plain transformers; medians of the rounds, with the least and the most as spread"
+)
+SAMPLES = "all_tokens_per_s"
 TRL = ("trl default", "trl continuous batching")
 
 Ways = tuple[dict[str, Make], dict[str, str]]  # how to make each, and why others are left out
@@ -106,7 +110,7 @@ def part(name: str, args: argparse.Namespace) -> dict[str, Any]:
     _, warm_ups, alone = PARTS[name]
     rows = measure(kept, work.device, args.rounds, warm_ups=warm_ups, alone=alone)
     if name != "rollout":
-        parameters, device = count(work), machine(work.device)["device"]
+        parameters, device = count(work), gpu_name(work.device)
         for row in rows.values():
             if "failed" not in row:
                 row["mfu"] = mfu(row["tokens_per_s"], parameters, device)
@@ -152,35 +156,43 @@ def _send(sender: Connection, work: Callable[[], Any]) -> None:
     sender.send(work())
 
 
-def run(args: argparse.Namespace) -> dict[str, Any]:
-    """Measure all parts, and store what there is after each."""
+def run(args: argparse.Namespace) -> None:
+    """Measure all parts, and print and store what there is after each."""
     if not grpo_trl.why_not() and any(fnmatch(name, p) for p in args.ways for name in TRL):
         grpo_trl.load()
-    settings = {k: v for k, v in vars(args).items() if k not in ("out", "fork")}
-    result: dict[str, Any] = {
-        "command": "python benchmarks/grpo.py "
-        + " ".join(map(_option, settings, settings.values())),
-        "parameters": count(Workload.of(args)),
-        "dtype": str(Workload.of(args).low),
+    raw: dict[str, Any] = {}
+    name = partial(gpu_name, args.device)
+    for each in args.only:
+        measured = partial(part, each, args)
+        raw[each] = apart(measured) if args.fork else measured()
+        head = results_file.head(
+            MEASURED,
+            *("torch", "transformers", "trl"),
+            gpu=apart(name) if args.fork else name(),
+            threads=args.threads,
+            cuda=torch.version.cuda,
+        )
+        work = Workload.of(args)
+        about = {"parameters": count(work), "dtype": str(work.low)}
+        figures = about | {key: in_short(found) for key, found in raw.items()}
+        print(results_file.as_text({each: figures[each]}))
+        results_file.store(args, head, figures, raw, whole=False)
+
+
+def in_short(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what was measured of a part without the samples."""
+    if "ways" not in found:
+        return found
+    kept = {
+        way: {key: value for key, value in row.items() if key != SAMPLES}
+        for way, row in found["ways"].items()
     }
-    for name in args.only:
-        measured = partial(part, name, args)
-        result[name] = apart(measured) if args.fork else measured()
-        about = partial(machine, args.device)
-        result["machine"] = apart(about) if args.fork else about()
-        if args.out:
-            args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    return result
-
-
-def _option(name: str, value: Any) -> str:
-    values = [value] if not isinstance(value, list) else [f"'{each}'" for each in value]
-    return f"--{name.replace('_', '-')} " + " ".join(map(str, values))
+    return found | {"ways": kept}
 
 
 def parse() -> argparse.Namespace:
     """Return the arguments."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = results_file.parser(__doc__, "grpo")
     parser.add_argument("--size", choices=SIZES, default="135m")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
@@ -195,7 +207,6 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=2, help="whole steps of a round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", type=Path, help="a file; without it nothing is stored")
     return parser.parse_args()
 
 
@@ -203,9 +214,7 @@ def main() -> None:
     """Measure, print and store."""
     args = parse()
     torch.set_num_threads(args.threads)
-    # What takes longest to import is imported by the child, and its children find it there.
-    result = apart(partial(run, args)) if args.fork else run(args)
-    print(json.dumps(result, indent=1))
+    run(args)
 
 
 if __name__ == "__main__":

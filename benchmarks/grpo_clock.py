@@ -1,8 +1,6 @@
 """Clock, rounds and memory of `grpo.py`, and what the numbers depend on."""
 
 import gc
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable
@@ -11,8 +9,6 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 import torch
-
-import rlvr_envs
 
 # Dense bfloat16 FLOP/s by makers' data sheets; the first name that the device's has in it counts.
 PEAKS = {
@@ -192,19 +188,9 @@ def mfu(tokens_per_s: float, parameters: int, device: str) -> float | None:
     return None if peak is None else _short(6 * parameters * tokens_per_s / peak)
 
 
-def machine(device: str) -> dict[str, Any]:
-    """Return what the numbers depend on."""
-    return {
-        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu",
-        "cuda": torch.version.cuda,
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg(),
-        "threads": torch.get_num_threads(),
-        "versions": {name: installed(name) for name in ("torch", "transformers", "trl")},
-        "rlvr_envs": rlvr_envs.__version__,
-    }
+def gpu_name(device: str) -> str:
+    """Return the GPU's name; empty on the CPU."""
+    return torch.cuda.get_device_name() if device == "cuda" else ""
 
 
 def installed(package: str) -> str | None:

@@ -6,28 +6,21 @@
 For each seed the model imitates solved problems for a while, then learns from rewards alone. What
 is compared is the score of sampled answers to held-out problems, before and after the latter. It
 is sharpening: the model already gives the right answer now and then, and learns to do so surely.
-Every run goes on from its checkpoints in one process after another where the machine limits the CPU
-time of a process.
+Every run has a process of its own.
 """
 
 import argparse
-import json
-import os
-import platform
-import resource
+import multiprocessing
 import shutil
-import sys
 import time
 from dataclasses import asdict, replace
-from importlib.metadata import version
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
-import torch
-from transformers import LlamaForCausalLM  # noqa: F401 - imported once, before the forks
+import results_file
 
-import rlvr_envs
 from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.model import checkpoint
 from rlvr_envs.agents.grpo.tracking.metrics import read
 from rlvr_envs.agents.grpo.train import train
 
@@ -45,7 +38,11 @@ COMMON = {
     "device": "cpu",
     "keep": 1,
 }
-STEPS_A_PIECE = 12  # where CPU time is limited
+PACKAGES = ("torch", "transformers")
+MEASURED = (
+    "score of sampled answers to held-out problems (and of the likeliest answer: greedy) before "
+    "and after GRPO, on one thread; score and entropy of training are means of ten steps"
+)
 COLOURS = ("#3b6fd4", "#c2571a", "#2a8f5b", "#8a4fbf", "#666666")
 
 
@@ -57,26 +54,18 @@ def settings(task: str, seed: int, out: Path, steps: int | None) -> Config:
     return replace(config, steps=steps, evaluate_every=config.warm_start)
 
 
-def learn(config: Config) -> dict[str, object]:
-    """Train in as many processes as it takes, and return what was measured."""
+def learn(config: Config) -> dict[str, Any]:
+    """Train in a process of its own, and return what was measured."""
     folder = Path(config.out)
     shutil.rmtree(folder, ignore_errors=True)
-    limited = resource.getrlimit(resource.RLIMIT_CPU)[0] != resource.RLIM_INFINITY
-    piece = STEPS_A_PIECE if limited else config.warm_start + config.steps
-    last = f"step-{config.warm_start + config.steps:08d}"
     began = time.perf_counter()
-    while (newest := checkpoint.newest(folder / "checkpoints")) is None or newest.name != last:
-        child = os.fork()
-        if not child:
-            resume = (folder / "config.json").exists()
-            train(replace(config, resume=resume, stop_after=piece), quiet=True)
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        after = checkpoint.newest(folder / "checkpoints")
-        if status and after == newest:
-            if piece == 1:
-                sys.exit(f"a piece of the run in {folder} failed")
-            piece = (piece + 1) // 2
+    process = multiprocessing.get_context("spawn").Process(
+        target=train, args=(config,), kwargs={"quiet": True}
+    )
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise SystemExit(f"training in {folder} ended with exit status {process.exitcode}")
     seconds = time.perf_counter() - began
     rows = read(folder)
     start, end = config.warm_start, config.warm_start + config.steps
@@ -92,7 +81,28 @@ def learn(config: Config) -> dict[str, object]:
     }
 
 
-def gain(run: dict[str, object]) -> str:
+def in_short(run: dict[str, Any]) -> dict[str, Any]:
+    """Return a run with means of ten steps for its curves."""
+
+    def tens(values: list[float | None]) -> list[float | None]:
+        parts = (values[start : start + 10] for start in range(0, len(values), 10))
+        told = ([value for value in part if value is not None] for part in parts)
+        return [round(fmean(part), 3) if part else None for part in told]
+
+    return run | {"score": tens(run["score"]), "entropy": tens(run["entropy"])}
+
+
+def chosen(config: Config) -> dict[str, Any]:
+    """Return the settings that are not the agent's own defaults."""
+    plain = asdict(Config())
+    return {
+        name: value
+        for name, value in asdict(config).items()
+        if value != plain[name] and name not in ("out", "seed")
+    }
+
+
+def gain(run: dict[str, Any]) -> str:
     """Return in words what a run has brought."""
     before, after = run["held_out"]["before"], run["held_out"]["after"]
     return (
@@ -101,19 +111,7 @@ def gain(run: dict[str, object]) -> str:
     )
 
 
-def provenance() -> dict[str, object]:
-    """Return what ran and where."""
-    return {
-        "versions": {
-            "rlvr_envs": rlvr_envs.__version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("torch", "transformers")},
-        },
-        "machine": f"{os.cpu_count()} CPUs, one thread",
-    }
-
-
-def chart(runs: list[dict[str, object]], window: int = 5) -> str:
+def chart(runs: list[dict[str, Any]], window: int = 5) -> str:
     """Return the score of sampled training answers by step, one line a seed, as SVG."""
     wide, high, left, top, below = 560, 250, 46, 16, 34
     steps = max(len(run["score"]) for run in runs)
@@ -150,33 +148,26 @@ def chart(runs: list[dict[str, object]], window: int = 5) -> str:
 
 
 def main(args: argparse.Namespace) -> None:
-    """Run every seed, print the table, and write the results."""
-    torch.set_num_threads(1)
+    """Run every seed, print a line for each, and store the results and the chart."""
     runs = []
     for seed in args.seeds:
         found = learn(settings(args.task, seed, args.runs / f"{args.task}-{seed}", args.steps))
         runs.append(found)
         print(f"{args.task} seed {seed}: held-out score {gain(found)}", flush=True)
-    config = asdict(settings(args.task, args.seeds[0], args.runs, args.steps))
-    result = {
-        "command": "python benchmarks/grpo_learning.py " + " ".join(sys.argv[1:]),
-        **provenance(),
-        "config": {k: v for k, v in config.items() if k not in ("out", "seed")},
-        "runs": runs,
-    }
-    args.out.mkdir(parents=True, exist_ok=True)
-    name = f"grpo_learning_{args.task.removesuffix('-v0').lower()}"
-    (args.out / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    args.name = f"grpo_learning_{args.task.removesuffix('-v0').lower()}"
+    config = settings(args.task, args.seeds[0], args.runs, args.steps)
+    head = results_file.head(MEASURED, *PACKAGES)
+    figures = {"settings": chosen(config), "runs": [in_short(run) for run in runs]}
+    results_file.store(args, head, figures, runs)
     args.pictures.mkdir(parents=True, exist_ok=True)
-    (args.pictures / f"{name}.svg").write_text(chart(runs), encoding="utf-8")
+    (args.pictures / f"{args.name}.svg").write_text(chart(runs), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = results_file.parser(__doc__, "grpo_learning_TASK")
     parser.add_argument("--task", choices=SETTINGS, default="Derivative-v0")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, help="of GRPO; by default those of the task")
     parser.add_argument("--runs", type=Path, default=Path("runs/grpo_learning"))
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--pictures", type=Path, default=ROOT / "docs" / "images")
     main(parser.parse_args())

@@ -9,17 +9,21 @@ best: held-out scores of 200 problems are good to about 0.07, and other seeds be
 """
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import torch
-from grpo_learning import COMMON, ROOT, SETTINGS, gain, learn, provenance
+import results_file
+from grpo_learning import COMMON, PACKAGES, SETTINGS, gain, learn
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.presets import PRESETS
 
 TASK = "Derivative-v0"
+MEASURED = (
+    "held-out score before and after GRPO by each preset, sampled and of the likeliest answer, all "
+    "from the same SFT warm-up"
+)
 
 
 def settings(name: str, args: argparse.Namespace) -> Config:
@@ -29,29 +33,36 @@ def settings(name: str, args: argparse.Namespace) -> Config:
     return replace(config, steps=args.steps, evaluate_every=config.warm_start)
 
 
+def summary(runs: dict[str, Any]) -> dict[str, Any]:
+    """Return a line for each preset."""
+
+    def row(run: dict[str, Any]) -> dict[str, float]:
+        before, after = run["held_out"]["before"], run["held_out"]["after"]
+        return {
+            "sampled before": before["score"],
+            "sampled after": after["score"],
+            "likeliest before": before["greedy"],
+            "likeliest after": after["greedy"],
+            "seconds": run["seconds"],
+        }
+
+    return {"task": TASK, **results_file.table({name: row(run) for name, run in runs.items()})}
+
+
 def main(args: argparse.Namespace) -> None:
-    """Train by each preset, print a line for each, and write the results."""
-    torch.set_num_threads(1)
+    """Train by each preset, print a line for each, and store the results."""
     runs = {}
     for name in args.presets:
         found = runs[name] = learn(settings(name, args))
         print(f"{name:22} {gain(found)}", flush=True)
-    result = {
-        "command": f"python benchmarks/grpo_presets.py --seed {args.seed} --steps {args.steps}",
-        **provenance(),
-        "task": TASK,
-        "runs": runs,
-    }
-    args.out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(result, indent=1) + "\n"
-    (args.out / "grpo_presets.json").write_text(text, encoding="utf-8")
+    head = results_file.head(MEASURED, *PACKAGES)
+    results_file.store(args, head, summary(runs), runs, whole=len(runs) == len(PRESETS))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = results_file.parser(__doc__, "grpo_presets")
     parser.add_argument("--presets", nargs="+", choices=PRESETS, default=list(PRESETS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--runs", type=Path, default=Path("runs/grpo_presets"))
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
     main(parser.parse_args())

@@ -6,36 +6,39 @@ baseline (`guess` of a puzzle, `greedy` of an optimisation task) and the share o
 solves outright, the length of the prompt, and problems a second of CPU time. Effort and scores are
 deterministic; only the rates vary.
 
-    python benchmarks/ladder.py              # all tasks of both domains, into results/ladder.json
-    python benchmarks/ladder.py Sudoku-v0    # measures one task anew and keeps the others
+    python benchmarks/ladder.py              # all tasks of both domains
+    python benchmarks/ladder.py Sudoku-v0    # one task anew; the summary keeps the others' lines
 
-Every task and rung is measured in a process of its own.
+Every task and difficulty is measured in a process of its own. The summary has a line for each task,
+since the pages of the tasks draw its curves from there.
 """
 
-import argparse
 import itertools
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-import rlvr_envs
+import fresh_process
+import results_file
+
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.task import InteractiveTask
 
-RESULTS = Path(__file__).resolve().parent / "results" / "ladder.json"
 DOMAINS = ("np_hard", "puzzles")
 RUNGS = (0, 2, 4, 6, 8, 10)
+Json = dict[str, Any]
 RATED = 0.4  # CPU seconds for a rate
+CURVES = ("effort", "baseline", "solved")
+MEASURED = (
+    "effort of an exact search or the reference solver, and a simple baseline's score and share of "
+    "problems solved, by difficulty"
+)
 
 
 def baseline(task: Any, problem: Any, seed: int) -> float | None:
@@ -100,17 +103,6 @@ def rate(env: TextEnv) -> float:
     raise AssertionError("counting has no end")
 
 
-def measured(job: tuple[str, int, int, float]) -> tuple[str, int, dict[str, Any]]:
-    """Measure one cell in a process of its own."""
-    task_id, rung, problems, seconds = job
-    command = [sys.executable, __file__, "--cell", task_id, str(rung)]
-    command += ["--problems", str(problems), "--seconds", str(seconds)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return task_id, rung, {"fault": (done.stderr or f"signal {-done.returncode}")[-300:]}
-    return task_id, rung, json.loads(done.stdout)
-
-
 def falls(rungs: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
     """Return the steps on which effort falls, or the baseline solves more, beyond chance."""
     found: dict[str, list[str]] = {"effort": [], "solved": []}
@@ -126,39 +118,71 @@ def falls(rungs: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
     return {name: places for name, places in found.items() if places}
 
 
+def curve(rungs: Json) -> Json:
+    """Return what a task's page draws, by difficulty; None where a cell failed."""
+    rows = [rungs[str(rung)] for rung in RUNGS]
+    counts = [row.get("problems", 0) for row in rows]
+    return {"problems": [min(counts), max(counts)]} | {
+        key: [row.get(key) for row in rows] for key in CURVES
+    }
+
+
+def summary(curves: dict[str, Json], falling: dict[str, Json]) -> Json:
+    """Return the curves of all tasks, and where they do not rise."""
+    steps = len(RUNGS) - 1
+    with_baseline = sum(row["solved"][0] is not None for row in curves.values())
+    return {
+        "steps": {"effort": steps * len(curves), "solved": steps * with_baseline},
+        "not_monotone": falling,
+        "faults": sum(row["effort"].count(None) for row in curves.values()),
+        "fewest_problems": min(row["problems"][0] for row in curves.values()),
+        "difficulties": list(RUNGS),
+        "tasks": results_file.table(dict(sorted(curves.items()))),
+    }
+
+
+def figures_of(tasks: dict[str, Json]) -> Json:
+    """Return the summary's figures of measured cells, by task and difficulty."""
+    falling = {task_id: bad for task_id, row in tasks.items() if (bad := falls(row))}
+    return summary({task_id: curve(row) for task_id, row in tasks.items()}, falling)
+
+
+def merged(stored: Json, head: Json, anew: Json) -> tuple[Json, Json]:
+    """Return the stored summary's beginning and figures, with some tasks measured anew."""
+    old, new = stored.pop("figures"), results_file.rows_of(anew["tasks"])
+    tasks = results_file.rows_of(old["tasks"])
+    day = f"{head['date']}, rlvr_envs {head['versions']['rlvr_envs']}"
+    later = stored.get("measured_later", {}) | dict.fromkeys(new, day)
+    still = {k: bad for k, bad in old["not_monotone"].items() if k not in new}
+    figures = summary(tasks | new, still | anew["not_monotone"])
+    return stored | {"measured_later": later}, figures
+
+
 def main() -> int:
     """Measure, store, and print what does not rise."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = results_file.parser(__doc__, "ladder")
     parser.add_argument("tasks", nargs="*", help="ids (default: both domains)")
     parser.add_argument("--problems", type=int, default=60, help="on each rung, at most")
     parser.add_argument("--seconds", type=float, default=5.0, help="of CPU time for a rung, about")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--cell", nargs=2, metavar=("TASK", "RUNG"), help=argparse.SUPPRESS)
-    parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
-    if args.cell:
-        print(json.dumps(cell(args.cell[0], int(args.cell[1]), args.problems, args.seconds)))
-        return 0
     ids = [registry.find(name).id for name in args.tasks]
     ids = ids or [task_id for domain in DOMAINS for task_id in registry.task_ids(domain)]
-    stored = json.loads(args.out.read_text("utf-8"))["tasks"] if args.out.exists() else {}
-    tasks: dict[str, dict[str, Any]] = stored if args.tasks else {}
     jobs = [(task_id, rung, args.problems, args.seconds) for task_id in ids for rung in RUNGS]
+    tasks: dict[str, dict[str, Any]] = {}
     with ThreadPoolExecutor(args.jobs) as pool:
-        for task_id, rung, found in pool.map(measured, jobs):
-            tasks.setdefault(task_id, {})[str(rung)] = found
-            print(f"{task_id} {rung}: {found}", file=sys.stderr)
-    result = {
-        "command": "python benchmarks/ladder.py",
-        "rlvr_envs": rlvr_envs.__version__,
-        "versions": {name: version(name) for name in ("numpy", "ortools", "z3-solver")},
-        "not_monotone": {task_id: bad for task_id, row in tasks.items() if (bad := falls(row))},
-        "tasks": dict(sorted(tasks.items())),
-    }
-    args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(result["not_monotone"], indent=1))
+        found = pool.map(lambda job: fresh_process.measured(__file__, *job), jobs)
+        for (task_id, rung, *_), row in zip(jobs, found, strict=True):
+            tasks.setdefault(task_id, {})[str(rung)] = row
+    head = results_file.head(MEASURED, "numpy", "ortools", "z3-solver")
+    figures = figures_of(tasks)
+    print(json.dumps(figures["not_monotone"], indent=1))
+    args.out = args.out or results_file.RESULTS / "ladder.json"
+    if args.tasks and args.out.exists():
+        head, figures = merged(json.loads(args.out.read_text("utf-8")), head, figures)
+    results_file.store(args, head, figures, tasks)
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(0 if fresh_process.asked(cell) else main())

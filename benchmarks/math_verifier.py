@@ -8,10 +8,7 @@ prediction in dollars or as the full response, default configuration, timeouts o
     python benchmarks/math_verifier.py --data ../shared/data/math
 """
 
-import argparse
 import json
-import os
-import platform
 import random
 import re
 import statistics
@@ -19,19 +16,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import math_verify
+import results_file
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.verifiers.symbolic import compile_gold, judge_math, verify_math
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "math_verifier.json"
+MEASURED = (
+    "verdicts of this package and of math-verify on the same rows: right and wrong ones accepted "
+    "or refused (TP, FN, TN, FP), rates and milliseconds"
+)
 GOLD_SETS = ("math500", "aime24", "amc23", "minerva_math", "olympiadbench", "gsm8k")
 TOWERS = ("9^{9^{9}}", "5^{5^{5^5}}", r"\binom{10^9}{5*10^8}")
 REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
@@ -96,6 +96,7 @@ def measure(rows: list[Row], grader: Grader) -> dict[str, Any]:
         **counts,
         "per_cpu_second": round(len(rows) / max(cpu_s, 1e-9)),
         "per_wall_second": round(len(rows) / sum(latencies)),
+        "samples": [round(1e3 * each, 4) for each in latencies],
         "p50_ms": round(1e3 * statistics.median(ordered), 4),
         "p99_ms": round(1e3 * ordered[int(0.99 * (len(ordered) - 1))], 4),
         "max_ms": round(1e3 * ordered[-1], 3),
@@ -275,17 +276,29 @@ def is_decided_here(verdict: Verdict) -> bool:
     return not undecided and verdict.status is not Status.TIMEOUT
 
 
+def summary(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return a line for each grader on each set of rows."""
+    rows = {
+        f"{name}, {grader}": {k: v for k, v in found[grader].items() if k != "samples"}
+        for name, found in (raw | raw["golds_rewritten"]).items()
+        for grader in ("rlvr_envs", "math_verify")
+        if grader in found
+    }
+    return {
+        "graders": results_file.table(rows),
+        "pairs left out": raw["labelled_pairs"]["excluded"],
+        **{name: raw[name] for name in ("hostile_corpus", "decided_without_sympy")},
+    }
+
+
 def main() -> None:
     """Run everything and store the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = results_file.parser(__doc__, "math_verifier")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data" / "math")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
-    data = arguments.data
+    args = parser.parse_args()
+    data = args.data
     own_pairs, excluded = pairs(data)
-    results: dict[str, Any] = {
-        "versions": {name: version(name) for name in ("math-verify", "sympy", "mpmath")},
-        "machine": {"python": platform.python_version(), "cores": os.cpu_count()},
+    raw: dict[str, Any] = {
         **{name: compare(rows) for name, rows in responses(data).items()},
         "golds_rewritten": {name: compare(rows) for name, rows in rewritten_golds(data)},
         "labelled_pairs": {**compare(own_pairs), "excluded": excluded},
@@ -294,10 +307,10 @@ def main() -> None:
         "hostile_corpus": hostile(),
         "decided_without_sympy": decided_alone(data),
     }
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(results, indent=1) + "\n")
-    for name, result in results.items():
-        print(name, json.dumps(result))
+    figures = summary(raw)
+    print(results_file.as_text(figures))
+    head = results_file.head(MEASURED, "math-verify", "sympy", "mpmath")
+    results_file.store(args, head, figures, raw)
 
 
 if __name__ == "__main__":

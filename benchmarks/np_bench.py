@@ -5,31 +5,23 @@ objective to the best known (0 where it is not feasible). `greedy` is the task's
 `climbing` takes its random moves that are no worse, and `annealing` also some that are, both from
 the greedy answer and for a fixed wall-clock time on each problem, so their numbers depend on the
 machine. `oracle` is the reference, and `proven` says how often that is known to be optimal;
-`beats` in the results file is how often a policy found something better.
+`beats` is how often a policy found something better.
 
     python benchmarks/np_bench.py --problems 20 --seconds 1
 
-Each task and band is measured in child processes of `--at-once` problems, and what is measured is
-merged into the results file, so that a long run may be made in pieces. The figures published for
-models (NP-Engine, arXiv:2510.16476, README of its repository) are on NP-Bench's own problems, of
-the same sizes as our band `bench` but drawn and referenced otherwise: beside, not against, ours.
+The figures published for models (NP-Engine, arXiv:2510.16476, README of its repository) are on
+NP-Bench's own problems, of the same sizes as our band `bench` but drawn and referenced otherwise:
+beside, not against, ours.
 """
 
-import argparse
-import json
 import math
-import os
-import platform
-import subprocess
 import sys
 import time
-from collections.abc import Iterable
-from importlib.metadata import version
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import rlvr_envs
+import results_file
+
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.seeding import Rng, stream
@@ -40,9 +32,12 @@ from rlvr_envs.envs.np_hard._optimisation import (
     Unreadable,
 )
 
-RESULTS = Path(__file__).resolve().parent / "results" / "np_bench.json"
 POLICIES = ("greedy", "climbing", "annealing", "oracle")
 MEASURES = ("SR", "AR", "score", "solved", "beats")
+MEASURED = (
+    "share of feasible answers (SR) and ratio to the best known (AR) of simple heuristics on "
+    "optimisation tasks; cells are SR/AR in per cent"
+)
 WARMTH = 0.05  # of annealing at first, relative to the objective
 
 # NP-Bench's domains, and which tasks of ours belong to them.
@@ -103,11 +98,11 @@ def _value(task: OptimisationTask[Any, Any], problem: Any, answer: str, sign: in
         return -math.inf
 
 
-def child(name: str, band: str, seeds: Iterable[int], seconds: float) -> list[dict[str, Any]]:
-    """Return what each policy reached on each problem."""
+def reached(name: str, band: str, problems: int, seconds: float) -> list[dict[str, Any]]:
+    """Return what each policy reached on each problem of a task and band."""
     env = TextEnv(f"rlvr/{name}", difficulty=BANDS[band])
     found = []
-    for seed in seeds:
+    for seed in range(problems):
         instance = env.source.draw(seed)
         task, problem = instance.task, instance.problem
         if not isinstance(task, OptimisationTask):
@@ -130,22 +125,10 @@ def child(name: str, band: str, seeds: Iterable[int], seconds: float) -> list[di
     return found
 
 
-def measure(name: str, band: str, args: argparse.Namespace) -> dict[str, Any]:
-    """Return the means of a task and band, measured in child processes.
-
-    Raises:
-        CalledProcessError: a child failed.
-    """
-    rows: list[dict[str, Any]] = []
-    for first in range(0, args.problems, args.at_once):
-        count = min(args.at_once, args.problems - first)
-        job = json.dumps([name, band, first, count, args.seconds])
-        command = [sys.executable, __file__, "--child", job]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-        rows += json.loads(done.stdout)
+def means(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the means over the problems of a task and band."""
     return {
         "problems": len(rows),
-        "seconds": args.seconds,
         "proven": round(fmean(row["proven"] for row in rows), 3),
         "policies": {
             policy: {key: round(fmean(row[policy][key] for row in rows), 4) for key in MEASURES}
@@ -182,10 +165,7 @@ def show(results: dict[str, Any]) -> None:
     for name, bands in sorted(results.items()):
         for band in (band for band in BANDS if band in bands):
             row = bands[band]
-            cells = [
-                "{:.1f}/{:.1f}".format(100 * found["SR"], 100 * found["AR"])
-                for found in (row["policies"][policy] for policy in POLICIES)
-            ]
+            cells = [cell(row["policies"][policy]) for policy in POLICIES]
             print(f"{name:28}{band:8}{row['proven']:>7.2f}  " + "".join(f"{c:>14}" for c in cells))
     columns = [*DOMAINS, "all"]
     print(f"\n{'SR/AR in per cent, bench':34}" + "".join(f"{c:>12}" for c in columns))
@@ -193,59 +173,64 @@ def show(results: dict[str, Any]) -> None:
         print(f"{who:34}" + "".join(f"{figures.get(c, '-'):>12}" for c in columns))
 
 
-def machine() -> dict[str, object]:
-    """Return what the numbers depend on."""
+def cell(found: dict[str, float]) -> str:
+    """Return SR/AR in per cent."""
+    return f"{100 * found['SR']:.1f}/{100 * found['AR']:.1f}"
+
+
+def summary(results: dict[str, Any]) -> dict[str, Any]:
+    """Return the domains beside published figures, every band over all tasks, and `bench` by task.
+
+    Args:
+        results: task → band → means.
+    """
+    bands = {}
+    for band in BANDS:
+        found = [row[band] for row in results.values() if band in row]
+        if found:
+            every = {p: [row["policies"][p] for row in found] for p in POLICIES}
+            whole = {p: {k: fmean(row[k] for row in every[p]) for k in MEASURES} for p in POLICIES}
+            bands[band] = {
+                "tasks": len(found),
+                "proven": round(fmean(row["proven"] for row in found), 3),
+                **{p: cell(whole[p]) for p in POLICIES},
+                "annealing_beats": round(whole["annealing"]["beats"], 4),
+            }
+    last = {name: bands["bench"] for name, bands in sorted(results.items()) if "bench" in bands}
     return {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg(),
-        "versions": {name: version(name) for name in ("numpy", "ortools")},
-        "rlvr_envs": rlvr_envs.__version__,
+        "problems_of_each_task_and_band": [
+            min(row["problems"] for bands in results.values() for row in bands.values()),
+            max(row["problems"] for bands in results.values() for row in bands.values()),
+        ],
+        "bench_by_domain": by_domain(results),
+        "all_tasks_by_band": bands,
+        "bench_by_task": {
+            name: {"proven": row["proven"]} | {p: cell(row["policies"][p]) for p in POLICIES}
+            for name, row in last.items()
+        },
     }
 
 
 def main() -> int:
-    """Measure, merge into the stored results and print them all."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Measure, print and store."""
+    parser = results_file.parser(__doc__, "np_bench")
     parser.add_argument("--tasks", nargs="*", help="ids (default: every optimisation task)")
     parser.add_argument("--bands", nargs="*", default=list(BANDS), choices=list(BANDS))
     parser.add_argument("--problems", type=int, default=20, help="of each task and band")
     parser.add_argument("--seconds", type=float, default=1.0, help="of each local search")
-    parser.add_argument("--at-once", type=int, default=20, help="problems in a child process")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--child", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.child is not None:
-        name, band, first, count, seconds = json.loads(args.child)
-        print(json.dumps(child(name, band, range(first, first + count), seconds)))
-        return 0
-    stored = json.loads(args.out.read_text(encoding="utf-8")) if args.out.exists() else {}
-    results: dict[str, Any] = stored.get("results", {})
-    commands = [
-        *stored.get("commands", []),
-        " ".join(["python benchmarks/np_bench.py", *sys.argv[1:]]),
-    ]
-    failed = []
+    raw: dict[str, Any] = {}
     for name in args.tasks or optimisation_tasks():
+        task = name.removeprefix("rlvr/")
         for band in args.bands:
-            try:
-                found = measure(name.removeprefix("rlvr/"), band, args)
-            except subprocess.CalledProcessError as error:
-                failed.append(f"{name} {band}: exit status {error.returncode}")
-                continue
-            results.setdefault(name.removeprefix("rlvr/"), {})[band] = found
-            result = {
-                "commands": commands,
-                "machine": machine(),
-                "results": results,
-                "by_domain": by_domain(results),
-            }
-            args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-            print(f"measured {name} {band}", file=sys.stderr)
+            raw.setdefault(task, {})[band] = reached(task, band, args.problems, args.seconds)
+            print(f"measured {task} {band}", file=sys.stderr)
+    results = {n: {band: means(rows) for band, rows in row.items()} for n, row in raw.items()}
     show(results)
-    print(*failed, sep="\n", end="", file=sys.stderr)
-    return 1 if failed else 0
+    head = results_file.head(MEASURED, "numpy", "ortools", seconds_of_a_search=args.seconds)
+    whole = not args.tasks and set(args.bands) == set(BANDS)
+    results_file.store(args, head, summary(results), raw, whole=whole)
+    return 0
 
 
 if __name__ == "__main__":

@@ -12,9 +12,7 @@ Whatever is not installed is left out, and said to be.
 """
 
 import argparse
-import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -25,18 +23,21 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import rlvr_envs
+import results_file
+
 from rlvr_envs.core.errors import SandboxUnavailable
 from rlvr_envs.sandboxes import docker_engine, docker_image
 from rlvr_envs.sandboxes.backend import SHOWN, interpreter
 from rlvr_envs.sandboxes.base import Case, Job
 from rlvr_envs.sandboxes.sandbox import Sandbox, make_backend, probe
 
-RESULTS = Path(__file__).resolve().parent / "results" / "sandbox.json"
+MEASURED = (
+    "a program that prints 42, and a batch of tests of a compiled program, in each sandbox; rates "
+    "and batches are medians over the rounds"
+)
 SLOTS = 2
 EXPECTED = b"42\n"
 PROGRAM = "print(6 * 7)"
@@ -291,14 +292,10 @@ def verdicts(rows: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
     return found
 
 
-def machine() -> dict[str, Any]:
-    """Return what the numbers depend on."""
-    versions = {}
-    for name in ("docker",):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "not installed"
+def tools() -> dict[str, str]:
+    """Return the versions of what is no Python package."""
+    python = output_of([interpreter()[0], "-c", "import sys; print(sys.version)"]).decode()
+    versions = {"python of the programs": python.split()[0]}
     for name, argv in {
         "bubblewrap": ["bwrap", "--version"],
         "g++": ["g++", "-dumpversion"],
@@ -309,18 +306,7 @@ def machine() -> dict[str, Any]:
         api = docker_engine.connect(docker_engine.usual_host())
         versions["docker engine"] = api.version()["Version"]
         api.close()
-    python = output_of([interpreter()[0], "-c", "import sys; print(sys.version)"]).decode()
-    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
-    return {
-        "platform": platform.platform(),
-        "processor": cpu[0].partition(": ")[2] if cpu else platform.machine(),
-        "cores": len(os.sched_getaffinity(0)),
-        "scheduling": SCHEDULING.get(os.sched_getscheduler(0), "another"),
-        "python": platform.python_version(),
-        "python of the programs": python.split()[0],
-        "versions": versions,
-        "rlvr_envs": rlvr_envs.__version__,
-    }
+    return versions
 
 
 def table(rows: dict[str, dict[str, float]]) -> str:
@@ -335,14 +321,12 @@ def table(rows: dict[str, dict[str, float]]) -> str:
 
 def main() -> int:
     """Measure, print the table and store everything."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = results_file.parser(__doc__, "sandbox")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=60, help="runs a round, of what is fast")
     parser.add_argument("--tests", type=int, default=60, help="of a batch")
     parser.add_argument("--starts", type=int, default=3, help="of slots, a round")
-    parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
-    before = os.getloadavg()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         ways, left_out = every_way(folder, stack)
@@ -351,20 +335,29 @@ def main() -> int:
         alone = rows["subprocess"]["latency p50 ms"]
         for row in rows.values():
             row["of a subprocess"] = round(row["latency p50 ms"] / alone, 2)
-    result = {
-        "command": "python benchmarks/sandbox.py " + " ".join(sys.argv[1:]),
-        "machine": machine(),
-        "load before and after": [before, os.getloadavg()],
+    scheduling = SCHEDULING.get(os.sched_getscheduler(0), "another")
+    head = results_file.head(MEASURED, "docker", scheduling=scheduling)
+    head["versions"] |= tools()
+    figures = {
         "slots": SLOTS,
         "left out": left_out,
-        "rows": rows,
+        "rows": results_file.table(rows),
         "targets": verdicts(rows),
     }
-    args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    raw = {
+        way.name: {
+            "latencies s": way.latencies,
+            "jobs a second": way.rates,
+            "batches, s a test": way.batches,
+            "slot starts s": way.starts,
+        }
+        for way in ways
+    }
+    results_file.store(args, head, figures, raw)
     print(table(rows))
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}")
-    for target in result["targets"]:
+    for target in figures["targets"]:
         met = "met" if target["met"] else "MISSED"
         print(f"{met}: {target['row']} {target['measure']} {target['value']} ({target['bound']})")
     return 0

@@ -7,39 +7,39 @@ words of their texts, and phrases. Tantivy and the engine of a
 bare install are measured through `rlvr_envs.retrieval`, bm25s (pip install bm25s) by its own API
 with our words; it knows no phrases and does not rank by the title.
 
-    python benchmarks/search.py                  # everything
-    python benchmarks/search.py --part worlds    # one of the parts; the other is kept
+    python benchmarks/search.py
+    python benchmarks/search.py --part worlds --out worlds.json    # one of the parts
 
 Times are of the wall clock and, since other work stretches them, of the CPU beside them. Memory is
 the proportional set size (a page that processes share counts in parts), split into what is the
 process's own and what is mapped from files.
 """
 
-import argparse
 import json
 import multiprocessing
 import os
-import platform
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import fresh_process
+import results_file
 import search_worlds
 
-import rlvr_envs
 from rlvr_envs.retrieval import query as words_of
 from rlvr_envs.retrieval.base import Document, build
 from rlvr_envs.retrieval.corpus import open_corpus
 
-RESULTS = Path(__file__).resolve().parent / "results" / "search.json"
+MEASURED = (
+    "search worlds, questions and steps a second of CPU time by difficulty; engines over 10,000 "
+    "and 100,000 articles of 84 words; memory in MiB, its own and mapped from files"
+)
+PACKAGES = ("numpy", "tantivy", "bm25s")
+SIZES = (10_000, 100_000)
 PARTS = ("worlds", "engines")
 ENGINES = ("tantivy", "bm25", "bm25s")
 SMALL = (50, 200, 1000, 5000)  # worlds that live in memory for an episode
@@ -155,8 +155,7 @@ def bm25s_build(path: Path, folder: Path) -> None:
     """Index with bm25s, from the file to the disk."""
     import bm25s
 
-    with ProcessPoolExecutor(1) as pool:  # a process may be allowed only so much of the CPU
-        names, numbers, vocabulary = pool.submit(bm25s_words, path).result()
+    names, numbers, vocabulary = bm25s_words(path)
     index = bm25s.BM25(k1=1.2, b=0.75)
     index.index((numbers, vocabulary), show_progress=False)
     index.save(str(folder), corpus=names)
@@ -248,35 +247,6 @@ def small_cell(engine: str, path: Path, cache: Path) -> dict[str, Any]:
 CELLS = {"build": build_cell, "search": search_cell, "shared": shared_cell, "small": small_cell}
 
 
-def measured(*cell: object) -> dict[str, Any]:
-    """Measure one cell in a process of its own: of an engine, or of `search_worlds`."""
-    command = [sys.executable, __file__, "--cell", *map(str, cell)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        fault = done.stderr.strip().splitlines()[-1:] or [f"signal {-done.returncode}"]
-        return {"fault": fault[0]}
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def machine() -> dict[str, object]:
-    """Return what the numbers depend on."""
-    versions = {}
-    for package in ("numpy", "tantivy", "bm25s"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "missing"
-    return {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg(),
-        "versions": versions,
-        "rlvr_envs": rlvr_envs.__version__,
-    }
-
-
 def run_engines(sizes: list[int], engines: list[str]) -> dict[str, Any]:
     """Measure the engines."""
     results: dict[str, Any] = {}
@@ -290,13 +260,11 @@ def run_engines(sizes: list[int], engines: list[str]) -> dict[str, Any]:
             for engine in engines:
                 cells = ("build", "search") if engine == "bm25s" else ("build", "search", "shared")
                 for cell in cells:
-                    found = measured(cell, engine, path, cache)
-                    print(f"{size} articles, {engine}, {cell}: {found}", file=sys.stderr)
+                    found = fresh_process.measured(__file__, cell, engine, str(path), str(cache))
                     results.setdefault(str(size), {}).setdefault(engine, {})[cell] = found
         for engine in engines:
             if engine != "bm25s":
-                found = measured("small", engine, Path(scratch), Path(scratch))
-                print(f"in memory, {engine}: {found}", file=sys.stderr)
+                found = fresh_process.measured(__file__, "small", engine, scratch, scratch)
                 results.setdefault("in_memory", {})[engine] = found
     return results
 
@@ -305,8 +273,7 @@ def run_worlds() -> dict[str, Any]:
     """Measure the search tasks and their worlds, by difficulty."""
     results: dict[str, Any] = {}
     for what, difficulty, kind in search_worlds.cells():
-        found = measured(what, difficulty, kind)
-        print(f"difficulty {difficulty}, {kind or what}: {found}", file=sys.stderr)
+        found = fresh_process.measured(__file__, what, difficulty, kind)
         rung = results.setdefault(str(difficulty), {})
         if kind:
             rung = rung.setdefault("by_kind", {})
@@ -314,38 +281,70 @@ def run_worlds() -> dict[str, Any]:
     return results
 
 
+def summary(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return a line for each measurement, with the rates of a kind of questions by difficulty."""
+    found: dict[str, Any] = {}
+    if worlds := raw.get("worlds"):
+        found["worlds"] = {
+            f"difficulty {difficulty}, {what}": row[what]
+            for difficulty, row in worlds.items()
+            for what in row
+            if what != "by_kind"
+        }
+        found[f"a second, by kind, at difficulties {', '.join(worlds)}"] = {
+            kind: {
+                what: [row["by_kind"][kind].get(what) for row in worlds.values()]
+                for what in ("questions", "problems")
+            }
+            for kind in search_worlds.KINDS
+        }
+    if engines := raw.get("engines"):
+        found["engines"] = {
+            f"{size}, {engine}, {what}": short(row)
+            for size, some in engines.items()
+            for engine, cells in some.items()
+            for what, row in cells.items()
+        }
+    return found
+
+
+def short(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a cell with its latencies as lists; what opening added to memory is in the samples."""
+    return {
+        f"{name}: {', '.join(value)}" if isinstance(value, dict) else name: list(value.values())
+        if isinstance(value, dict)
+        else value
+        for name, value in row.items()
+        if name != "memory_added_mib"
+    }
+
+
 def main() -> int:
     """Measure and store everything."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--part", choices=PARTS, help="measure this and keep the rest")
-    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000])
+    parser = results_file.parser(__doc__, "search")
+    parser.add_argument("--part", choices=PARTS, help="measure this alone")
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
     parser.add_argument("--engines", nargs="*", choices=ENGINES, default=list(ENGINES))
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--cell", nargs="+", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.cell:
-        print(json.dumps(cell_of(*args.cell)))
-        return 0
-    stored = json.loads(args.out.read_text(encoding="utf-8")) if args.out.exists() else {}
-    for part in PARTS:
-        if args.part in {None, part}:
-            begin = machine()
-            engines = part == "engines"
-            results = run_engines(args.sizes, args.engines) if engines else run_worlds()
-            command = f"python benchmarks/search.py --part {part}"
-            stored[part] = {"command": command, "machine": begin, "results": results}
-    args.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    raw: dict[str, Any] = {}
+    if args.part in {None, "worlds"}:
+        raw["worlds"] = run_worlds()
+    if args.part in {None, "engines"}:
+        raw["engines"] = run_engines(args.sizes, args.engines)
+    whole = not args.part and set(args.sizes) >= set(SIZES) and len(args.engines) == len(ENGINES)
+    head = results_file.head(MEASURED, *PACKAGES)
+    results_file.store(args, head, summary(raw), raw, whole=whole)
     return 0
 
 
-def cell_of(cell: str, *rest: str) -> dict[str, Any]:
+def cell_of(what: str, *rest: Any) -> dict[str, Any]:
     """Measure one cell in this process."""
-    if cell in CELLS:
+    if what in CELLS:
         engine, path, cache = rest
-        return CELLS[cell](engine, Path(path), Path(cache))
+        return CELLS[what](engine, Path(path), Path(cache))
     difficulty, kind = rest
-    return search_worlds.measure(cell, int(difficulty), kind)
+    return search_worlds.measure(what, difficulty, kind)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(0 if fresh_process.asked(cell_of) else main())

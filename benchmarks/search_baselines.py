@@ -13,38 +13,38 @@ Each policy plays ordinary episodes of `gym.make` and sees what an agent sees:
 
     python benchmarks/search_baselines.py --problems 200 --training 400
 
-Every task and difficulty is measured in child processes of `--at-once` problems and merged into
-the results file when it is complete; what is there already is not measured again without `--again`.
-In the end docs/search_baselines.md is written from the results.
+In the end docs/search_baselines.md is written from the summary.
 """
 
 import argparse
-import json
+import itertools
 import math
-import os
-import platform
 import re
-import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import gymnasium
+import results_file
 
-import rlvr_envs
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.search._task import SearchTask
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "search_baselines.json"
+MEASURED = (
+    "mean rewards of policies without a plan on the search tasks, beside the oracle; 'best one "
+    "search of several hops' is over the questions that need more than one relation"
+)
 PAGE = ROOT / "docs" / "search_baselines.md"
 DIFFICULTIES = (0, 2, 5, 10)
 TRAINING_FROM = 1_000_000  # seeds of the sample from which the majority is learnt
+SEVERAL = "best one search of several hops"
 Z = 1.96  # of a normal distribution: 95 in 100 lie within so many deviations
 
 Ask = Callable[[str], str]  # makes a call and returns its result
@@ -216,7 +216,7 @@ def majorities(sample: list[list[str]]) -> dict[str, str]:
     return table | {"": most(answer for _, answer in sample)}
 
 
-def played(name: str, difficulty: int, seeds: range, table: dict[str, str]) -> list[dict[str, Any]]:
+def played(name: str, difficulty: int, table: dict[str, str], seeds: range) -> list[dict[str, Any]]:
     """Return what each policy earned on each problem."""
     env = gymnasium.make(f"rlvr/{name}", difficulty=difficulty, disable_env_checker=True)
     policies = POLICIES | {
@@ -237,6 +237,45 @@ def played(name: str, difficulty: int, seeds: range, table: dict[str, str]) -> l
     return rows
 
 
+def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the means of every policy, and of one search on questions of several hops."""
+    long = [row for row in rows if row["hops"] > 1]
+    found = {policy: fmean(row[policy] for row in rows) for policy in rows[0] if policy != "hops"}
+    several = [fmean(row[policy] for row in long) for policy in ONE_SEARCH if long]
+    return {
+        "problems": len(rows),
+        "of several hops": len(long),
+        **{policy: round(mean, 4) for policy, mean in found.items()},
+        SEVERAL: round(max(several), 4) if several else None,
+    }
+
+
+def figures(results: dict[str, dict[str, dict[str, Any]]]) -> dict[str, Any]:
+    """Return a line for each task and difficulty, under the names of its columns."""
+    rows = {
+        f"{name} {difficulty}": found
+        for name, levels in sorted(results.items())
+        for difficulty, found in sorted(levels.items(), key=lambda item: int(item[0]))
+    }
+    return results_file.table(rows)
+
+
+def measure(name: str, difficulty: int, args: argparse.Namespace, pool: Executor) -> dict[str, Any]:
+    """Return the majority's answers, and what each policy earned on each problem."""
+
+    def spread(work: Callable[[range], list[Any]], first: int, count: int) -> list[Any]:
+        size = -(-count // args.jobs)
+        shares = [
+            range(begin, min(begin + size, first + count))
+            for begin in range(first, first + count, size)
+        ]
+        return list(itertools.chain.from_iterable(pool.map(work, shares)))
+
+    table = majorities(spread(partial(learnt, name, difficulty), TRAINING_FROM, args.training))
+    rows = spread(partial(played, name, difficulty, table), 0, args.problems)
+    return {"majority": table[""], "rows": rows}
+
+
 def interval(mean: float, count: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval; between 0 and 1, scores vary no more than yes and no do."""
     middle = (mean + Z * Z / (2 * count)) / (1 + Z * Z / count)
@@ -244,81 +283,32 @@ def interval(mean: float, count: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return means and intervals: of every policy, and of one search on questions of many hops."""
-    policies = [key for key in rows[0] if key != "hops"]
-    long = [row for row in rows if row["hops"] > 1]
-
-    def told(some: list[dict[str, Any]], policy: str) -> list[float]:
-        mean = fmean(row[policy] for row in some)
-        return [round(figure, 4) for figure in (mean, *interval(mean, len(some)))]
-
-    return {
-        "problems": len(rows),
-        "of_several_hops": len(long),
-        "policies": {policy: told(rows, policy) for policy in policies},
-        "several_hops": {policy: told(long, policy) for policy in policies} if long else {},
-    }
-
-
-def in_pieces(job: list[Any], first: int, count: int, args: argparse.Namespace) -> Iterator[Any]:
-    """Yield what children return for a number of seeds.
-
-    Raises:
-        CalledProcessError: a child failed.
-    """
-
-    def run(begin: int) -> list[Any]:
-        size = min(args.at_once, first + count - begin)
-        command = [sys.executable, __file__, "--child", json.dumps([*job, begin, size])]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-        found: list[Any] = json.loads(done.stdout)
-        return found
-
-    with ThreadPoolExecutor(args.jobs) as pool:
-        for found in pool.map(run, range(first, first + count, args.at_once)):
-            yield from found
-
-
-def measure(name: str, difficulty: int, args: argparse.Namespace) -> dict[str, Any]:
-    """Return the means of a task and difficulty."""
-    sample = list(in_pieces([name, difficulty, None], TRAINING_FROM, args.training, args))
-    table = majorities(sample)
-    rows = list(in_pieces([name, difficulty, table], 0, args.problems, args))
-    return {"training": args.training, "majority": table[""]} | summary(rows)
-
-
-def best(figures: dict[str, list[float]], policies: dict[str, Policy]) -> list[float]:
-    """Return the figures of the policy that earned most."""
-    return max(figures[policy] for policy in policies)
-
-
 COLUMNS = ["task", "difficulty", "problems", "oracle", "one search", "one search, several hops"]
 COLUMNS += ["random candidate", "majority", "by wording", "closed book"]
 
 
-def cells(found: dict[str, Any]) -> list[str]:
+def cells(row: dict[str, Any]) -> list[str]:
     """Return the cells of a row of the table."""
 
-    def cell(figures: list[float]) -> str:
-        mean, low, high = figures
+    def cell(mean: float, count: int = row["problems"]) -> str:
+        low, high = interval(mean, count)
         return f"{mean:.3f} ({low:.2f}-{high:.2f})"
 
-    whole, long = found["policies"], found["several_hops"]
+    long, best = row["of several hops"], row[SEVERAL]
     return [
-        str(found["problems"]),
-        cell(whole["oracle"]),
-        cell(best(whole, ONE_SEARCH)),
-        f"{cell(best(long, ONE_SEARCH))} of {found['of_several_hops']}" if long else "none",
-        cell(whole["random candidate"]),
-        cell(whole["majority"]),
-        cell(whole["majority by wording"]),
-        cell(best(whole, CLOSED)),
+        str(row["problems"]),
+        cell(row["oracle"]),
+        cell(max(row[policy] for policy in ONE_SEARCH)),
+        "none" if best is None else f"{cell(best, long)} of {long}",
+        cell(row["random candidate"]),
+        cell(row["majority"]),
+        cell(row["majority by wording"]),
+        cell(max(row[policy] for policy in CLOSED)),
     ]
 
 
-def page(stored: dict[str, Any]) -> str:
-    """Return the documentation page of some results."""
+def page(command: str | list[str], found: dict[str, Any]) -> str:
+    """Return the documentation page of some figures."""
     lines = [
         "# What trivial policies earn on the search tasks",
         "",
@@ -328,72 +318,42 @@ def page(stored: dict[str, Any]) -> str:
         "do, and `benchmarks/results/search_baselines.json` holds all of them. Questions of",
         "*several hops* need more than one relation looked up, all branches together.",
         "",
-        *(f"    {command}" for command in stored["commands"]),
+        *(f"    {each}" for each in ([command] if isinstance(command, str) else command)),
         "",
         f"| {' | '.join(COLUMNS)} |",
         f"|{'---|' * len(COLUMNS)}",
     ]
-    for name, rungs in sorted(stored["results"].items()):
-        for rung, found in sorted(rungs.items(), key=lambda item: int(item[0])):
-            lines.append(f"| {name} | {' | '.join([rung, *cells(found)])} |")
+    for key, row in results_file.rows_of(found).items():
+        lines.append(f"| {' | '.join([*key.split(), *cells(row)])} |")
     return "\n".join(lines) + "\n"
 
 
-def machine() -> dict[str, object]:
-    """Return what the numbers were made with; they depend on the versions alone."""
-    return {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "rlvr_envs": rlvr_envs.__version__,
-    }
-
-
 def main() -> int:
-    """Measure what is missing, merge it into the stored results and write the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    """Measure, store, and write the page."""
+    parser = results_file.parser(__doc__, "search_baselines")
     parser.add_argument("--tasks", nargs="*", help="names (default: every task)")
     parser.add_argument("--difficulties", nargs="*", type=int, default=list(DIFFICULTIES))
     parser.add_argument("--problems", type=int, default=200, help="of each task and difficulty")
     parser.add_argument("--training", type=int, default=400, help="problems for the majority")
-    parser.add_argument("--at-once", type=int, default=40, help="problems in a child process")
-    parser.add_argument("--jobs", type=int, default=2, help="child processes side by side")
-    parser.add_argument("--again", action="store_true", help="measure what is there already, too")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--page", type=Path, default=PAGE)
-    parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
+    parser.add_argument("--page", type=Path, help=f"default: {PAGE.name}, of a whole run alone")
     args = parser.parse_args()
-    if args.child is not None:
-        name, difficulty, table, first, count = json.loads(args.child)
-        seeds = range(first, first + count)
-        if table is None:
-            print(json.dumps(learnt(name, difficulty, seeds)))
-        else:
-            print(json.dumps(played(name, difficulty, seeds, table)))
-        return 0
-    stored = json.loads(args.out.read_text(encoding="utf-8")) if args.out.exists() else {}
-    results: dict[str, Any] = stored.get("results", {})
-    command = " ".join(["python benchmarks/search_baselines.py", *sys.argv[1:]])
-    stored = {"commands": [*stored.get("commands", []), command], "machine": machine()}
-    failed = []
-    for name in args.tasks or tasks():
-        for difficulty in args.difficulties:
-            if str(difficulty) in results.get(name, {}) and not args.again:
-                continue
-            try:
-                found = measure(name, difficulty, args)
-            except subprocess.CalledProcessError as error:
-                failed.append(f"{name} {difficulty}: exit status {error.returncode}")
-                continue
-            results.setdefault(name, {})[str(difficulty)] = found
-            text = json.dumps(stored | {"results": results}, indent=1)
-            args.out.write_text(text + "\n", encoding="utf-8")
+    raw: dict[str, dict[str, Any]] = {}
+    with ProcessPoolExecutor(args.jobs) as pool:
+        for name, difficulty in itertools.product(args.tasks or tasks(), args.difficulties):
+            found = measure(name, difficulty, args, pool)
+            raw.setdefault(name, {})[str(difficulty)] = found
             print(f"measured {name} {difficulty}", file=sys.stderr)
-    text = page(stored | {"results": results})
-    args.page.write_text(text, encoding="utf-8")
+    results = {n: {d: summary(row["rows"]) for d, row in rows.items()} for n, rows in raw.items()}
+    whole = not args.tasks and set(args.difficulties) == set(DIFFICULTIES)
+    head = results_file.head(MEASURED, training=args.training)
+    results_file.store(args, head, figures(results), raw, whole=whole)
+    text = page(head["command"], figures(results))
+    target = args.page or (PAGE if whole and not args.out else None)
+    if target:
+        target.write_text(text, encoding="utf-8")
     print(text)
-    print(*failed, sep="\n", end="", file=sys.stderr)
-    return 1 if failed else 0
+    return 0
 
 
 if __name__ == "__main__":

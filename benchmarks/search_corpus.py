@@ -10,22 +10,24 @@ Times are of the wall clock with those of the CPU beside them. Memory is the pro
 split into what is the process's own and what is mapped from files.
 """
 
-import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+import fresh_process
 import gymnasium as gym
-from search import articles, machine, memory
+import results_file
+from search import PACKAGES, SIZES, articles, memory
 
 import rlvr_envs.envs.search.search_corpus  # noqa: F401 - what is loaded once is not timed
 from rlvr_envs.retrieval.base import choose
 
-RESULTS = Path(__file__).resolve().parent / "results" / "search_corpus.json"
+MEASURED = (
+    "SearchCorpus over a file: the first question ever and of a later process, and 64 environments "
+    "that share the corpus; memory in MiB, its own and mapped from files"
+)
 ENVIRONMENTS = 64
 QUESTIONS = 100
 
@@ -96,41 +98,32 @@ def shared(folder: Path, engine: str) -> dict[str, Any]:
 CELLS = {"index": first_question, "reopen": first_question, "shared": shared}
 
 
-def measured(cell: str, engine: str, folder: Path) -> dict[str, Any]:
-    """Measure one cell in a process of its own."""
-    command = [sys.executable, __file__, "--cell", cell, engine, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return {"fault": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]}
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+def cell(what: str, engine: str, folder: str) -> dict[str, Any]:
+    """Measure one cell in this process."""
+    return CELLS[what](Path(folder), choose(engine))
 
 
 def main() -> int:
     """Measure and store everything."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000])
+    parser = results_file.parser(__doc__, "search_corpus")
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
     parser.add_argument("--engines", nargs="*", default=["tantivy", "bm25"])
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.cell:
-        cell, engine, folder = args.cell
-        print(json.dumps(CELLS[cell](Path(folder), choose(engine))))
-        return 0
     results: dict[str, Any] = {}
     for size in args.sizes:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
             write(folder, size)
             for engine in args.engines:
-                found = {cell: measured(cell, engine, folder) for cell in CELLS}
-                print(f"{size} articles, {engine}: {found}", file=sys.stderr)
+                found = {
+                    what: fresh_process.measured(__file__, what, engine, scratch) for what in CELLS
+                }
                 results.setdefault(str(size), {})[engine] = found
-    told = {"command": "python benchmarks/search_corpus.py", "machine": machine()}
-    args.out.write_text(json.dumps({**told, "results": results}, indent=1) + "\n", encoding="utf-8")
+    head = results_file.head(MEASURED, *PACKAGES)
+    whole = set(args.sizes) >= set(SIZES) and len(args.engines) > 1
+    results_file.store(args, head, results, results, whole=whole)
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(0 if fresh_process.asked(cell) else main())

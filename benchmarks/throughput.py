@@ -7,7 +7,7 @@ measuring process; pooled rates are per second of wall-clock time, since the wor
     python benchmarks/throughput.py --install-peers              # math, into throughput.json
     python benchmarks/throughput.py --domain puzzles             # into throughput_puzzles.json
     python benchmarks/throughput.py --domain np_hard             # into throughput_np_hard.json
-    python benchmarks/throughput.py --domain puzzles Sudoku-v0   # anew; the others are kept
+    python benchmarks/throughput.py --domain puzzles Sudoku-v0   # a part alone: printed
 
 Every task, and every pair of `throughput_pairs`, is measured in a process of its own, in which the
 two sides of a pair take turns for several rounds: ratios hold although the machine's speed drifts.
@@ -25,31 +25,32 @@ Interactive tasks are measured without verdicts, and so are pairs whose other si
 import argparse
 import importlib.util
 import itertools
-import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import fresh_process
+import results_file
 from throughput_pairs import PAIRS, RG, RLVE, Pair
 
-import rlvr_envs
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.task import IndexedTask, InteractiveTask
 
 PEERS = Path(__file__).resolve().parent / ".peers"
-RESULTS = Path(__file__).resolve().parent / "results"
 PACKAGES = {"reasoning_gym": "reasoning-gym==0.1.25", "Gym": "rlve-gym==0.0.1"}
+MEASURED = (
+    "{} problems made and answers judged a second of CPU time, and beside other libraries; "
+    "ratios are of medians of the rounds; pooled rates are by wall-clock time"
+)
 SAMPLE = 64  # problems of a task that verification is measured on, or as many as
 SAMPLED = 0.5  # CPU seconds make, and two at least
 # Problems a second that a task must reach at difficulty 5, or say why not.
@@ -187,55 +188,55 @@ def math_verify(task_id: str, knobs: Mapping[str, Any]) -> Side:
     return side._replace(judge=judge)
 
 
-def cell(label: str, args: argparse.Namespace) -> dict[str, Rates]:
-    """Measure a task, or the sides of a pair in turn for several rounds; return the medians."""
-    pair = PAIRS[args.domain].get(label) if args.peer else None
+def cell(label: str, peer: bool, options: dict[str, Any]) -> dict[str, Rates]:
+    """Measure a task, or the sides of a pair in turn, and return the rates of every round."""
+    sys.path.append(str(PEERS))  # at the end: our own versions of shared packages win
+    domain = options["domain"]
     sides: dict[str, Measures] = {}
-    if pair is None:
-        sides["ours"] = measures(ours(label, {"difficulty": args.difficulty}))
+    if not peer:
+        sides["ours"] = measures(ours(label, {"difficulty": options["difficulty"]}))
     else:
-        knobs = pair.ours or {"difficulty": args.pair_difficulty}
-        peer = {RG: reasoning_gym, RLVE: rlve_gym}[pair.library]
-        sides[pair.library] = measures(peer(pair))
+        pair = PAIRS[domain][label]
+        knobs = pair.ours or {"difficulty": options["pair_difficulty"]}
+        library = {RG: reasoning_gym, RLVE: rlve_gym}[pair.library]
+        sides[pair.library] = measures(library(pair))
         sides["paired"] = measures(ours(pair.task, knobs))
-        if args.domain == "math":
+        if domain == "math":
             sides["math_verify"] = measures(math_verify(pair.task, knobs))
             del sides["math_verify"]["generate"]
-    rounds: dict[str, list[Rates]] = {}
-    for _ in range(args.rounds):
+    rounds: dict[str, dict[str, list[float]]] = {}
+    for _ in range(options["rounds"]):
         for who, found in sides.items():
-            rates = {name: round(measure(args.seconds), 2) for name, measure in found.items()}
-            rounds.setdefault(f"{label} {who}", []).append(rates)
-    return {
-        key: {name: statistics.median(r[name] for r in found) for name in found[0]}
-        for key, found in rounds.items()
-    }
+            for name, measure in found.items():
+                rates = rounds.setdefault(f"{label} {who}", {}).setdefault(name, [])
+                rates.append(round(measure(options["seconds"]), 2))
+    return rounds
 
 
-def measured(job: tuple[str, bool, argparse.Namespace]) -> tuple[str, dict[str, Any]]:
-    """Measure one cell in a process of its own."""
-    label, peer, args = job
-    command = [sys.executable, __file__, "--cell", label, "--domain", args.domain]
-    command += ["--peer"] if peer else []
-    for name in ("difficulty", "pair_difficulty", "seconds", "rounds"):
-        command += [f"--{name.replace('_', '-')}", str(getattr(args, name))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        who = "pair" if peer else "ours"
-        fault = done.stderr.strip().splitlines()[-1:] or [f"signal {-done.returncode}"]
-        return label, {f"{label} {who}": {"fault": fault[0]}}
-    return label, json.loads(done.stdout.splitlines()[-1])  # libraries may print before
-
-
-def run(args: argparse.Namespace, ids: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Measure every task and every pair of it."""
-    jobs = [(name, False, args) for name in ids]
+def run(args: argparse.Namespace, ids: Sequence[str]) -> dict[str, Any]:
+    """Measure every task and every pair of it, each in a process of its own."""
     pairs = {} if args.no_peers else PAIRS[args.domain]
-    jobs += [(label, True, args) for label, pair in pairs.items() if pair.task in ids]
+    jobs = [(name, False) for name in ids]
+    jobs += [(label, True) for label, pair in pairs.items() if pair.task in ids]
+    names = ("domain", "difficulty", "pair_difficulty", "seconds", "rounds")
+    options = {name: getattr(args, name) for name in names}
+    rounds: dict[str, Any] = {}
     with ThreadPoolExecutor(args.jobs) as pool:
-        for label, found in pool.map(measured, jobs):
-            print(f"{label}: {found}", file=sys.stderr)
-            yield found
+        found = pool.map(lambda job: fresh_process.measured(__file__, *job, options), jobs)
+        for (label, peer), row in zip(jobs, found, strict=True):
+            failed = {f"{label} {'pair' if peer else 'ours'}": row}
+            rounds |= failed if "fault" in row else row
+    return rounds
+
+
+def medians_of(rounds: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the median of every measure's rounds, and faults as they are."""
+    return {
+        key: row
+        if "fault" in row
+        else {name: statistics.median(rates) for name, rates in row.items()}
+        for key, row in rounds.items()
+    }
 
 
 def _generate_many(job: tuple[str, int, int, int]) -> int:
@@ -271,27 +272,14 @@ def pooled(difficulty: int, count: int, workers: int) -> Rates:
     return found
 
 
-def machine() -> dict[str, object]:
-    """Return what the numbers depend on."""
-    packages = ("numpy", "sympy", "math-verify", "ortools")
-    return {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg(),
-        "versions": {name: version(name) for name in packages} | {"peers": [*PACKAGES.values()]},
-        "rlvr_envs": rlvr_envs.__version__,
-    }
-
-
 def ratio(our: float, their: float) -> float:
     """Return a quotient to three digits."""
     return float(f"{our / their:.3g}")
 
 
-def summary(medians: Mapping[str, Any], domain: str) -> dict[str, Any]:
-    """Return the ratios of the pairs, their medians, and the tasks under the floor."""
-    ratios: dict[str, dict[str, Any]] = {}
+def ratios_of(medians: Mapping[str, Any], domain: str) -> dict[str, dict[str, float]]:
+    """Return for each pair how many times as fast ours is."""
+    ratios: dict[str, dict[str, float]] = {}
     for label, pair in PAIRS[domain].items():
         our, peer = medians.get(f"{label} paired"), medians.get(f"{label} {pair.library}")
         if not our or not peer:
@@ -304,37 +292,45 @@ def summary(medians: Mapping[str, Any], domain: str) -> dict[str, Any]:
             for name in plain
             if name in our and name != "right"
         }
-    keys = dict.fromkeys(name for row in ratios.values() for name in row)
-    slow = {
-        key.split()[0]: found["generate"]
-        for key, found in medians.items()
-        if key.endswith(" ours") and "generate" in found and found["generate"] < FLOORS[domain]
+    return ratios
+
+
+def middle(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the median of every measure, and of how many rows it is."""
+    keys = dict.fromkeys(name for row in rows for name in row)
+    found = {
+        name: round(statistics.median(row[name] for row in rows if name in row), 3) for name in keys
     }
+    return {"count": len(rows)} | found
+
+
+def summary(medians: Mapping[str, Any], domain: str) -> dict[str, Any]:
+    """Return the rates of our tasks in short, the ratios of the pairs, and what is amiss."""
+    own = {
+        key.split()[0]: {name: rate for name, rate in row.items() if name != "right"}
+        for key, row in medians.items()
+        if key.endswith(" ours") and "generate" in row
+    }
+    made = sorted(own, key=lambda name: own[name]["generate"])
+    ratios = ratios_of(medians, domain)
+    libraries = dict.fromkeys(pair.library for pair in PAIRS[domain].values())
     return {
-        "pairs": ratios,
-        "median_ratio": {
-            name: statistics.median(row[name] for row in ratios.values() if name in row)
-            for name in keys
-        },
+        "ours, median of tasks": middle(list(own.values())),
+        "ours, slowest made": {name: own[name]["generate"] for name in made[:5]},
         "under_the_floor": {
-            name: [r, SLOW.get(name, "NO REASON GIVEN")] for name, r in slow.items()
+            name: [own[name]["generate"], SLOW.get(name, "NO REASON GIVEN")]
+            for name in made
+            if own[name]["generate"] < FLOORS[domain]
         },
-        "faults": {key: found["fault"] for key, found in medians.items() if "fault" in found},
-    }
-
-
-def report(args: argparse.Namespace, medians: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is stored."""
-    return {
-        "command": f"python benchmarks/throughput.py --domain {args.domain} "
-        f"--seconds {args.seconds} --rounds {args.rounds} --jobs {args.jobs}",
-        "machine": machine(),  # of the last measurement; a run may be made in pieces
-        "unit": "per second of CPU time; pooled: per second of wall-clock time",
-        "difficulty": args.difficulty,
-        "pair_difficulty": args.pair_difficulty,
-        "summary": summary(medians, args.domain),
-        "sizes": {label: pair.sizes for label, pair in PAIRS[args.domain].items()},
-        "medians": dict(sorted(medians.items())),
+        "own answers not given full marks": {
+            key: row["right"] for key, row in medians.items() if row.get("right", 1) < 1
+        },
+        "faults": {key: row["fault"] for key, row in medians.items() if "fault" in row},
+        "median ratio by library": {
+            library: middle([r for n, r in ratios.items() if PAIRS[domain][n].library == library])
+            for library in libraries
+        },
+        "ratios, ours by theirs": ratios,
     }
 
 
@@ -349,7 +345,7 @@ def install() -> None:
 
 def parse() -> argparse.Namespace:
     """Return the arguments."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = results_file.parser(__doc__, "throughput")
     parser.add_argument("tasks", nargs="*", help="ids (default: the whole domain)")
     parser.add_argument("--domain", choices=list(PAIRS), default="math")
     parser.add_argument("--difficulty", type=int, default=5)
@@ -359,9 +355,6 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes that measure at once")
     parser.add_argument("--install-peers", action="store_true", help="pip install the libraries")
     parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--cell", metavar="LABEL", help=argparse.SUPPRESS)
-    parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--out", type=Path)
     return parser.parse_args()
 
 
@@ -370,30 +363,25 @@ def main() -> int:
     args = parse()
     if args.install_peers:
         install()
-    sys.path.append(str(PEERS))  # at the end: our own versions of shared packages win
-    if args.cell:
-        print(json.dumps(cell(args.cell, args)))
-        return 0
-    suffix = "" if args.domain == "math" else f"_{args.domain}"
-    out = args.out or RESULTS / f"throughput{suffix}.json"
+    if args.domain != "math":
+        args.name = f"throughput_{args.domain}"
     known = args.tasks or registry.task_ids(args.domain)
     ids = [registry.find(name).id.removeprefix("rlvr/") for name in known]
-    stored = json.loads(out.read_text("utf-8")) if args.tasks and out.exists() else {}
-    medians = stored.get("medians", {})
-    medians = {key: row for key, row in medians.items() if key.split()[0] not in ids}
-    pools = stored.get("pooled")
-    if args.domain == "math" and not pools:
-        pools = pooled(args.difficulty, 4000, os.cpu_count() or 1)
-    result: dict[str, Any] = {}
-    for found in run(args, ids):
-        medians |= found
-        result = report(args, medians) | ({"pooled": pools} if pools else {})
-        out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(
-        json.dumps({key: result[key] for key in ("summary", "pooled") if key in result}, indent=1)
+    rounds = run(args, ids)
+    figures = summary(medians_of(rounds), args.domain)
+    if args.domain == "math" and not args.tasks:
+        figures["pooled"] = pooled(args.difficulty, 4000, os.cpu_count() or 1)
+    head = results_file.head(
+        MEASURED.format(args.domain),
+        *("numpy", "sympy", "math-verify", "ortools"),
+        difficulty={"tasks": args.difficulty, "pairs of math": args.pair_difficulty},
     )
+    peers = {} if args.no_peers else dict(each.split("==") for each in PACKAGES.values())
+    head["versions"] |= peers
+    print(results_file.as_text(figures))
+    results_file.store(args, head, figures, rounds, whole=not args.tasks and not args.no_peers)
     return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(0 if fresh_process.asked(cell) else main())

@@ -12,30 +12,25 @@ is not counted. Verilator compiles for seconds, so it does that for some designs
 
     python benchmarks/verilog.py
 
-A family is measured in a child process and merged into the results file; what is stored already is
-not measured again without `--again`.
+A family is measured in a process of its own, so that each has a cold check and a memory of its own.
 """
 
-import argparse
-import json
 import os
 import statistics
-import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
+import fresh_process
+import results_file
 from verilog_variants import (
     Meter,
     drawn,
     family_names,
     has,
     inverted_output,
-    machine,
     simulated,
+    simulators,
     some_mutants,
 )
 
@@ -48,13 +43,16 @@ from rlvr_envs.verifiers.hdl.equivalence import decide, pair
 from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.source import Refusal
 
-RESULTS = Path(__file__).resolve().parent / "results" / "verilog.json"
 DIFFICULTY = 4
 VECTORS = 1000
 AGAIN = 2  # checks of an answer after the first
 SEEDS = 2  # designs for each kind of answer
 KINDS = ("right", "wrong", "compile error")
 VERILATED = ("UpDownCounter", "Fifo")
+MEASURED = (
+    f"CPU seconds of checks of designs at difficulty {DIFFICULTY}, beside a simulation of "
+    f"{VECTORS:,} vectors; new and known are about the reference"
+)
 TICK = os.sysconf("SC_CLK_TCK")
 
 # What the design promises: measure, bound (at most).
@@ -139,7 +137,7 @@ def checked(design: Design, source: str, kind: str, meter: Meter) -> Row:
     return row | {"cpu_s": round(row["jobs_cpu_s"] + row["own_cpu_s"], 5)}
 
 
-def child(name: str) -> Row:
+def family(name: str) -> Row:
     """Measure a family."""
     meter, peak = Meter(), Peak()
     found: Row = {"cold": cold(name, meter)}
@@ -229,7 +227,7 @@ def spread(rows: list[Row]) -> Row:
     return found
 
 
-def summary(families: dict[str, Row]) -> Row:
+def checks(families: dict[str, Row]) -> Row:
     """Return the spread of each kind of check over all families."""
     every = list(families.values())
     found = {"right, cold": spread([family["cold"] for family in every])}
@@ -259,88 +257,57 @@ def memories(families: dict[str, Row]) -> Row:
     return {key: max(row[key] for row in rows) for key in rows[0]}
 
 
-def targets(stored: Row) -> Row:
+def targets(every: Row, largest: Row) -> Row:
     """Return for each target what was measured and whether that is within it."""
     found = {}
     for name, bound in TARGETS:
         if name.startswith("memory"):
-            value = stored["memory"]["slot_rss_mib"]
+            value = largest["slot_rss_mib"]
         else:
             row, _, measure = name.rpartition(", ")
-            value = stored["summary"][row][measure]
+            value = every[row][measure]
         found[name] = {"bound": bound, "measured": value, "within": value <= bound}
     return found
 
 
-def by_family(families: dict[str, Row]) -> Row:
-    """Return percentiles of each kind of check of each family."""
+def figures_of(families: dict[str, Row]) -> Row:
+    """Return what the families have in common, and the median of each for some checks."""
+    every, largest = checks(families), memories(families)
     return {
-        name: {
-            f"{kind}, {age} reference": spread(family[kind][age])
-            for kind in KINDS
-            for age in ("new", "known")
-        }
-        for name, family in families.items()
+        "checks": results_file.table(every),
+        "largest memory": largest,
+        "targets": targets(every, largest),
+        "CPU s p50 by family": {
+            f"{kind}, {age} reference": {
+                name: round(statistics.median(row["cpu_s"] for row in found[kind][age]), 4)
+                for name, found in sorted(families.items())
+            }
+            for kind, age in (("right", "new"), ("wrong", "known"), ("compile error", "known"))
+        },
     }
-
-
-def summarise(stored: Row) -> None:
-    """Write what the families have in common beside them."""
-    stored["load after"] = os.getloadavg()
-    stored["summary"] = summary(stored["families"])
-    stored["by family"] = by_family(stored["families"])
-    stored["memory"] = memories(stored["families"])
-    stored["targets"] = targets(stored)
 
 
 def main() -> int:
-    """Measure what is missing, merge it into the stored results and print the summary."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    """Measure, print and store."""
+    parser = results_file.parser(__doc__, "verilog")
     parser.add_argument("--families", nargs="*", help="names (default: every family)")
-    parser.add_argument("--jobs", type=int, default=1, help="child processes side by side")
-    parser.add_argument("--again", action="store_true", help="measure what is there already, too")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
     args = parser.parse_args()
-    if args.child is not None:
-        print(json.dumps(child(args.child)))
-        return 0
-    stored: Row = {"families": {}}
-    if args.out.exists():
-        stored = json.loads(args.out.read_text("utf-8"))
-    stored |= {
-        "command": f"python benchmarks/verilog.py {' '.join(sys.argv[1:])}".strip(),
-        "machine": machine(),
-        "load before": os.getloadavg(),
-        "difficulty": DIFFICULTY,
-        "vectors": VECTORS,
-    }
-    lock = Lock()
-
-    def run(name: str) -> None:
-        begin = time.perf_counter()
-        command = [sys.executable, __file__, "--child", name]
-        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
-        if done.returncode:
-            print(f"{name}: failed with {done.returncode}", flush=True)
-            return
-        with lock:
-            stored["families"][name] = json.loads(done.stdout)
-            summarise(stored)
-            args.out.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-        print(f"{name}: {time.perf_counter() - begin:.0f} s", flush=True)
-
-    missing = [
-        n for n in args.families or family_names() if args.again or n not in stored["families"]
-    ]
+    names = args.families or family_names()
     with ThreadPoolExecutor(args.jobs) as pool:
-        list(pool.map(run, missing))
-    for name, row in stored["summary"].items():
-        print(name, row)
-    print(stored["memory"])
-    print(stored["targets"])
-    return 0
+        rows = list(pool.map(lambda name: fresh_process.measured(__file__, name), names))
+    found = dict(zip(names, rows, strict=True))
+    families = {name: row for name, row in found.items() if "fault" not in row}
+    faults = {name: row["fault"] for name, row in found.items() if "fault" in row}
+    if not families:
+        raise SystemExit(f"no family could be measured: {faults}")
+    head = results_file.head(MEASURED, "pyosys")
+    head["versions"] |= simulators()
+    figures = figures_of(families) | {"faults": faults}
+    print(results_file.as_text(figures))
+    results_file.store(args, head, figures, found, whole=not args.families)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(0 if fresh_process.asked(family) else main())

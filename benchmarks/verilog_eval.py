@@ -2,25 +2,22 @@
 
     python benchmarks/verilog_eval.py --data ../shared/data/verilog/FILE.jsonl [--mutants 6]
 
-Each problem runs in a process of its own. What was measured before is kept in the results and not
-measured again; ``--fresh`` starts over. The testbenches are run as the benchmark runs them, and
+The testbenches are run as the benchmark runs them, and
 their printed count of mismatches is believed, which is right only because nobody wrote these
 answers to deceive. Without Icarus, its columns stay empty.
 """
 
-import argparse
 import json
-import os
-import platform
 import random
 import re
 import statistics
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import results_file
+from verilog_variants import simulators
 
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, VerilogRow, read_row
@@ -33,7 +30,10 @@ from rlvr_envs.verifiers.hdl import icarus
 from rlvr_envs.verifiers.hdl.interface import Reference
 from rlvr_envs.verifiers.hdl.judge import judge
 
-RESULTS = Path(__file__).resolve().parent / "results" / "verilog_eval.json"
+MEASURED = (
+    "references of VerilogEval 2 and mutants of them, judged by equivalence, Icarus and the "
+    "benchmark's testbenches; seconds of a verdict by the clock"
+)
 _COUNT = re.compile(r"Mismatches: (\d+) in (\d+) samples")
 
 
@@ -68,25 +68,24 @@ def testbench(data: dict[str, Any], answer: str) -> str:
     return "timeout" if "TIMEOUT" in text else "pass"
 
 
-def measure(data: dict[str, Any], count: int, first: int) -> None:
-    """Print a line of JSON for each candidate of a problem from the first on."""
+def measure(data: dict[str, Any], count: int) -> dict[str, Any]:
+    """Return what is found about each candidate of a problem."""
     try:
         row = read_row(data, {})
         reference = reference_of(row.reference, row.top)
     except (NotARow, Unusable) as error:
-        print(json.dumps({"refused": str(error)}))
-        return
+        return {"name": data["task_id"], "refused": str(error)}
     with_icarus = icarus.available()
-    for number, (what, source) in enumerate(candidates(row, count)):
-        if number < first:
-            continue
+    lines: list[dict[str, Any]] = []
+    for what, source in candidates(row, count):
         begin = time.perf_counter()
         verdict = judge(source, reference, deep=PATIENT)
         found = {"what": what, "seconds": round(time.perf_counter() - begin, 3), **told(verdict)}
         if with_icarus:
             found["testbench"] = testbench(data, source)
             found["icarus"] = second_opinion(source, reference, verdict)
-        print(json.dumps(found), flush=True)
+        lines.append(found)
+    return {"name": data["task_id"], "candidates": lines}
 
 
 def told(verdict: Verdict) -> dict[str, Any]:
@@ -110,31 +109,13 @@ def second_opinion(source: str, reference: Reference, verdict: Verdict) -> str:
     return "agrees" if again.parts["icarus"] else "cannot tell"
 
 
-def problem(path: Path, name: str, count: int) -> dict[str, Any]:
-    """Measure a problem in processes of its own, each going on where one was killed."""
-    lines: list[dict[str, Any]] = []
-    going = True
-    while going:
-        options = ["--data", str(path), "--mutants", str(count), "--one", name]
-        command = [sys.executable, __file__, *options, "--first", str(len(lines))]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = [json.loads(line) for line in run.stdout.splitlines()]
-        going = run.returncode != 0
-        if going and not found:  # what comes next cannot be measured here
-            found = [{"what": "killed", "ours": "error", "detail": run.stderr[-200:]}]
-        lines += found
-    if lines and "refused" in lines[0]:
-        return {"name": name, "refused": lines[0]["refused"]}
-    return {"name": name, "candidates": lines}
-
-
 def summary(problems: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the table of all problems."""
     posed = [found for found in problems if "candidates" in found]
     own = [found["candidates"][0] for found in posed]
     changed = [line for found in posed for line in found["candidates"][1:]]
     pairs = Counter((line["ours"], line.get("testbench", "")) for line in changed)
-    seconds = sorted(line["seconds"] for line in own + changed if "seconds" in line)
+    seconds = sorted(line["seconds"] for line in own + changed)
     contradictions = [
         {"problem": found["name"], **line}
         for found in posed
@@ -145,6 +126,7 @@ def summary(problems: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "problems": len(problems),
         "refused": {f["name"]: f["refused"] for f in problems if "refused" in f},
+        "mutants_judged": len(changed),
         "references": dict(Counter(line["ours"] for line in own)),
         "references_by_testbench": dict(Counter(line.get("testbench", "") for line in own)),
         "references_by_icarus": dict(Counter(line.get("icarus", "").split(":")[0] for line in own)),
@@ -161,41 +143,22 @@ def summary(problems: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure what is not measured yet, print a summary, and store it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    """Measure, print and store."""
+    parser = results_file.parser(__doc__, "verilog_eval")
+    parser.add_argument("--data", type=Path, required=True, help="JSONL of VerilogEval 2")
     parser.add_argument("--mutants", type=int, default=6, help="of each reference")
-    parser.add_argument("--fresh", action="store_true")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--most", type=int, help="problems (default: all of the file)")
     args = parser.parse_args()
     rows = [json.loads(line) for line in args.data.read_text("utf-8").splitlines() if line]
-    if args.one:
-        chosen = next(row for row in rows if row["task_id"] == args.one)
-        measure(chosen, args.mutants, args.first)
-        return
-    kept = json.loads(args.out.read_text("utf-8")) if args.out.exists() and not args.fresh else {}
-    problems = kept.get("measured", []) if kept.get("per_problem") == args.mutants else []
-    done = {found["name"] for found in problems}
-    for name in (row["task_id"] for row in rows if row["task_id"] not in done):
-        problems.append(problem(args.data, name, args.mutants))
-        store(args, problems)
-        print(name, flush=True)
-    print(json.dumps(store(args, problems), indent=1))
-
-
-def store(args: argparse.Namespace, problems: list[dict[str, Any]]) -> dict[str, Any]:
-    """Store all that was measured, and return the summary."""
-    head = {
-        "data": args.data.name,
-        "per_problem": args.mutants,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        **summary(problems),
-    }
-    text = json.dumps({**head, "measured": problems}, indent=1)
-    args.out.write_text(text + "\n", encoding="utf-8")
-    return head
+    problems = []
+    for row in rows[: args.most]:
+        problems.append(measure(row, args.mutants))
+        print(row["task_id"], flush=True)
+    head = results_file.head(MEASURED, "pyosys", data=args.data.name, mutants_of_each=args.mutants)
+    head["versions"] |= simulators()
+    figures = summary(problems)
+    print(results_file.as_text(figures))
+    results_file.store(args, head, figures, problems, whole=args.most is None)
 
 
 if __name__ == "__main__":

@@ -16,24 +16,20 @@ every family at difficulties 0 to 10.
 
     python benchmarks/verilog_soundness.py --seeds 2
 
-A family and difficulty is measured in child processes and merged into the results file. A child
-that is killed, as by a limit of CPU time, leaves what it has judged, and another goes on from
-there. What is stored already is not measured again without `--again`. In the end
-docs/verilog_soundness.md is written from the results.
+In the end docs/verilog_soundness.md is written from the summary, which for that has a line for each
+family.
 """
 
-import argparse
-import json
-import os
-import subprocess
-import sys
+import multiprocessing
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
+import results_file
 from verilog_variants import (
     BOMBS,
     Meter,
@@ -43,9 +39,9 @@ from verilog_variants import (
     drawn,
     family_names,
     has,
-    machine,
     rewrites,
     simulated,
+    simulators,
     some_mutants,
     trojans,
 )
@@ -56,15 +52,15 @@ from rlvr_envs.verifiers.hdl.equivalence import decide, pair
 from rlvr_envs.verifiers.hdl.source import Refusal
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "verilog_soundness.json"
 PAGE = ROOT / "docs" / "verilog_soundness.md"
 DIFFICULTIES = (2, 4, 6)
 RUNGS = range(11)
 MUTANTS = 12
 RUNS, CYCLES = 4, 1500  # of Icarus
-MOST_CHILDREN = 40  # for a family and difficulty
-EXIT_FAULT = 75
-KILLED = (-9, -24, 137, 152, EXIT_FAULT)
+MEASURED = (
+    "wrong and right versions of designs of every family, judged by the Verilog verifier, and what "
+    "Icarus says of those taken for equivalent"
+)
 
 Row = dict[str, Any]
 
@@ -79,16 +75,21 @@ def variants(name: str, difficulty: int) -> tuple[Design, list[Variant]]:
     return design, found
 
 
-def judged(design: Design, variant: Variant, meter: Meter) -> Row:
+@cache
+def meter() -> Meter:
+    """Return this process's meter."""
+    return Meter()
+
+
+def judged(design: Design, variant: Variant) -> Row:
     """Return what is found out about a version, and what that costs."""
-    meter.start()
+    meter().start()
     found = pair(variant.source, design.reference)
     outcome = None if isinstance(found, Refusal) else decide(found)
-    row: Row = {"kind": variant.kind, "name": variant.name} | meter.read()
+    row: Row = {"kind": variant.kind, "name": variant.name} | meter().read()
     if isinstance(found, Refusal):
-        if found.stage == "fault":  # of the machine; the parent starts again from here
-            raise SystemExit(EXIT_FAULT)
-        return row | {"verdict": "refused", "by": found.stage, "detail": found.detail[:200]}
+        verdict = "fault" if found.stage == "fault" else "refused"  # of the machine, or the text
+        return row | {"verdict": verdict, "by": found.stage, "detail": found.detail[:200]}
     if outcome is None:
         raise SystemExit("no outcome")
     row |= {"by": outcome.engine}
@@ -117,94 +118,67 @@ def second_opinion(design: Design, variant: Variant) -> Row:
     return {"icarus": "differs", "verilator": told} | sources
 
 
-def child(name: str, difficulty: int, done: int) -> None:
-    """Judge versions one after the other from a number on, and print each result at once."""
-    meter = Meter()
+def versions(name: str, difficulty: int) -> list[Row]:
+    """Judge the versions of a design."""
+    rows = []
     design, found = variants(name, difficulty)
-    for variant in found[done:]:
-        row = judged(design, variant, meter)
-        if row["verdict"] in ("proved", "bounded") and variant.kind != "bomb" and has("icarus"):
+    for variant in found:
+        row = judged(design, variant)
+        if row["verdict"] in ACCEPTED and variant.kind != "bomb" and has("icarus"):
             row |= second_opinion(design, variant)
-        print(json.dumps(row), flush=True)
+        rows.append(row)
+    return rows
 
 
-def alternatives(name: str, seed: int, done: int) -> None:
-    """Judge the alternatives of a family from a difficulty on, and print each result at once."""
-    meter = Meter()
-    for difficulty in RUNGS[done:]:
+def alternatives(name: str, seed: int) -> list[Row]:
+    """Judge the alternatives of a family at all difficulties."""
+    rows = []
+    for difficulty in RUNGS:
         design = drawn(name, difficulty, seed)
         variant = Variant("rewrite", f"difficulty {difficulty}", design.alternative)
-        print(json.dumps(judged(design, variant, meter)), flush=True)
+        rows.append(judged(design, variant))
+    return rows
 
 
-def in_children(part: str, name: str, number: int) -> list[Row]:
-    """Return the rows of a part, with as many children as it takes.
-
-    Raises:
-        SystemExit: a child failed, or one after the other died without a result.
-    """
-    rows: list[Row] = []
-    fruitless = 0
-    for _ in range(MOST_CHILDREN):
-        command = [sys.executable, __file__, "--child", json.dumps([part, name, number, len(rows)])]
-        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
-        lines = [line for line in done.stdout.split("\n")[:-1] if line]
-        rows += map(json.loads, lines)
-        if done.returncode == 0:
-            return rows
-        fruitless = 0 if lines else fruitless + 1
-        if done.returncode not in KILLED or fruitless == 3:
-            raise SystemExit(f"{part} of {name} {number} failed with {done.returncode}")
-    raise SystemExit(f"{part} of {name} {number} takes too many processes")
+PARTS = {"versions": versions, "alternatives": alternatives}
 
 
-def jobs(args: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
+def measured(job: tuple[str, str, int]) -> list[Row]:
+    """Return the rows of a part."""
+    part, name, number = job
+    rows = PARTS[part](name, number)
+    counts = dict(Counter(row["verdict"] for row in rows))
+    print(part, name, number, counts, "contradictions", contradictions(rows), flush=True)
+    return rows
+
+
+def jobs(names: list[str], difficulties: list[int], seeds: int) -> Iterator[tuple[str, str, int]]:
     """Yield what is to be measured: part, family and difficulty or seed."""
-    names = args.families or family_names()
-    rounds = max(len(args.difficulties), args.seeds)
-    for number in range(rounds):
-        for difficulty in args.difficulties[number : number + 1]:
-            yield from (("versions", name, difficulty) for name in names)
-        yield from (("alternatives", name, number) for name in names if number < args.seeds)
+    for name in names:
+        yield from (("versions", name, difficulty) for difficulty in difficulties)
+        yield from (("alternatives", name, seed) for seed in range(seeds))
 
 
-def store(path: Path, stored: Row) -> None:
-    """Write the results."""
-    fresh = path.with_suffix(".fresh")
-    fresh.write_text(as_text(stored, 4) + "\n", encoding="utf-8")
-    fresh.replace(path)
+# --- the summary ----------------------------------------------------------------------------
 
-
-def as_text(value: Any, depth: int) -> str:
-    """Return JSON whose outer levels have a line for each entry."""
-    if not depth or not value or not isinstance(value, (dict, list)):
-        return json.dumps(value, sort_keys=True)
-    if isinstance(value, list):
-        return "[\n" + ",\n".join(as_text(entry, depth - 1) for entry in value) + "\n]"
-    entries = (f"{json.dumps(key)}: {as_text(value[key], depth - 1)}" for key in sorted(value))
-    return "{\n" + ",\n".join(entries) + "\n}"
-
-
-# --- the page -------------------------------------------------------------------------------
-
+ACCEPTED = ("proved", "bounded")
 STAGES = {
     "simulation": ("simulation",),
     "all inputs": ("all inputs",),
     "proof": ("hashing", "sweep", "iprove", "sat", "pdr", "bmc"),
     "long simulation": ("long simulation",),
 }
-REFUSED = ("compile", "unsupported", "forbidden", "resource", "ports")
 
 
 def counted(rows: list[Row]) -> Row:
-    """Return the counts of the versions of one kind that are no rewrites."""
+    """Return the counts of versions that are no rewrites."""
     differing = [row for row in rows if row["verdict"] == "differs"]
-    found: Row = {"all": len(rows)}
-    found["refused"] = sum(row["verdict"] == "refused" for row in rows)
+    found: Row = {"do not compile": sum(row["verdict"] == "refused" for row in rows)}
     for stage, engines in STAGES.items():
         found[stage] = sum(row["by"] in engines for row in differing)
+    names = {"proved": "equal, proved", "bounded": "equal, bounded"}
     for verdict in ("proved", "bounded", "not shown"):
-        found[verdict] = sum(row["verdict"] == verdict for row in rows)
+        found[names.get(verdict, verdict)] = sum(row["verdict"] == verdict for row in rows)
     return found
 
 
@@ -228,94 +202,143 @@ def cpu(rows: list[Row]) -> list[float]:
     return [row["jobs_cpu_s"] + row["own_cpu_s"] for row in rows]
 
 
-def table(head: list[str], rows: list[list[Any]]) -> list[str]:
-    """Return a Markdown table."""
-    lines = [f"| {' | '.join(map(str, row))} |" for row in rows]
-    return [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *lines]
+def of_family(rows: list[Row], others: list[Row]) -> Row:
+    """Return the counts of a family's versions, and of its alternatives with their CPU seconds."""
+    wrong = [row for row in rows if row["kind"] != "rewrite"]
+    right = [row for row in rows if row["kind"] == "rewrite"]
+    kinds = Counter(row["kind"] for row in wrong)
+    verdicts = Counter(row["verdict"] for row in others)
+    spent = cpu(others) or [0.0]
+    accepted = sum(verdicts[verdict] for verdict in ACCEPTED)
+    return {
+        **{f"{kind}s": kinds[kind] for kind in ("mutant", "trojan", "bomb")},
+        **counted(wrong),
+        "rewrites": len(right),
+        "rewrites accepted": sum(row["verdict"] in ACCEPTED for row in right),
+        "contradictions": contradictions(rows),
+        "alternatives": len(others),
+        "alternatives proved": verdicts["proved"],
+        "alternatives bounded": verdicts["bounded"],
+        "alternatives, anything else": len(others) - accepted,
+        "CPU s median": round(quantile(spent, 0.5), 5),
+        "CPU s p90": round(quantile(spent, 0.9), 5),
+        "CPU s longest": round(max(spent), 5),
+    }
 
 
-def by_family(versions: dict[str, dict[str, list[Row]]]) -> list[str]:
-    """Return the table of mutants, trojans and bombs by family."""
-    head = ["family", "mutants, trojans, bombs", "do not compile", *STAGES]
-    head += ["equal, proved", "equal, bounded", "not shown", "rewrites accepted", "contradictions"]
-    lines = []
-    everything: list[Row] = []
-    for name, rungs in [*sorted(versions.items()), ("**all**", {})]:
-        rows = [row for found in rungs.values() for row in found] if rungs else everything
-        if rungs:
-            everything = everything + rows
-        wrong = [row for row in rows if row["kind"] != "rewrite"]
-        right = [row for row in rows if row["kind"] == "rewrite"]
-        passed = sum(row["verdict"] in ("proved", "bounded") for row in right)
-        kinds = Counter(row["kind"] for row in wrong)
-        total = ", ".join(str(kinds[kind]) for kind in ("mutant", "trojan", "bomb"))
-        counts = list(counted(wrong).values())[1:]
-        lines.append([name, total, *counts, f"{passed} of {len(right)}", contradictions(rows)])
-    return table(head, lines)
-
-
-def by_kind(rows: list[Row]) -> list[str]:
-    """Return the table of what settled each kind of version."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["kind"] == "mutant":
-            groups.setdefault("mutant", []).append(row)
-        elif row["kind"] != "rewrite":
-            groups.setdefault(f"{row['kind']}: {row['name']}", []).append(row)
-    head = ["version", "judged", "do not compile", *STAGES]
-    head += ["equal, proved", "equal, bounded", "not shown"]
-    return table(head, [[name, *counted(found).values()] for name, found in groups.items()])
-
-
-def opinions(rows: list[Row]) -> list[str]:
-    """Return the table of what Icarus says about versions that were taken for equivalent."""
-    head = ["version", "taken for equivalent", "the same in Icarus", "x in Icarus, else the same"]
-    head += ["not read by Icarus", "differs in Icarus, the same in Verilator", "contradictions"]
-    lines = []
+def opinions(rows: list[Row]) -> Row:
+    """Return what Icarus says about versions of each kind that were taken for equivalent."""
+    found = {}
     for kind in ("mutant", "trojan", "rewrite"):
         asked = [row for row in rows if row["kind"] == kind and "icarus" in row]
         same = [row for row in asked if row["icarus"] == "same"]
         clean = sum(not row["unknown"] for row in same)
-        silent = sum(row["icarus"] == "not read" for row in asked)
-        alone = sum(row.get("verilator") == "same" for row in asked)
-        counts = [len(asked), clean, len(same) - clean, silent, alone, contradictions(asked)]
-        lines.append([kind, *counts])
-    return table(head, lines)
+        found[kind] = {
+            "taken for equivalent": len(asked),
+            "the same in Icarus": clean,
+            "x in Icarus, else the same": len(same) - clean,
+            "not read by Icarus": sum(row["icarus"] == "not read" for row in asked),
+            "differs in Icarus, the same in Verilator": sum(
+                row.get("verilator") == "same" for row in asked
+            ),
+            "contradictions": contradictions(asked),
+        }
+    return results_file.table(found)
 
 
-def of_alternatives(found: dict[str, dict[str, list[Row]]]) -> list[str]:
+def late(rows: list[Row]) -> int:
+    """Return how many wrong versions passed with more than twice the reference's state."""
+    passed = [r for r in rows if r["kind"] in ("trojan", "bomb") and r["verdict"] in ACCEPTED]
+    return sum(row["state_bits"][0] > 2 * row["state_bits"][1] for row in passed)
+
+
+def summary(raw: dict[str, dict[str, dict[str, list[Row]]]]) -> Row:
+    """Return the counts by kind of version, by family, and over all."""
+    own, other = (
+        {name: list(chain.from_iterable(found.values())) for name, found in raw[part].items()}
+        for part in PARTS
+    )
+    names = sorted(own | other)
+    rows = [row for name in raw["versions"] for row in own[name]]
+    rest = [row for found in other.values() for row in found]
+    kinds: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["kind"] != "rewrite":
+            name = "mutant" if row["kind"] == "mutant" else f"{row['kind']}: {row['name']}"
+            kinds.setdefault(name, []).append(row)
+    return {
+        "faults": sum(row["verdict"] == "fault" for row in rows + rest),
+        "passed with more than twice the state": late(rows),
+        "Icarus": opinions(rows),
+        "by kind": results_file.table(
+            {k: {"judged": len(v), **counted(v)} for k, v in kinds.items()}
+        ),
+        "by family": results_file.table(
+            {name: of_family(own.get(name, []), other.get(name, [])) for name in names}
+            | {ALL: of_family(rows, rest)}
+        ),
+    }
+
+
+# --- the page -------------------------------------------------------------------------------
+
+ALL = "**all**"
+
+
+def table(head: list[str], rows: list[list[Any]]) -> list[str]:
+    """Return a Markdown table."""
+    text = [f"| {' | '.join(map(str, row))} |" for row in rows]
+    return [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *text]
+
+
+def by_family(rows: dict[str, Row]) -> list[str]:
+    """Return the table of mutants, trojans and bombs by family."""
+    counts = ["do not compile", *STAGES, "equal, proved", "equal, bounded", "not shown"]
+    head = ["family", "mutants, trojans, bombs", *counts, "rewrites accepted", "contradictions"]
+    return table(
+        head,
+        [
+            [
+                name,
+                ", ".join(str(row[kind]) for kind in ("mutants", "trojans", "bombs")),
+                *(row[count] for count in counts),
+                f"{row['rewrites accepted']} of {row['rewrites']}",
+                row["contradictions"],
+            ]
+            for name, row in rows.items()
+        ],
+    )
+
+
+def of_alternatives(rows: dict[str, Row]) -> list[str]:
     """Return the table of golden designs against their alternatives."""
-    head = ["family", "checks", "proved", "bounded", "anything else"]
-    head += ["CPU s median", "CPU s p90", "CPU s longest"]
-    lines = []
-    everything: list[Row] = []
-    for name, seeds in [*sorted(found.items()), ("**all**", {})]:
-        rows = [row for some in seeds.values() for row in some] if seeds else everything
-        everything = everything + (rows if seeds else [])
-        verdicts = Counter(row["verdict"] for row in rows)
-        spent = cpu(rows)
-        rest = len(rows) - verdicts["proved"] - verdicts["bounded"]
-        times = [
-            f"{value:.2f}" for value in (quantile(spent, 0.5), quantile(spent, 0.9), max(spent))
-        ]
-        lines.append([name, len(rows), verdicts["proved"], verdicts["bounded"], rest, *times])
-    return table(head, lines)
+    counts = ["alternatives", "alternatives proved", "alternatives bounded"]
+    counts.append("alternatives, anything else")
+    times = ["CPU s median", "CPU s p90", "CPU s longest"]
+    return table(
+        ["family", "checks", "proved", "bounded", "anything else", *times],
+        [
+            [name, *(row[count] for count in counts), *(f"{row[time]:.2f}" for time in times)]
+            for name, row in rows.items()
+        ],
+    )
 
 
-def page(stored: Row) -> str:
-    """Return the documentation page of some results."""
-    versions, others = stored["versions"], stored["alternatives"]
-    rows = [row for rungs in versions.values() for found in rungs.values() for row in found]
+def page(command: str, found: Row) -> str:
+    """Return the documentation page of some figures."""
+    families = results_file.rows_of(found["by family"])
+    kinds = found["by kind"]
     cycles = f"{RUNS} runs of {CYCLES:,} cycles"
-    lines = [
+    text = [
         "# Whether the Verilog verifier is sound",
         "",
         "Wrong versions of designs are judged, and right ones, for every family of designs at",
         f"difficulties {', '.join(map(str, DIFFICULTIES))} (bombs at {DIFFICULTIES[0]} alone).",
         "`benchmarks/verilog_soundness.py` says what they are, and",
-        "`benchmarks/results/verilog_soundness.json` holds every verdict and its CPU time.",
+        "`benchmarks/results/verilog_soundness.json` holds these counts. A run also writes every",
+        "verdict and its CPU time, to `verilog_soundness.raw.json` beside it.",
         "",
-        *(f"    {command}" for command in stored["commands"]),
+        f"    {command}",
         "",
         "## By kind",
         "",
@@ -323,7 +346,7 @@ def page(stored: Row) -> str:
         "*simulation* to *long simulation* say at which stage a difference was shown. *Not shown*",
         "is refused as well: nothing was found, but the answer holds more state than it may.",
         "",
-        *by_kind(rows),
+        *table(["version", *kinds["columns"]], [[k, *row] for k, row in kinds["rows"].items()]),
         "",
         "A bomb of 100,000 cycles is beyond the longest simulation. Where the proof stays open, it",
         "is refused for the state that it needs to wait, unless the reference holds as much. What",
@@ -335,76 +358,52 @@ def page(stored: Row) -> str:
         "contradiction is a cycle in which both outputs are 0 or 1 and differ, in Icarus and in",
         "Verilator, which is asked where Icarus sees a difference.",
         "",
-        *opinions(rows),
+        *table(
+            ["version", *found["Icarus"]["columns"]],
+            [[kind, *row] for kind, row in found["Icarus"]["rows"].items()],
+        ),
         "",
         "Icarus 11 differs alone where `always_comb` changes parts of a packed array, which it",
         "gets wrong, and where a comparison that always holds reads an x.",
         "",
         "## By family",
         "",
-        *by_family(versions),
+        *by_family(families),
         "",
         "## Golden designs against their alternatives",
         "",
         f"At difficulties {RUNGS[0]} to {RUNGS[-1]}, with the CPU time of one check: both",
         "elaborations, simulation and proof.",
         "",
-        *(of_alternatives(others) if others else ["Not measured."]),
+        *of_alternatives(families),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(text) + "\n"
 
 
 def main() -> int:
-    """Measure what is missing, merge it into the stored results and write the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    """Measure, store, and write the page."""
+    parser = results_file.parser(__doc__, "verilog_soundness")
     parser.add_argument("--families", nargs="*", help="names (default: every family)")
     parser.add_argument("--difficulties", nargs="*", type=int, default=list(DIFFICULTIES))
     parser.add_argument("--seeds", type=int, default=2, help="designs a difficulty, alternatives")
-    parser.add_argument("--jobs", type=int, default=2, help="child processes side by side")
-    parser.add_argument("--again", action="store_true", help="measure what is there already, too")
-    parser.add_argument("--page-only", action="store_true", help="write the page, measure nothing")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--page", type=Path, default=PAGE)
-    parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
+    parser.add_argument("--page", type=Path, help=f"default: {PAGE.name}, of a whole run alone")
     args = parser.parse_args()
-    if args.child is not None:
-        part, name, number, done = json.loads(args.child)
-        (child if part == "versions" else alternatives)(name, number, done)
-        return 0
-    stored: Row = {"versions": {}, "alternatives": {}, "commands": []}
-    if args.out.exists():
-        stored = json.loads(args.out.read_text("utf-8"))
-    if not args.page_only:
-        measure(args, stored)
-    store(args.out, stored)
-    args.page.write_text(page(stored), encoding="utf-8")
-    return 0
-
-
-def measure(args: argparse.Namespace, stored: Row) -> None:
-    """Measure what is missing and store each part when it is complete."""
-    lock = Lock()
-    stored["machine"] = machine() | {"load": os.getloadavg()}
-    command = f"python benchmarks/verilog_soundness.py {' '.join(sys.argv[1:])}".strip()
-    if command not in stored["commands"]:
-        stored["commands"].append(command)
-
-    def run(job: tuple[str, str, int]) -> None:
-        part, name, number = job
-        if str(number) in stored[part].get(name, {}) and not args.again:
-            return
-        rows = in_children(part, name, number)
-        with lock:
-            stored[part].setdefault(name, {})[str(number)] = rows
-            store(args.out, stored)
-        verdicts = Counter(row["verdict"] for row in rows)
-        print(
-            part, name, number, dict(verdicts), "contradictions", contradictions(rows), flush=True
-        )
-
-    with ThreadPoolExecutor(args.jobs) as pool:
-        list(pool.map(run, jobs(args)))
+    todo = list(jobs(args.families or family_names(), args.difficulties, args.seeds))
+    raw: dict[str, dict[str, dict[str, list[Row]]]] = {"versions": {}, "alternatives": {}}
+    with ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn")) as pool:
+        for (part, name, number), rows in zip(todo, pool.map(measured, todo), strict=True):
+            raw[part].setdefault(name, {})[str(number)] = rows
+    head = results_file.head(MEASURED, "pyosys")
+    head["versions"] |= simulators()
+    figures = summary(raw)
+    whole = not args.families and tuple(args.difficulties) == DIFFICULTIES and args.seeds > 1
+    results_file.store(args, head, figures, raw, whole=whole)
+    target = args.page or (PAGE if whole and not args.out else None)
+    if target:
+        target.write_text(page(head["command"], figures), encoding="utf-8")
+    return 1 if figures["faults"] else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -3,17 +3,19 @@
     python benchmarks/verilog_testbenches.py --data ../shared/data/verilog/FILE.jsonl [--mutants 3]
 
 Each problem's testbench, with the reference that it compares with, is checked as the rows of a file
-are, and judges the reference and mutants of it; equivalence judges them too. Needs Icarus. What was
-measured before is kept in the results and not measured again; ``--fresh`` starts over.
+are, and judges the reference and mutants of it; equivalence judges them too. Needs Icarus.
 """
 
-import argparse
 import json
 import random
+import statistics
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import results_file
+from verilog_variants import simulators
 
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.verilog._dataset_layouts import renamed
@@ -25,7 +27,10 @@ from rlvr_envs.verifiers.hdl.interface import Reference
 from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.testbench import check_bench, judge_by_bench
 
-RESULTS = Path(__file__).resolve().parent / "results" / "verilog_testbenches.json"
+MEASURED = (
+    "problems of VerilogEval 2 as rows with a testbench alone: which are refused, and what the "
+    "testbench says of the reference and of mutants, beside equivalence"
+)
 TOP = "TopModule"
 
 
@@ -75,29 +80,30 @@ def summary(problems: list[dict[str, Any]]) -> dict[str, Any]:
     pairs = Counter(" / ".join(pair) for found in problems for pair in found.get("mutants", []))
     return {
         "problems": len(problems),
-        "refused": {found["id"]: found["refused"] for found in problems if found["refused"]},
+        "refused": {found["id"]: found["refused"][:120] for found in problems if found["refused"]},
         "references": dict(Counter(found.get("reference", "refused") for found in problems)),
+        "check_median_s": statistics.median(f["check_s"] for f in problems if "check_s" in f),
         "mutants by equivalence / by testbench": dict(sorted(pairs.items())),
     }
 
 
 def main() -> None:
-    """Measure, and write the results after each problem."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Measure, print and store."""
+    parser = results_file.parser(__doc__, "verilog_testbenches")
     parser.add_argument("--data", type=Path, required=True, help="JSONL of VerilogEval 2")
     parser.add_argument("--mutants", type=int, default=3, help="of each reference")
-    parser.add_argument("--most", type=int, default=1000, help="problems measured now")
-    parser.add_argument("--fresh", action="store_true", help="measure everything again")
+    parser.add_argument("--most", type=int, help="problems (default: all of the file)")
     args = parser.parse_args()
-    rows = [json.loads(line) for line in args.data.read_text("utf-8").splitlines()]
-    kept = {} if args.fresh or not RESULTS.exists() else json.loads(RESULTS.read_text("utf-8"))
-    problems = kept.get("measured", []) if kept.get("mutants") == args.mutants else []
-    done = {found["id"] for found in problems}
-    for row in [row for row in rows if row["task_id"] not in done][: args.most]:
+    rows = [json.loads(line) for line in args.data.read_text("utf-8").splitlines() if line]
+    problems = []
+    for row in rows[: args.most]:
         problems.append(measured(row, args.mutants))
-        content = {"mutants": args.mutants, "summary": summary(problems), "measured": problems}
-        RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(summary(problems), indent=1))
+        print(row["task_id"], flush=True)
+    head = results_file.head(MEASURED, "pyosys", data=args.data.name, mutants_of_each=args.mutants)
+    head["versions"] |= simulators()
+    figures = summary(problems)
+    print(results_file.as_text(figures))
+    results_file.store(args, head, figures, problems, whole=args.most is None)
 
 
 if __name__ == "__main__":

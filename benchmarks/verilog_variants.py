@@ -4,8 +4,6 @@ The bench runs a golden design and another beside it in one simulation, as publi
 It is no judge of texts from models, which could name the golden design: the texts here are ours.
 """
 
-import os
-import platform
 import re
 import resource
 import shutil
@@ -14,11 +12,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import rlvr_envs
 from rlvr_envs.core import registry
 from rlvr_envs.core.seeding import Rng, integer, stream
 from rlvr_envs.envs.verilog._design import Design, clocked, literal
@@ -370,14 +366,9 @@ def has(tool: str) -> bool:
     return shutil.which(_SIMULATORS[tool][0].split()[0]) is not None
 
 
-def machine() -> dict[str, Any]:
-    """Return what the numbers were made with."""
+def simulators() -> dict[str, str]:
+    """Return the versions of the simulators."""
     return {
-        "platform": platform.platform(),
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "rlvr_envs": rlvr_envs.__version__,
-        "pyosys": version("pyosys"),
         "icarus": version_of("vvp", "-V"),
         "verilator": version_of("verilator", "--version"),
     }

@@ -25,16 +25,30 @@ def main() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     specs = [registry.find(task_id) for task_id in registry.task_ids()]
-    measured = json.loads(MEASURED.read_text("utf-8"))["tasks"] if MEASURED.exists() else {}
+    figures = json.loads(MEASURED.read_text("utf-8"))["figures"] if MEASURED.exists() else {}
     for spec in specs:
         path = FOLDER / spec.domain / f"{_name(spec)}.md"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(page(spec, measured.get(spec.id, {})), encoding="utf-8")
+        path.write_text(page(spec, _rungs(figures, spec.id)), encoding="utf-8")
     (FOLDER / "index.md").write_text(index(specs), encoding="utf-8")
     decisions = FOLDER.parent / "decisions"
     print(
         f"wrote {len(specs) + 1} pages; {len(list(decisions.glob('0*.md')))} decisions beside them"
     )
+
+
+def _rungs(figures: dict[str, Any], task_id: str) -> dict[str, dict[str, Any]]:
+    """Return what was measured of a task, by difficulty; nothing if it was not measured."""
+    row = figures["tasks"]["rows"].get(task_id) if figures else None
+    if row is None:
+        return {}
+    found = dict(zip(figures["tasks"]["columns"], row, strict=True))
+    problems = max(found.pop("problems"))
+    return {
+        str(rung): {"problems": problems} | {name: column[i] for name, column in found.items()}
+        for i, rung in enumerate(figures["difficulties"])
+        if found["effort"][i] is not None
+    }
 
 
 def _name(spec: TaskSpec) -> str:

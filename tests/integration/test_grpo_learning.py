@@ -17,14 +17,21 @@ LEAST_GAIN = 0.25
 def learned(folder, *arguments):
     command = [sys.executable, ROOT / "benchmarks" / "grpo_learning.py", *arguments]
     done = subprocess.run(
-        [*command, "--runs", folder / "runs", "--out", folder, "--pictures", folder],
+        [
+            *command,
+            "--runs",
+            folder / "runs",
+            "--out",
+            folder / "learning.json",
+            "--pictures",
+            folder,
+        ],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    (path,) = folder.glob("grpo_learning_*.json")
-    return json.loads(path.read_text(encoding="utf-8"))["runs"]
+    return json.loads((folder / "learning.raw.json").read_text(encoding="utf-8"))["samples"]
 
 
 def test_a_tiny_model_learns_to_answer_in_one_turn(tmp_path):
