@@ -11,6 +11,7 @@ Every run has a process of its own.
 
 import argparse
 import multiprocessing
+import resource
 import shutil
 import time
 from dataclasses import asdict, replace
@@ -58,7 +59,7 @@ def learn(config: Config) -> dict[str, Any]:
     """Train in a process of its own, and return what was measured."""
     folder = Path(config.out)
     shutil.rmtree(folder, ignore_errors=True)
-    began = time.perf_counter()
+    began, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     process = multiprocessing.get_context("spawn").Process(
         target=train, args=(config,), kwargs={"quiet": True}
     )
@@ -66,7 +67,8 @@ def learn(config: Config) -> dict[str, Any]:
     process.join()
     if process.exitcode:
         raise SystemExit(f"training in {folder} ended with exit status {process.exitcode}")
-    seconds = time.perf_counter() - began
+    seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - spent.ru_utime - spent.ru_stime
     rows = read(folder)
     start, end = config.warm_start, config.warm_start + config.steps
     return {
@@ -78,6 +80,7 @@ def learn(config: Config) -> dict[str, Any]:
         "score": [rows[step]["score/mean"] for step in range(start + 1, end + 1)],
         "entropy": [rows[step].get("entropy") for step in range(start + 1, end + 1)],
         "seconds": round(seconds, 1),
+        "cpu_s": round(cpu_s, 1),
     }
 
 

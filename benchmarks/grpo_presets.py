@@ -44,6 +44,7 @@ def summary(runs: dict[str, Any]) -> dict[str, Any]:
             "likeliest before": before["greedy"],
             "likeliest after": after["greedy"],
             "seconds": run["seconds"],
+            "CPU s": run["cpu_s"],
         }
 
     return {"task": TASK, **results_file.table({name: row(run) for name, run in runs.items()})}

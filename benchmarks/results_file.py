@@ -118,8 +118,9 @@ def versions(*packages: str) -> Json:
 
 
 def command() -> str:
-    """Return the command that runs."""
-    return shlex.join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+    """Return the command that runs, with the names alone of files elsewhere on this machine."""
+    words = (word if not Path(word).is_absolute() else Path(word).name for word in sys.argv[1:])
+    return shlex.join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *words])
 
 
 def table(rows: dict[str, Json]) -> Json:
