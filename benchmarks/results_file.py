@@ -65,7 +65,8 @@ def raw_file(out: Path) -> Path:
 def write(out: Path, summary: Json) -> None:
     """Write a summary."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(as_text(summary) + "\n", encoding="utf-8")
+    plain = json.loads(json.dumps(summary))  # whose tuples are lists
+    out.write_text(as_text(plain) + "\n", encoding="utf-8")
 
 
 def head(measured: str, *packages: str, gpu: str = "", **more: Any) -> Json:
