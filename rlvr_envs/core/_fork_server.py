@@ -14,7 +14,7 @@ from typing import IO, cast
 from rlvr_envs.core import _worker
 from rlvr_envs.core.errors import WorkerDied
 
-START_LIMIT_S = 60.0  # for imports, which no deadline counts
+START_LIMIT_S = 300.0  # a guard for imports, which count against no item's limit
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "

@@ -65,7 +65,9 @@ def test_answers_are_never_evaluated(path):
     names = {call.id for call in calls if isinstance(call, ast.Name)}
     methods = {call.attr for call in calls if isinstance(call, ast.Attribute)}
     assert not names & {"eval", "exec", "parse_expr", "sympify", "literal_eval"}
-    assert not methods & {"parse_expr", "sympify", "literal_eval", "alarm", "setitimer"}
+    # Only a worker's own process may have a timer: its signal has no handler and ends the process.
+    timers = {"alarm", "setitimer"} - ({"setitimer"} if path.name == "_worker.py" else set())
+    assert not methods & ({"parse_expr", "sympify", "literal_eval"} | timers)
 
 
 def test_no_user_error_is_an_assert():
