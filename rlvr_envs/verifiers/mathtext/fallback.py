@@ -18,7 +18,6 @@ MAX_CHARACTERS = 400
 # Right answers to sums and integrals take up to 1.8 s: see docs/math_verifier.md.
 CPU_S = 5.0
 _GOLD_SHARE = 0.5
-_PLAIN = r"\frac{104729}{7919}"  # an answer that is easy to read and seldom right
 
 _CHILD = "rlvr_envs.verifiers.mathtext.fallback:equal_by_sympy"
 # What the other grammar reads only in part, or reads as something else.
@@ -86,7 +85,7 @@ def _is_light(gold: str) -> bool:
     The gold has half of the limit, so that the other half is the answer's.
     """
     try:
-        _ask(gold, _PLAIN, _GOLD_SHARE)
+        _ask(gold, gold, _GOLD_SHARE)
     except (WorkerTimeout, WorkerMemory, WorkerKilled):
         return False
     except RlvrEnvsError:
