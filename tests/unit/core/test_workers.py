@@ -219,6 +219,19 @@ def test_time_without_work_does_not_count(work):
     assert [outcome.error for outcome in outcomes] == [None] * 3
 
 
+def test_a_worker_that_gets_no_processor_loses_nothing(work):
+    results = []
+    with WorkerPool(workers=1) as pool:
+        pid = pool.call("os:getpid")
+        thread = call_in_thread(results, pool, "work:burn", 0.3, cpu_s=0.6)
+        time.sleep(0.05)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(1.5)
+        os.kill(pid, signal.SIGCONT)
+        thread.join(PATIENCE_S)
+    assert results == ["done"]
+
+
 def test_a_result_that_took_too_much_work_does_not_count(work):
     with WorkerPool(workers=1) as pool:  # it ends before the timer would end its process
         items = [(0.0,), (0.47,), (0.0,)]
