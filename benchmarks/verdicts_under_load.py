@@ -197,9 +197,16 @@ def recorded(total: int, folder: Path, kinds: Sequence[str] = tuple(SHARES)) -> 
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Keep processes busy; they end with this block, or with this process however it ends."""
+    """Keep processes busy; they end with this block, or with this process however it ends.
+
+    Each has a session of its own: Linux may share the processor among sessions, and workers and
+    sandboxes have theirs.
+    """
     command = [sys.executable, "-c", BUSY]
-    children = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(processes)]
+    children = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+        for _ in range(processes)
+    ]
     try:
         yield
     finally:

@@ -38,7 +38,7 @@ def test_right_answers_stay_right_under_load(load, tmp_path):
     answers += load.recorded(20, tmp_path, ["math"])
     for domain in ("code", "np_hard", "puzzles", "search"):
         answers += load.recorded(1, tmp_path, [domain])
-    with load.busy(3 * CORES):
+    with load.busy(2 * CORES):
         verdicts = load.verdicts(answers, CORES)[0]
     right = [n for n, answer in enumerate(answers) if "right" in answer.kind or n < 5]
     assert len(right) > 15

@@ -415,6 +415,17 @@ def test_a_killed_fork_server_is_replaced():
         assert pool.call("os:getppid") not in (server, os.getpid())
 
 
+def test_a_call_outlives_its_killed_fork_server(work):
+    results = []
+    with WorkerPool(workers=1) as pool:
+        server = pool.call("os:getppid")
+        thread = call_in_thread(results, pool, "work:burn", 0.5, cpu_s=5.0)
+        time.sleep(0.1)
+        os.kill(server, signal.SIGKILL)
+        thread.join(PATIENCE_S)
+    assert results == ["done"]
+
+
 def test_closing_ends_every_process_and_call():
     pool = WorkerPool(workers=2)
     pids = [pool.call("os:getpid"), pool.call("os:getppid")]
