@@ -266,6 +266,14 @@ def machine() -> dict[str, Any]:
     }
 
 
+def summary(result: dict[str, Any]) -> str:
+    """Return a result as JSON with a line for each key and each difference."""
+    lines = {key: json.dumps(value) for key, value in result.items()}
+    rows = ",\n  ".join(map(json.dumps, result["differences"]))
+    lines["differences"] = f"[\n  {rows}\n ]" if rows else "[]"
+    return "{\n" + ",\n".join(f' "{key}": {text}' for key, text in lines.items()) + "\n}\n"
+
+
 def main() -> int:
     """Run the comparison, write the result, and return the exit status."""
     parser = argparse.ArgumentParser(
@@ -283,8 +291,7 @@ def main() -> int:
         answers = recorded(arguments.answers, Path(folder), arguments.kinds)
         found = compare(answers, cores, arguments.per_core * cores)
     command = " ".join(["python benchmarks/verdicts_under_load.py", *sys.argv[1:]])
-    result = {**machine(), "command": command, **found}
-    text = json.dumps(result, indent=1) + "\n"
+    text = summary({**machine(), "command": command, **found})
     print(text)
     if arguments.out:
         arguments.out.write_text(text)
