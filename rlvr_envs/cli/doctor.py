@@ -90,7 +90,7 @@ def _core() -> bool:
         print(f"  {package:12} {version or 'MISSING: pip install rlvr-envs'}")
     try:
         with WorkerPool(workers=1) as pool:
-            works = pool.call("math:factorial", 5, deadline_s=10.0) == 120
+            works = pool.call("math:factorial", 5, cpu_s=10.0) == 120
         print(f"  {'worker pool':12} {'works' if works else 'BROKEN: it computes wrongly'}")
     except RlvrEnvsError as error:
         works = False

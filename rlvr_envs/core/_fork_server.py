@@ -14,14 +14,20 @@ from typing import IO, cast
 from rlvr_envs.core import _worker
 from rlvr_envs.core.errors import WorkerDied
 
-START_LIMIT_S = 60.0  # for imports, which no deadline counts
+START_LIMIT_S = 300.0  # a guard for imports, which count against no item's limit
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from rlvr_envs.core._worker import serve; serve(int(sys.argv[2]))"
 )
-# One thread each: workers are the parallelism, and thread stacks would eat the memory limit.
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_ENVIRONMENT = {
+    # One thread each: workers are the parallelism, and thread stacks would eat the memory limit.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # How long sympy works depends on the order of its sets, which must not differ between runs.
+    "PYTHONHASHSEED": "0",
+}
 
 
 class ForkServer:
@@ -39,7 +45,7 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 pass_fds=(theirs.fileno(),),
-                env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1")},
+                env=os.environ | _ENVIRONMENT,
                 start_new_session=True,  # Ctrl-C in a terminal is the parent's business
             )
         self._control.settimeout(START_LIMIT_S)

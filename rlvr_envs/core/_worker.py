@@ -25,11 +25,15 @@ from typing import Any, Final
 VALUE: Final = "value"
 ERROR: Final = "error"
 MEMORY: Final = "memory"
+TIMEOUT: Final = "timeout"
 READY: Final = b""  # the frame that says: imports are done, the first item starts now
 
 HEADER = struct.Struct(">Q")
 _DETAIL_LIMIT = 2000  # characters of an exception's text that are passed on
 _PR_SET_PDEATHSIG = 1
+# The kernel's timer counts CPU time by ticks and may be some percent early or late. So the clock
+# of the process decides, exactly, about an item that ends; the timer ends one that does not.
+TIMER_SLACK = 1.5
 
 
 def send(channel: socket.socket, payload: bytes) -> None:
@@ -164,8 +168,11 @@ def _resolve(function: str) -> Callable[..., object]:
 
 def work(channel: socket.socket) -> None:
     """Answer requests until the channel closes: READY, then one reply an item as it ends."""
+    # Whoever started the fork server may have blocked or ignored the signal that ends an item.
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGPROF})
     while (request := receive(channel)) is not None:
-        name, items = pickle.loads(request)  # noqa: S301 - sent by our own parent
+        name, items, cpu_s = pickle.loads(request)  # noqa: S301 - sent by our own parent
         problem: BaseException | None = None
         try:
             _resolve(name)
@@ -173,16 +180,27 @@ def work(channel: socket.socket) -> None:
             problem = error
         send(channel, READY)
         for item in items:
-            start = time.perf_counter()
-            kind, payload = _attempt(name, item) if problem is None else (ERROR, _text(problem))
-            try:
-                reply = pickle.dumps((kind, payload, time.perf_counter() - start))
-            except MemoryError:
-                reply = pickle.dumps((MEMORY, "", time.perf_counter() - start))
-            except Exception as error:  # noqa: BLE001 - pickling runs the result's own code
-                told = f"the result of {name} cannot be sent: {_text(error)}"
-                reply = pickle.dumps((ERROR, told, time.perf_counter() - start))
-            send(channel, reply)
+            send(channel, _limited(name, item, cpu_s, problem))
+
+
+def _limited(name: str, item: bytes, cpu_s: float, problem: BaseException | None) -> bytes:
+    """Return the reply to one item; one that does not end within its CPU time ends the process.
+
+    The signal of the timer has no handler: its default action ends the process even while C code
+    holds the interpreter lock.
+    """
+    before = time.process_time()
+    signal.setitimer(signal.ITIMER_PROF, TIMER_SLACK * cpu_s)
+    kind, payload = _attempt(name, item) if problem is None else (ERROR, _text(problem))
+    try:
+        reply = pickle.dumps((kind, payload))
+    except MemoryError:
+        reply = pickle.dumps((MEMORY, ""))
+    except Exception as error:  # noqa: BLE001 - pickling runs the result's own code
+        reply = pickle.dumps((ERROR, f"the result of {name} cannot be sent: {_text(error)}"))
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    used = time.process_time() - before
+    return reply if used <= cpu_s else pickle.dumps((TIMEOUT, ""))
 
 
 def _attempt(name: str, item: bytes) -> tuple[str, object]:

@@ -10,9 +10,10 @@ RlvrEnvsError
 │   └── ToolchainMissing   the compiler or interpreter of a language is missing
 ├── SandboxError           a sandbox broke, and its session is lost
 └── WorkerError            an isolated worker gave no result
-    ├── WorkerTimeout      it ran past its deadline and was killed
+    ├── WorkerTimeout      it used up its CPU time
     ├── WorkerMemory       it ran into its memory limit
-    └── WorkerDied         it ended without an answer
+    └── WorkerDied         it ended without an answer, twice
+        └── WorkerKilled   it was ended from outside: nothing is known of the item
 
 A model's bad answer is never an error: it is a `Verdict`.
 """
@@ -64,7 +65,7 @@ class WorkerError(RlvrEnvsError):
 
 
 class WorkerTimeout(WorkerError):
-    """The worker ran past its deadline and was killed."""
+    """The item needs more CPU time than it may use."""
 
 
 class WorkerMemory(WorkerError):
@@ -72,7 +73,11 @@ class WorkerMemory(WorkerError):
 
 
 class WorkerDied(WorkerError):
-    """The worker ended without an answer."""
+    """The worker ended without an answer, and a fresh one with the same item too."""
+
+
+class WorkerKilled(WorkerDied):
+    """Another process or the wall-clock guard ended the worker, twice: nobody is to blame."""
 
 
 @contextmanager

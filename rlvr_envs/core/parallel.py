@@ -11,9 +11,9 @@ from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.core.workers import Outcome, WorkerPool
 
-# No honest answer takes this long to judge. Verifiers that meet hostile answers have shorter
+# CPU seconds that no honest answer takes to judge. Verifiers that meet hostile answers have lower
 # limits of their own; this one ends what slips through.
-DEADLINE_S = 60.0
+CPU_S = 60.0
 
 # A new worker has to import the tasks and warm their caches, which costs as much as judging
 # thousands of plain answers.
@@ -23,8 +23,8 @@ RECYCLE_AFTER = 50_000
 class ParallelJudge:
     """Judges answers in a pool of its own; start-up is left to the first answer.
 
-    A worker that must be killed gives ``timeout``, one that fails gives ``verifier_error``; the
-    other answers keep their verdicts.
+    An answer that takes more than `CPU_S` seconds of CPU time gives ``timeout``, a worker that
+    fails gives ``verifier_error``; the other answers keep their verdicts.
 
     Args:
         workers: the number of worker processes.
@@ -74,17 +74,17 @@ class ParallelJudge:
             for instance, response in zip(instances, responses, strict=True)
         ]
         try:
-            outcomes = self._pool.map(f"{__name__}:judge_one", items, deadline_s=DEADLINE_S)
+            outcomes = self._pool.map(f"{__name__}:judge_one", items, cpu_s=CPU_S)
         except WorkerError as error:  # no worker could be started at all
             return [_fault(error)] * len(items)
-        return [_verdict(outcome) for outcome in outcomes]
+        return [verdict_of(outcome) for outcome in outcomes]
 
     def _check(self, task_type: type) -> None:
         if task_type in self._sent:
             return
         reason = ""
         try:
-            self._pool.call(f"{__name__}:find", pickle.dumps(task_type), deadline_s=DEADLINE_S)
+            self._pool.call(f"{__name__}:find", pickle.dumps(task_type), cpu_s=CPU_S)
         except (pickle.PicklingError, AttributeError) as error:
             reason = str(error)
         except WorkerError as error:
@@ -102,7 +102,8 @@ class ParallelJudge:
         self._pool.close()
 
 
-def _verdict(outcome: Outcome) -> Verdict:
+def verdict_of(outcome: Outcome) -> Verdict:
+    """Return the verdict that a worker gave, or the one that stands for its failure."""
     if outcome.error is not None:
         return _fault(outcome.error)
     if isinstance(outcome.value, Verdict):
@@ -112,7 +113,7 @@ def _verdict(outcome: Outcome) -> Verdict:
 
 def _fault(error: WorkerError) -> Verdict:
     if isinstance(error, WorkerTimeout):
-        return Verdict.timeout(f"judging this answer took longer than {DEADLINE_S:g} s")
+        return Verdict.timeout(f"judging this answer takes more than {CPU_S:g} s of CPU time")
     return Verdict.verifier_error(f"{type(error).__name__}: {error}")
 
 

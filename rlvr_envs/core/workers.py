@@ -1,8 +1,9 @@
 """Isolated worker processes: where our verifiers meet hostile answers.
 
-A computation such as ``9**9**9`` holds the interpreter lock for minutes: no thread, signal or
-asyncio timeout can end it, so only another process helps. The pool gives each item a wall-clock
-deadline that the parent enforces with SIGKILL, and a memory limit.
+A computation such as ``9**9**9`` holds the interpreter lock for minutes: no thread, signal handler
+or asyncio timeout can end it, so only another process helps. The pool gives each item a limit of
+CPU time and one of memory, and these decide. How long an item takes by the clock on the wall
+depends on what else the machine does, so that decides nothing: see `rlvr_envs.core._job`.
 
 What is trusted: the *functions* run here are ours and named in code; the *answers* they are
 given are hostile data. Replies are unpickled in the parent, so never let an answer choose the
@@ -13,47 +14,25 @@ multiprocessing's start methods, and forking a program that has threads is unsaf
 starts one clean ``python -c`` child, the fork server, gives it our ``sys.path``, and has it fork
 the workers: a killed worker is replaced in milliseconds, and imports are paid once. A module's
 ``WORKER_PRELOAD``, a tuple of module names, says what else to import before its functions run;
-imports never count against a deadline.
+imports never count against an item's limit.
 """
 
 import atexit
-import math
 import os
 import pickle
-import select
-import signal
 import threading
-import time
-from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from typing import Self
 from weakref import WeakSet
 
-from rlvr_envs.core import _worker
-from rlvr_envs.core._fork_server import START_LIMIT_S, ForkServer, Worker
-from rlvr_envs.core.errors import (
-    ConfigError,
-    DependencyError,
-    UsageError,
-    WorkerDied,
-    WorkerError,
-    WorkerMemory,
-    WorkerTimeout,
-)
+from rlvr_envs.core._fork_server import ForkServer, Worker
+from rlvr_envs.core._job import Job, Outcome
+from rlvr_envs.core.errors import ConfigError, DependencyError, UsageError, WorkerDied
+
+__all__ = ["Outcome", "WorkerPool", "shared_pool"]
 
 _CLOSED = "the worker pool is closed; make a new one"
-MAX_BATCH = 32  # items sent at once; more would amortise nothing that still costs
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one item: a value, or the error that stands in its place."""
-
-    value: object
-    error: WorkerError | None
-    elapsed_s: float
+_MAX_CPU_S = 86_400.0
 
 
 class WorkerPool:
@@ -105,41 +84,42 @@ class WorkerPool:
         self._slots = self.workers  # processes that may still be started
         self._waiting = 0
 
-    def call(self, function: str, *args: object, deadline_s: float = 1.0) -> object:
+    def call(self, function: str, *args: object, cpu_s: float = 1.0) -> object:
         """Return what ``"package.module:qualname"`` returns for these arguments.
 
-        Waits for a free worker as long as it takes; the deadline counts from the start of the
-        function.
+        Waits for a free worker as long as it takes.
 
         Raises:
-            WorkerTimeout: the deadline passed, and the worker was killed.
+            WorkerTimeout: it used more than ``cpu_s`` seconds of CPU time.
             WorkerMemory: the memory limit was met.
-            WorkerDied: the worker ended without an answer.
+            WorkerDied: the worker ended without an answer, twice.
+            WorkerKilled: it was killed from outside, twice, or its wall-clock guard ended it.
             WorkerError: the function raised; the text holds the name and text of its exception.
         """
-        (outcome,) = self.map(function, [args], deadline_s=deadline_s)
+        (outcome,) = self.map(function, [args], cpu_s=cpu_s)
         if outcome.error is not None:
             raise outcome.error
         return outcome.value
 
     def map(
-        self, function: str, items: Sequence[tuple[object, ...]], *, deadline_s: float = 1.0
+        self, function: str, items: Sequence[tuple[object, ...]], *, cpu_s: float = 1.0
     ) -> list[Outcome]:
         """Return the outcome of every item, in order; errors are outcomes, not raised.
 
-        Each item has its own deadline. Items travel in batches, but a worker that must be killed
-        takes only the item that it was busy with; the rest of its batch goes to another.
+        Each item may use ``cpu_s`` seconds of CPU time. Items travel in batches, but a worker
+        that is lost takes only the item that it was busy with; the rest of its batch goes to
+        another.
         """
         module, colon, qualname = function.partition(":")
         if not (module and colon and qualname):
             raise ConfigError(f"a function is named 'package.module:qualname', got {function!r}")
-        if not deadline_s > 0:
-            raise ConfigError(f"deadline_s must be positive, got {deadline_s}")
+        if not 0 < cpu_s <= _MAX_CPU_S:
+            raise ConfigError(f"cpu_s must be above 0 and at most {_MAX_CPU_S:g}, got {cpu_s}")
         self._modules.setdefault(module)
-        return _Job(self, function, [pickle.dumps(item) for item in items], deadline_s).run()
+        return Job(self, function, [pickle.dumps(item) for item in items], cpu_s).run()
 
     def close(self) -> None:
-        """Kill the workers; calls still under way end with `WorkerDied`. May be repeated."""
+        """Kill the workers; calls still under way end with `WorkerKilled`. May be repeated."""
         with self._lock:
             self._closed = True
             for worker in self._all:
@@ -160,8 +140,16 @@ class WorkerPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def take(self, *, wait: bool) -> Worker | None:
-        """Lend a worker; without ``wait``, None unless one is free that nobody waits for."""
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
+
+    def take(self, *, wait: bool, fresh: bool = False) -> Worker | None:
+        """Lend a worker; without ``wait``, None unless one is free that nobody waits for.
+
+        A ``fresh`` worker has served no item before.
+        """
         while True:
             with self._lock:
                 while True:
@@ -176,11 +164,12 @@ class WorkerPool:
                         self._lock.wait()
                     finally:
                         self._waiting -= 1
-                worker = self._idle.pop() if self._idle else None
+                new = not self._idle or (fresh and self._slots > 0)
+                worker = None if new else self._idle.pop()
                 self._slots -= worker is None
             if worker is None:
                 return self._start()
-            if not worker.lost():
+            if not fresh and not worker.lost():
                 return worker
             self.discard(worker)
 
@@ -253,117 +242,6 @@ class WorkerPool:
         if self._server is not None:
             self._server.forget()
         self._reset()
-
-
-class _Lane:
-    """One worker with the rest of its batch; the first item is the one it is busy with."""
-
-    __slots__ = ("batch", "expires", "worker")
-
-    def __init__(self, worker: Worker, batch: deque[int]) -> None:
-        self.worker = worker
-        self.batch = batch
-        self.expires = time.monotonic() + START_LIMIT_S
-
-
-class _Job:
-    """One `WorkerPool.map` under way, driven by the thread that called it."""
-
-    def __init__(
-        self, pool: WorkerPool, function: str, items: list[bytes], deadline_s: float
-    ) -> None:
-        self.pool = pool
-        self.function = function
-        self.items = items
-        self.deadline_s = deadline_s
-        self.todo = deque(range(len(items)))
-        self.outcomes: dict[int, Outcome] = {}
-        self.lanes: dict[int, _Lane] = {}
-        self.poll = select.poll()
-
-    def run(self) -> list[Outcome]:
-        try:
-            while self.todo or self.lanes:
-                self._dispatch()
-                self._wait()
-        except BaseException:
-            for lane in self.lanes.values():
-                self.pool.discard(lane.worker)
-            raise
-        return [self.outcomes[index] for index in range(len(self.items))]
-
-    def _dispatch(self) -> None:
-        while self.todo:
-            worker = self.pool.take(wait=not self.lanes)
-            if worker is None:
-                return
-            try:
-                self._assign(worker)
-            except BaseException:  # such as Ctrl-C
-                self.pool.discard(worker)
-                raise
-
-    def _assign(self, worker: Worker) -> None:
-        share = math.ceil(len(self.todo) / (2 * self.pool.workers))
-        size = min(share, MAX_BATCH, self.pool.recycle_after - worker.served)
-        batch = deque(self.todo.popleft() for _ in range(size))
-        worker.served += size
-        fd = worker.channel.fileno()
-        self.lanes[fd] = _Lane(worker, batch)
-        self.poll.register(fd, select.POLLIN)
-        request = pickle.dumps((self.function, [self.items[index] for index in batch]))
-        # A worker that ended just now is found by the poll that follows.
-        with suppress(BrokenPipeError, ConnectionResetError):
-            _worker.send(worker.channel, request)
-
-    def _wait(self) -> None:
-        expires = min(lane.expires for lane in self.lanes.values())
-        wait_ms = max(0, math.ceil((expires - time.monotonic()) * 1000))
-        for fd, _ in self.poll.poll(wait_ms):
-            self._progress(fd, self.lanes[fd])
-        now = time.monotonic()
-        for fd, lane in list(self.lanes.items()):
-            if lane.expires <= now:
-                spent = self.deadline_s
-                self._fail(fd, WorkerTimeout(f"killed at its deadline of {spent:g} s"), spent)
-
-    def _progress(self, fd: int, lane: _Lane) -> None:
-        frames = lane.worker.read()
-        if frames is None:
-            self._fail(fd, WorkerDied("the worker ended without an answer"), 0.0)
-            return
-        for frame in frames:
-            # The parent's own clock, from when it learns that the item before has ended.
-            lane.expires = time.monotonic() + self.deadline_s
-            if frame == _worker.READY:
-                continue
-            kind, value, elapsed = pickle.loads(frame)  # noqa: S301 - see the module docstring
-            if kind == _worker.MEMORY:
-                self._fail(fd, WorkerMemory("the memory limit was met"), elapsed)
-                return
-            error = WorkerError(value) if kind == _worker.ERROR else None
-            self.outcomes[lane.batch.popleft()] = Outcome(
-                value if error is None else None, error, elapsed
-            )
-        if not lane.batch:
-            self.pool.give(self._leave(fd).worker)
-
-    def _fail(self, fd: int, error: WorkerError, elapsed_s: float) -> None:
-        """Blame the item that the worker was busy with, and put the rest of its batch back."""
-        lane = self._leave(fd)
-        code = self.pool.discard(lane.worker)
-        if isinstance(error, WorkerDied) and isinstance(code, int):
-            error = WorkerDied(f"{error} ({_exit(code)})")
-        self.outcomes[lane.batch.popleft()] = Outcome(None, error, elapsed_s)
-        self.todo.extendleft(reversed(lane.batch))
-
-    def _leave(self, fd: int) -> _Lane:
-        self.poll.unregister(fd)
-        return self.lanes.pop(fd)
-
-
-def _exit(code: int) -> str:
-    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
 
 
 def _cores() -> int:

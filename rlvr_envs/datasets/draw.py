@@ -23,7 +23,7 @@ from rlvr_envs.core.workers import WorkerPool
 from rlvr_envs.datasets.plan import Cell, Plan
 
 CHUNK = 16  # candidates a worker draws at once: enough to pay for the message, few enough to share
-DEADLINE_S = 1800.0  # for a chunk; a task that needs longer has a bug, and the run says which
+CPU_S = 1800.0  # for a chunk; a task that needs more has a bug, and the run says which
 _ATTEMPTS = 3  # an oracle answer that could not be scored is judged again, then reported
 
 
@@ -176,7 +176,7 @@ class Drawer:
         round_size = 8 * self._workers
         for start in range(0, len(pieces), round_size):
             part = list(pieces[start : start + round_size])
-            for outcome in self._pool.map(f"{__name__}:draw_chunk", part, deadline_s=DEADLINE_S):
+            for outcome in self._pool.map(f"{__name__}:draw_chunk", part, cpu_s=CPU_S):
                 if outcome.error is not None:
                     raise outcome.error
                 yield cast(Chunk, outcome.value)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError
 from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.parallel import CPU_S, RECYCLE_AFTER, verdict_of
 from rlvr_envs.core.registry import find
 from rlvr_envs.core.tables import entries
 from rlvr_envs.core.task import InteractiveTask
@@ -21,13 +22,10 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.core.workers import WorkerPool
 
 Response = str | list[str]
-Job = tuple[Row, Response]
 Item = TypeVar("Item")
 
-DEADLINE_S = 600.0  # verifiers keep their own, much shorter limits; this one catches a bug
 _ROUND = 512  # answers that are under way at once
-_CHUNK = 16  # answers that a worker is sent at once
-_JUDGE = f"{__name__}:judge_rows"
+_JUDGE = f"{__name__}:judge_row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +172,9 @@ def judge(samples: Iterable[Sample], *, workers: int = 1) -> Iterator[tuple[Samp
         for sample in samples:
             yield sample, Instance.from_row(sample.row).judge(sample.response)
         return
-    with WorkerPool(workers=workers, memory_mib=4096, preload=(__name__,)) as pool:
+    with WorkerPool(
+        workers=workers, memory_mib=4096, recycle_after=RECYCLE_AFTER, preload=(__name__,)
+    ) as pool:
         for part in _chunks(samples, _ROUND):
             yield from zip(part, _judge_part(pool, part, workers), strict=True)
 
@@ -183,26 +183,11 @@ def _judge_part(pool: WorkerPool, part: Sequence[Sample], workers: int) -> list[
     """Judge in worker processes, and in threads what a sandbox judges in processes of its own."""
     boxed = [find(sample.row["id"]).task_type.judged_in_sandbox for sample in part]
     plain = [(s.row, s.response) for s, apart in zip(part, boxed, strict=True) if not apart]
-    chunks = list(_chunks(plain, _CHUNK))
-    in_workers = iter(_judge_chunks(pool, chunks))
+    in_workers = map(verdict_of, pool.map(_JUDGE, plain, cpu_s=CPU_S))
     with ThreadPoolExecutor(workers, "rlvr-judge") as threads:
         apart = [s for s, in_sandbox in zip(part, boxed, strict=True) if in_sandbox]
         in_threads = iter(threads.map(lambda s: Instance.from_row(s.row).judge(s.response), apart))
         return [next(in_threads if in_sandbox else in_workers) for in_sandbox in boxed]
-
-
-def _judge_chunks(pool: WorkerPool, chunks: Sequence[Sequence[Job]]) -> list[Verdict]:
-    """Judge chunks; one that is lost is judged again one by one, so that it costs one answer."""
-    verdicts: list[Verdict] = []
-    outcomes = pool.map(_JUDGE, [(chunk,) for chunk in chunks], deadline_s=DEADLINE_S)
-    for chunk, outcome in zip(chunks, outcomes, strict=True):
-        if isinstance(outcome.value, list):
-            verdicts += outcome.value
-        elif len(chunk) > 1:
-            verdicts += _judge_chunks(pool, [[job] for job in chunk])
-        else:
-            verdicts.append(Verdict.verifier_error(f"the worker failed: {outcome.error}"))
-    return verdicts
 
 
 def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
@@ -211,6 +196,6 @@ def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield chunk
 
 
-def judge_rows(jobs: Sequence[Job]) -> list[Verdict]:
-    """Return the verdicts on (row, response) pairs; what a worker runs."""
-    return [Instance.from_row(row).judge(response) for row, response in jobs]
+def judge_row(row: Row, response: Response) -> Verdict:
+    """Return the verdict on a response to a row; what a worker runs."""
+    return Instance.from_row(row).judge(response)

@@ -281,8 +281,8 @@ def _is_settled_here(gold: CompiledGold) -> bool:
 
 def _ask_again(gold: CompiledGold, answer: str) -> Verdict:
     opinion = fallback.second_opinion(gold.text, answer)
-    if opinion.failed:
-        return Verdict.verifier_error("the isolated reader failed before it judged the answer")
+    if opinion.fault:
+        return Verdict.verifier_error(opinion.fault)
     if opinion.timed_out:
         return Verdict.timeout("judging the answer took longer than any honest answer needs")
     if opinion.equal is None:

@@ -58,13 +58,17 @@ def test_no_vague_or_shadowing_names():
 def test_answers_are_never_evaluated():
     never = {"eval", "exec", "parse_expr", "sympify", "literal_eval"}
     never_called = {"parse_expr", "sympify", "literal_eval", "alarm", "setitimer"}
+    # Only a worker's own process may have a timer: its signal has no handler and ends the process.
+    timers = {"_worker.py": {"setitimer"}}
     found = []
     for path, tree in syntax_trees():
         if path.name == "_slot.py":  # which runs inside the sandbox, to execute just that
             continue
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             name = getattr(call.func, "id", None) in never
-            if name or getattr(call.func, "attr", None) in never_called:
+            if name or getattr(call.func, "attr", None) in never_called - timers.get(
+                path.name, set()
+            ):
                 found.append(f"{relative(path)}:{call.lineno}")
     assert not found
 

@@ -1,21 +1,23 @@
 """A second opinion from math-verify's LaTeX grammar and sympy, in an isolated worker process.
 
 Asked only about short LaTeX that this package's own reader does not know, such as sums and
-integrals. The worker has a deadline and a memory limit that its parent enforces by killing it. In
-the worker the text meets only the ANTLR grammar, which must consume all of it: no text is ever
-handed to sympy's own parser, which evaluates Python.
+integrals. The worker has a limit of CPU time and one of memory. In the worker the text meets only
+the ANTLR grammar, which must consume all of it: no text is ever handed to sympy's own parser,
+which evaluates Python.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_envs.core.errors import RlvrEnvsError, WorkerMemory, WorkerTimeout
+from rlvr_envs.core.errors import RlvrEnvsError, WorkerKilled, WorkerMemory, WorkerTimeout
 
 WORKER_PRELOAD = ("math_verify", "latex2sympy2_extended")
 
 MAX_CHARACTERS = 400
-DEADLINE_S = 1.0
+# Right answers to sums and integrals take up to 1.8 s: see docs/math_verifier.md.
+CPU_S = 5.0
+_GOLD_SHARE = 0.5
 
 _CHILD = "rlvr_envs.verifiers.mathtext.fallback:equal_by_sympy"
 # What the other grammar reads only in part, or reads as something else.
@@ -27,47 +29,68 @@ _INDEXED = re.compile(r"[_^]\s*+\{[^{}]*+\}")  # k=0 under a sum is no relation
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\s*+\{[a-z]+\*?\}")
 # Restating the question is no answer: these must stand in the gold too.
 _UNEVALUATED = re.compile(r"\\(?:int|sum|prod|lim|oint|iint|det|frac\{d|bigcup|mod)")
-# What grows faster than any deadline is worth waiting for.
+# What grows faster than any limit is worth.
 _EXPLOSIVE = re.compile(r"\^[\s{(]*+[^{}^]{0,20}\^|!|binom|choose|[0-9]{30}|\^[\s{(]*+[0-9]{4}")
+_FAILED = "the isolated reader failed before it judged the answer"
 _TOLERANCE = 1e-9  # relative, for numbers: the other grader calls any two tiny numbers equal
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What the worker said; ``equal`` is None when it could not tell."""
+    """What the worker said; ``equal`` is None when it could not tell.
+
+    ``fault`` says why the answer must not be scored: the machine or the gold is to blame.
+    """
 
     equal: bool | None = None
     timed_out: bool = False
-    failed: bool = False
+    fault: str = ""
 
 
 def second_opinion(gold: str, answer: str) -> Opinion:
     """Return what an isolated sympy thinks of two LaTeX texts."""
-    if not (_is_suitable(gold) and _is_suitable(answer)):
-        return Opinion()
-    if not set(_UNEVALUATED.findall(answer)) <= set(_UNEVALUATED.findall(gold)):
+    if not _is_suitable(gold, answer):
         return Opinion()
     try:
         equal = _ask(gold, answer)
-    except WorkerTimeout:
-        return Opinion(timed_out=True)
-    except WorkerMemory:
-        return Opinion()
+    except (WorkerTimeout, WorkerMemory) as limit:
+        if not _is_light(gold):
+            return Opinion(fault="the gold answer alone takes too long to read")
+        return Opinion(timed_out=isinstance(limit, WorkerTimeout))
+    except WorkerKilled:
+        return Opinion(fault=_FAILED)
     except RlvrEnvsError:
-        return Opinion(failed=not _is_healthy())
+        return Opinion(fault="" if _is_healthy() else _FAILED)
     return Opinion(equal if isinstance(equal, bool) else None)
 
 
-def _is_suitable(text: str) -> bool:
-    if len(text) > MAX_CHARACTERS or _EXPLOSIVE.search(text):
-        return False
-    return not _REFUSED.search(_ENVIRONMENT.sub(" ", _INDEXED.sub("_1 ", text)))
+def _is_suitable(gold: str, answer: str) -> bool:
+    for text in (gold, answer):
+        if len(text) > MAX_CHARACTERS or _EXPLOSIVE.search(text):
+            return False
+        if _REFUSED.search(_ENVIRONMENT.sub(" ", _INDEXED.sub("_1 ", text))):
+            return False
+    return set(_UNEVALUATED.findall(answer)) <= set(_UNEVALUATED.findall(gold))
 
 
-def _ask(gold: str, answer: str) -> object:
+def _ask(gold: str, answer: str, share: float = 1.0) -> object:
     from rlvr_envs.core.workers import shared_pool  # no pool is started before it is needed
 
-    return shared_pool().call(_CHILD, gold, answer, deadline_s=DEADLINE_S)
+    return shared_pool().call(_CHILD, gold, answer, cpu_s=share * CPU_S)
+
+
+def _is_light(gold: str) -> bool:
+    """Tell an answer that takes too much from a gold that does so beside any answer.
+
+    The gold has half of the limit, so that the other half is the answer's.
+    """
+    try:
+        _ask(gold, gold, _GOLD_SHARE)
+    except (WorkerTimeout, WorkerMemory, WorkerKilled):
+        return False
+    except RlvrEnvsError:
+        return True
+    return True
 
 
 def _is_healthy() -> bool:

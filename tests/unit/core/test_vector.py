@@ -464,7 +464,7 @@ def test_workers_give_the_same_verdicts_in_order(make):
 
 
 def test_a_hostile_answer_costs_its_own_verdict_only(make, monkeypatch):
-    monkeypatch.setattr(parallel, "DEADLINE_S", 1.0)
+    monkeypatch.setattr(parallel, "CPU_S", 1.0)
     envs = make(num_envs=8, group_size=8, workers=2)
     envs.reset(seed=3)
     actions = list(solutions(envs))

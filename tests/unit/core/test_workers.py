@@ -1,4 +1,4 @@
-"""The worker pool: deadlines, limits and deaths cost one item and nothing else."""
+"""The worker pool: limits and deaths cost one item, and the wall clock decides nothing."""
 
 import asyncio
 import os
@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from rlvr_envs.core import _job, _worker
 from rlvr_envs.core.errors import (
     ConfigError,
     UsageError,
     WorkerDied,
     WorkerError,
+    WorkerKilled,
     WorkerMemory,
     WorkerTimeout,
 )
@@ -87,19 +89,19 @@ def test_a_worker_is_another_process(pool):
 
 def test_a_computation_that_holds_the_interpreter_lock_is_killed(pool):
     with pytest.raises(WorkerTimeout, match=r"0\.2 s"):
-        pool.call(*TOWER, deadline_s=0.2)
+        pool.call(*TOWER, cpu_s=0.2)
     assert pool.call("builtins:pow", 3, 2) == 9
 
 
 def test_too_much_memory_is_told_apart(pool):
     with pytest.raises(WorkerMemory):
-        pool.call("builtins:bytes", 4 << 30, deadline_s=10)
+        pool.call("builtins:bytes", 4 << 30, cpu_s=10)
     assert pool.call("builtins:len", b"abc") == 3
 
 
 def test_memory_within_the_limit_is_granted():
     with WorkerPool(workers=1, memory_mib=300) as pool:
-        assert len(pool.call("builtins:bytes", 50 << 20, deadline_s=10)) == 50 << 20
+        assert len(pool.call("builtins:bytes", 50 << 20, cpu_s=10)) == 50 << 20
 
 
 @pytest.mark.parametrize(
@@ -151,7 +153,7 @@ def test_map_of_nothing_is_nothing(pool):
 def test_a_poisoned_item_costs_itself_only(pool):
     items = [(n, 2) for n in range(50)]
     items[17] = (9, 9**9)
-    outcomes = pool.map("builtins:pow", items, deadline_s=1.0)
+    outcomes = pool.map("builtins:pow", items, cpu_s=1.0)
     assert isinstance(outcomes[17].error, WorkerTimeout)
     assert outcomes[17].value is None
     kept = [n for n in range(50) if n != 17]
@@ -168,21 +170,140 @@ def test_a_death_in_a_batch_costs_itself_only(pool, tmp_path, monkeypatch):
     assert {type(outcomes[n].error) for n in (3, 13, 23, 33)} == {WorkerDied}
 
 
-def test_every_item_of_a_batch_has_its_own_deadline():
+WORK = """
+import os, signal, time
+from pathlib import Path
+
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return "done"
+
+def tries(folder):
+    "Count how often it is called, and by which process."
+    (Path(folder) / str(time.monotonic_ns())).write_text(str(os.getpid()))
+    return len(list(Path(folder).iterdir()))
+
+def killed(folder, times, number):
+    if tries(folder) <= times:
+        os.kill(os.getpid(), number)
+    return "done"
+
+def stuck(folder, times):
+    if tries(folder) <= times:
+        time.sleep(60)
+    return "done"
+"""
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """Make the module ``work`` importable, and return a folder where it may count its tries."""
+    (tmp_path / "work.py").write_text(WORK)
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "tries"
+    folder.mkdir()
+    return folder
+
+
+def test_every_item_of_a_batch_has_its_own_limit(work):
     with WorkerPool(workers=1) as pool:
-        outcomes = pool.map("time:sleep", [(0.2,)] * 8, deadline_s=1.0)
-    assert [outcome.error for outcome in outcomes] == [None] * 8
+        outcomes = pool.map("work:burn", [(0.15,)] * 6, cpu_s=0.5)
+    assert [outcome.error for outcome in outcomes] == [None] * 6
 
 
-def test_waiting_for_a_worker_does_not_count():
+def test_time_without_work_does_not_count(work):
+    with WorkerPool(workers=1) as pool:
+        outcomes = pool.map("time:sleep", [(0.4,)] * 3, cpu_s=0.1)
+    assert [outcome.error for outcome in outcomes] == [None] * 3
+
+
+def test_a_worker_that_gets_no_processor_loses_nothing(work):
     results = []
     with WorkerPool(workers=1) as pool:
-        threads = [
-            call_in_thread(results, pool, "time:sleep", 0.4, deadline_s=1.0) for _ in range(5)
-        ]
-        for thread in threads:
-            thread.join()
-    assert results == [None] * 5
+        pid = pool.call("os:getpid")
+        thread = call_in_thread(results, pool, "work:burn", 0.3, cpu_s=0.6)
+        time.sleep(0.05)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(1.5)
+        os.kill(pid, signal.SIGCONT)
+        thread.join(PATIENCE_S)
+    assert results == ["done"]
+
+
+def test_a_result_that_took_too_much_work_does_not_count(work):
+    with WorkerPool(workers=1) as pool:  # it ends before the timer would end its process
+        items = [(0.0,), (0.47,), (0.0,)]
+        outcomes = pool.map("work:burn", items, cpu_s=0.4)
+    assert [outcome.value for outcome in outcomes] == ["done", None, "done"]
+    assert isinstance(outcomes[1].error, WorkerTimeout)
+
+
+def test_a_program_that_blocks_the_signal_does_not_disarm_the_limit():
+    done = run_script(
+        """
+        import signal
+        from rlvr_envs.core.errors import WorkerTimeout
+        from rlvr_envs.core.workers import WorkerPool
+
+        signal.signal(signal.SIGPROF, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPROF})
+        with WorkerPool(workers=1) as pool:
+            try:
+                pool.call("builtins:pow", 9, 9**9, cpu_s=0.2)
+            except WorkerTimeout as error:
+                print(error)
+        """
+    )
+    assert (done.stdout, done.stderr) == ("it needs more than 0.2 s of CPU time\n", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV], ids=str)
+def test_what_is_lost_once_is_tried_again_in_another_process(pool, work, number):
+    assert pool.call("work:killed", str(work), 1, int(number)) == "done"
+    first, second = (file.read_text() for file in work.iterdir())
+    assert first != second
+
+
+def test_what_is_lost_twice_is_no_third_time_tried(pool, work):
+    with pytest.raises(WorkerKilled, match="SIGKILL"):
+        pool.call("work:killed", str(work), 9, int(signal.SIGKILL))
+    assert len(list(work.iterdir())) == 2
+
+
+def test_a_death_of_its_own_is_no_kill_from_outside(pool, work):
+    with pytest.raises(WorkerDied, match="SIGSEGV") as caught:
+        pool.call("work:killed", str(work), 9, int(signal.SIGSEGV))
+    assert type(caught.value) is WorkerDied
+
+
+def test_the_second_try_has_the_pool_for_itself_and_a_fresh_worker(work):
+    with WorkerPool(workers=1) as pool:
+        items = [(str(work), 1, int(signal.SIGKILL))] + [(str(work), 0, 0)] * 5
+        outcomes = pool.map("work:killed", items)
+    assert [outcome.value for outcome in outcomes] == ["done"] * 6
+    pids = [file.read_text() for file in sorted(work.iterdir(), key=lambda file: int(file.name))]
+    assert len(pids) == 7
+    assert pids[-1] not in pids[:-1]  # it came after all others, in a process of its own
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_the_guard_stops_is_tried_again_and_decides_nothing(work, monkeypatch, times):
+    monkeypatch.setattr(_job, "guard_s", lambda cpu_s: 1.0)
+    with WorkerPool(workers=1) as pool:
+        (outcome,) = pool.map("work:stuck", [(str(work), times)])
+    if times == 1:
+        assert outcome.value == "done"
+    else:
+        assert type(outcome.error) is WorkerKilled
+        assert "wall-clock guard" in str(outcome.error)
+    assert len(list(work.iterdir())) == 2
+
+
+def test_the_guard_leaves_room_for_a_load_of_eight_a_core():
+    for cpu_s in (0.2, 1.0, 5.0, 60.0, 1800.0):
+        assert _job.guard_s(cpu_s) > 9 * _worker.TIMER_SLACK * cpu_s + 30
 
 
 def test_imports_do_not_count(tmp_path, monkeypatch):
@@ -192,9 +313,9 @@ def test_imports_do_not_count(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     with WorkerPool(workers=1) as pool:
-        assert pool.call("eager:f", deadline_s=1.0) == "here"
+        assert pool.call("eager:f", cpu_s=1.0) == "here"
     with WorkerPool(workers=1, preload=("slow_import",)) as pool:
-        assert pool.call("builtins:abs", -1, deadline_s=1.0) == 1
+        assert pool.call("builtins:abs", -1, cpu_s=1.0) == 1
         assert "slow_import" not in sys.modules
 
 
@@ -214,7 +335,7 @@ def test_what_a_function_prints_does_not_reach_the_protocol(pool, capfd):
 
 def test_large_arguments_and_results_pass(pool):
     blob = os.urandom(5 << 20)
-    assert pool.map("builtins:bytes", [(blob,)] * 4, deadline_s=10)[3].value == blob
+    assert pool.map("builtins:bytes", [(blob,)] * 4, cpu_s=10)[3].value == blob
 
 
 def test_a_function_in_a_worker_may_use_a_pool_itself(pool, tmp_path, monkeypatch):
@@ -226,14 +347,14 @@ def test_a_function_in_a_worker_may_use_a_pool_itself(pool, tmp_path, monkeypatc
 
             def f(n):
                 try:
-                    shared_pool().call("builtins:pow", 9, 9**9, deadline_s=0.2)
+                    shared_pool().call("builtins:pow", 9, 9**9, cpu_s=0.2)
                 except WorkerTimeout:
                     return shared_pool().call("builtins:pow", n, 2)
             """
         )
     )
     monkeypatch.syspath_prepend(tmp_path)
-    assert pool.call("nesting:f", 7, deadline_s=PATIENCE_S) == 49
+    assert pool.call("nesting:f", 7, cpu_s=PATIENCE_S) == 49
 
 
 def test_an_interrupted_call_gives_its_worker_up(monkeypatch):
@@ -242,7 +363,7 @@ def test_an_interrupted_call_gives_its_worker_up(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(time, "monotonic", interrupt)
             with pytest.raises(KeyboardInterrupt):
-                pool.call(*TOWER, deadline_s=PATIENCE_S)
+                pool.call(*TOWER, cpu_s=PATIENCE_S)
         assert wait_for(lambda: gone(pid))
         assert pool.call("builtins:abs", -2) == 2
 
@@ -255,7 +376,7 @@ def test_many_threads_at_once(pool):
     def work(n):
         if n % 8 == 0:
             with pytest.raises(WorkerTimeout):
-                pool.call(*TOWER, deadline_s=0.2)
+                pool.call(*TOWER, cpu_s=0.2)
             return n * n
         if n % 8 == 1:
             return pool.map("builtins:pow", [(n, 2)] * 30)[-1].value
@@ -267,7 +388,7 @@ def test_many_threads_at_once(pool):
 
 def test_asyncio_stays_responsive(pool):
     async def main():
-        hang = asyncio.create_task(asyncio.to_thread(pool.call, *TOWER, deadline_s=0.8))
+        hang = asyncio.create_task(asyncio.to_thread(pool.call, *TOWER, cpu_s=0.8))
         quick = await asyncio.to_thread(pool.call, "builtins:abs", -7)
         still_hanging = not hang.done()
         with pytest.raises(WorkerTimeout):
@@ -294,16 +415,27 @@ def test_a_killed_fork_server_is_replaced():
         assert pool.call("os:getppid") not in (server, os.getpid())
 
 
+def test_a_call_outlives_its_killed_fork_server(work):
+    results = []
+    with WorkerPool(workers=1) as pool:
+        server = pool.call("os:getppid")
+        thread = call_in_thread(results, pool, "work:burn", 0.5, cpu_s=5.0)
+        time.sleep(0.1)
+        os.kill(server, signal.SIGKILL)
+        thread.join(PATIENCE_S)
+    assert results == ["done"]
+
+
 def test_closing_ends_every_process_and_call():
     pool = WorkerPool(workers=2)
     pids = [pool.call("os:getpid"), pool.call("os:getppid")]
     results = []
-    thread = call_in_thread(results, pool, *TOWER, deadline_s=PATIENCE_S)
+    thread = call_in_thread(results, pool, *TOWER, cpu_s=PATIENCE_S)
     time.sleep(0.2)
     pool.close()
     pool.close()
     thread.join(PATIENCE_S)
-    assert [type(result) for result in results] == [WorkerDied]
+    assert [type(result) for result in results] == [WorkerKilled]
     assert wait_for(lambda: all(map(gone, pids)))
     with pytest.raises(UsageError, match="closed"):
         pool.call("builtins:abs", 1)
@@ -320,8 +452,8 @@ def test_bad_arguments_are_refused(arguments):
 def test_bad_calls_are_refused(pool):
     with pytest.raises(ConfigError, match="a function is named"):
         pool.call("builtins.abs", 1)
-    with pytest.raises(ConfigError, match="deadline_s"):
-        pool.call("builtins:abs", 1, deadline_s=0)
+    with pytest.raises(ConfigError, match="cpu_s"):
+        pool.call("builtins:abs", 1, cpu_s=0)
 
 
 def test_the_shared_pool_is_one_pool():
@@ -363,7 +495,7 @@ def test_workers_die_with_a_killed_parent():
 
         pool = WorkerPool(workers=1)
         pids = pool.call("os:getpid"), pool.call("os:getppid")
-        threading.Thread(target=pool.call, args=("builtins:pow", 9, 9**9), kwargs={"deadline_s": 60}).start()
+        threading.Thread(target=pool.call, args=("builtins:pow", 9, 9**9), kwargs={"cpu_s": 60}).start()
         print(*pids, flush=True)
     """
     with subprocess.Popen(

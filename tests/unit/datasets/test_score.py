@@ -160,24 +160,28 @@ def test_workers_give_the_same_verdicts(write):
 FRAGILE = """
 import os
 from rlvr_envs.datasets.read import checked_rows
-from rlvr_envs.datasets.score import judge_rows as honest
+from rlvr_envs.datasets.score import judge_row as honest
 
-def judge_rows(jobs):
-    if any(response == "kill" for _, response in jobs):
+def judge_row(row, response):
+    if response == "kill":
         os._exit(1)
-    return honest(jobs)
+    if response == "hang":
+        9**9**9
+    return honest(row, response)
 """
 
 
-def test_an_answer_that_kills_its_worker_costs_no_other(tmp_path, monkeypatch):
+def test_an_answer_that_breaks_its_worker_costs_no_other(tmp_path, monkeypatch):
     (tmp_path / "fragile.py").write_text(FRAGILE)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(score, "_JUDGE", "fragile:judge_rows")
+    monkeypatch.setattr(score, "_JUDGE", "fragile:judge_row")
+    monkeypatch.setattr(score, "CPU_S", 1.0)
     rows = [rlvr_envs.make_problem("Gcd-v0", seed=n) for n in range(5)]
     samples = list(oracle_samples(rows))
-    samples.insert(2, Sample(0, rows[0], 1, "kill"))
+    samples[2:2] = [Sample(0, rows[0], 1, "kill"), Sample(0, rows[0], 2, "hang")]
     statuses = [verdict.status for _, verdict in judge(samples, workers=2)]
     assert statuses.pop(2) is Status.VERIFIER_ERROR
+    assert statuses.pop(2) is Status.TIMEOUT
     assert statuses == [Status.CORRECT] * 5
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlvr_envs.core.errors import WorkerDied, WorkerMemory, WorkerTimeout
+from rlvr_envs.core.errors import WorkerDied, WorkerKilled, WorkerMemory, WorkerTimeout
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.verifiers.mathtext import fallback
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -14,7 +14,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, *replies: object) -> list[tuple[s
     """Replace the worker by canned replies; the last one repeats. Returns the questions asked."""
     asked: list[tuple[str, str]] = []
 
-    def ask(gold: str, answer: str) -> object:
+    def ask(gold: str, answer: str, share: float = 1.0) -> object:
         asked.append((gold, answer))
         reply = replies[min(len(asked), len(replies)) - 1]
         if isinstance(reply, Exception):
@@ -31,8 +31,14 @@ def answering(monkeypatch: pytest.MonkeyPatch, *replies: object) -> list[tuple[s
         ((True,), Status.CORRECT),
         ((False,), Status.WRONG),
         ((None,), Status.WRONG),
-        ((WorkerTimeout("late"),), Status.TIMEOUT),
-        ((WorkerMemory("full"),), Status.WRONG),
+        ((WorkerTimeout("long"), False), Status.TIMEOUT),
+        ((WorkerTimeout("long"), WorkerDied("gone")), Status.TIMEOUT),
+        ((WorkerMemory("full"), False), Status.WRONG),
+        ((WorkerTimeout("long"), WorkerTimeout("long")), Status.VERIFIER_ERROR),
+        ((WorkerTimeout("long"), WorkerMemory("full")), Status.VERIFIER_ERROR),
+        ((WorkerTimeout("long"), WorkerKilled("gone")), Status.VERIFIER_ERROR),
+        ((WorkerMemory("full"), WorkerMemory("full")), Status.VERIFIER_ERROR),
+        ((WorkerKilled("gone"), True), Status.VERIFIER_ERROR),
         ((WorkerDied("gone"),), Status.VERIFIER_ERROR),
         ((WorkerDied("gone"), True), Status.WRONG),
     ],
@@ -77,6 +83,35 @@ def test_a_declared_number_is_never_sent(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_worker_judges_sums() -> None:
     assert judge_math(SUM, CLOSED).score == 1.0
     assert judge_math(SUM, r"\frac{n(n-1)}{2}").score == 0.0
+
+
+HEAVY = r"\sum_{k=1}^{\infty} \frac{\sin(k)}{k^3+k+1}"  # sympy takes more than 10 s
+LIGHT = r"\sum_{k=1}^{n} k + \int_0^1 x dx"
+
+
+def test_an_answer_that_takes_too_long_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fallback, "CPU_S", 1.0)
+    verdict = judge_math(LIGHT, HEAVY)
+    assert (verdict.status, verdict.scored) == (Status.TIMEOUT, True)
+
+
+def test_a_gold_that_takes_too_long_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fallback, "CPU_S", 1.0)
+    verdict = judge_math(HEAVY, "1")
+    assert (verdict.status, verdict.scored) == (Status.VERIFIER_ERROR, False)
+    assert "gold" in verdict.detail
+
+
+def test_nothing_that_took_too_long_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fallback, "CPU_S", 0.001)
+    assert judge_math(SUM, CLOSED).status in (Status.TIMEOUT, Status.VERIFIER_ERROR)
+    monkeypatch.undo()
+    assert judge_math(SUM, CLOSED).score == 1.0
+
+
+def test_a_right_answer_that_takes_some_work_is_right() -> None:
+    gold = r"\int_0^{\pi} \frac{x \sin(x)}{1+\cos^2(x)} dx"
+    assert judge_math(gold, r"\frac{\pi^2}{4}").score == 1.0
 
 
 def test_the_worker_calls_no_two_tiny_numbers_equal() -> None:
