@@ -38,7 +38,9 @@ def require_plotly() -> None:
     try:
         import plotly  # noqa: F401 - only whether it is there
     except ImportError as error:
-        raise DependencyError(f"the report page needs plotly: {hint('report', 'plotly')}") from error
+        raise DependencyError(
+            f"the report page needs plotly: {hint('report', 'plotly')}"
+        ) from error
 
 
 def write_report(done: Evaluation) -> Path:
