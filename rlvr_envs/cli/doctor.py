@@ -14,8 +14,10 @@ from rlvr_envs.core import registry
 from rlvr_envs.core.errors import RlvrEnvsError
 from rlvr_envs.core.extras import hint, installed, missing, pip_install, requirements
 from rlvr_envs.core.workers import WorkerPool
+from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.sandbox import BACKENDS, Sandbox, make_backend, probe
 from rlvr_envs.sandboxes.selfcheck import ProbeResult, checks, summary
+from rlvr_envs.verifiers.hdl import icarus
 from rlvr_envs.verifiers.hdl.sandbox import tools
 
 # What each extra is for; `make test` sets up those of the project's developers.
@@ -43,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run hostile programs against every sandbox that works here, and count what holds",
     )
     parser.add_argument(
+        "--missing",
+        action="store_true",
+        help="only what is missing, a line each, with how to get it; the exit status is 0",
+    )
+    parser.add_argument(
         "--backend",
         choices=[name for name in BACKENDS if name != UNSAFE],
         help="with --sandbox: only this one",
@@ -57,12 +64,18 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.sandbox:
         return _check_sandboxes(args.backend)
+    if args.missing:
+        print("\n".join(f"missing: {line}" for line in _missing()) or "nothing is missing")
+        return 0
     print(f"rlvr_envs {rlvr_envs.__version__}, Python {platform.python_version()}")
     print(f"{platform.platform()}, {os.cpu_count()} cores, user {_user()}\n")
     broken = _core()
     print()
     print(table(("extra", "for", "state"), _extras()))
     print(f"\nVerilog: {', '.join(_verilog_tools())}")
+    print(f"languages: {', '.join(languages.installed())}")
+    for line in _missing_languages():
+        print(f"  missing: {line}")
     domains = ", ".join(f"{name} ({len(registry.task_ids(name))})" for name in _domains())
     print()
     print(table(("sandbox", "isolates by", "state"), _sandboxes()))
@@ -105,6 +118,30 @@ def _extras() -> list[tuple[str, str, str]]:
             state = hint(name) if missing(name) else "installed"
         rows.append((name, purpose, state))
     return rows
+
+
+def _missing() -> list[str]:
+    """Return a line for each extra, language, simulator and sandbox that does not work here."""
+    extras = [f"the extra {name}: {hint(name)}" for name in PURPOSES if missing(name)]
+    reasons = {f"the sandbox {name}": _why_not(name) for name in BACKENDS if name != UNSAFE}
+    try:
+        icarus.require()
+    except RlvrEnvsError as error:
+        reasons["Icarus Verilog"] = " ".join(str(error).split())
+    return [
+        *extras,
+        *_missing_languages(),
+        *(f"{name}: {why}" for name, why in reasons.items() if why),
+    ]
+
+
+def _missing_languages() -> list[str]:
+    known = [languages.find(name) for name in languages.names()]
+    return [
+        f"{language.name} ({' and '.join(language.missing())}): as root: {language.install}"
+        for language in known
+        if not language.available()
+    ]
 
 
 def _verilog_tools() -> list[str]:

@@ -32,7 +32,7 @@ def _usual() -> int:
     """Return torch's own choice, which knows nothing of a container's share of the machine."""
     import torch
 
-    own = torch.get_num_threads()
+    own: int = torch.get_num_threads()
     try:
         quota, period = _QUOTA.read_text("ascii").split()
         return max(1, min(own, int(quota) // int(period)))
