@@ -8,7 +8,10 @@
 #   scripts/install_toolchains.sh iverilog   only the simulator
 set -euo pipefail
 
-python=$(command -v python3) # 3.11 or later, which may stand elsewhere than the tools
+fail() { echo "install_toolchains.sh: $*" >&2; exit 1; }
+
+python=$(command -v python3) || fail "python3 is missing"  # it may lie elsewhere than the tools
+"$python" -c 'import tomllib' 2>/dev/null || fail "$python is older than Python 3.11"
 
 # Sandboxes show these directories only: a compiler under a home directory does not count.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -41,7 +44,11 @@ if [ -z "$packages" ]; then
     echo "every toolchain is installed already"
     exit 0
 fi
-echo "installing:" $packages
+packages=$(sort -u <<<"$packages" | tr -s ' \n' ' ')
+command -v apt-get >/dev/null \
+    || fail "apt-get is missing; install by other means what these packages of Debian have: $packages"
+[ "$(id -u)" = 0 ] || fail "only root can install; as root: apt-get install $packages"
+echo "installing: $packages"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 # shellcheck disable=SC2086  # one word per package

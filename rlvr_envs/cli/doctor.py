@@ -1,8 +1,6 @@
 """Say what this machine has for rlvr_envs, what is missing, and how to get it."""
 
 import argparse
-import importlib.metadata
-import importlib.util
 import os
 import platform
 import re
@@ -14,12 +12,15 @@ import rlvr_envs
 from rlvr_envs.cli._text import table
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import RlvrEnvsError
+from rlvr_envs.core.extras import hint, installed, missing, pip_install, requirements
 from rlvr_envs.core.workers import WorkerPool
+from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.sandbox import BACKENDS, Sandbox, make_backend, probe
 from rlvr_envs.sandboxes.selfcheck import ProbeResult, checks, summary
+from rlvr_envs.verifiers.hdl import icarus
 from rlvr_envs.verifiers.hdl.sandbox import tools
 
-# The extras that this version uses; the others are reserved for domains to come.
+# What each extra is for; `make test` sets up those of the project's developers.
 PURPOSES = {
     "report": "report pages, Parquet files, endpoints, progress bars",
     "search": "a faster engine for large collections",
@@ -28,8 +29,6 @@ PURPOSES = {
     "lora": "training low-rank adapters",
     "docker": "programs of a model in containers",
     "verilog": "judging hardware descriptions",
-    "dev": "tests and checks of this project",
-    "docs": "the documentation site",
 }
 
 HELP = "what this machine has, what is missing and how to get it"
@@ -46,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run hostile programs against every sandbox that works here, and count what holds",
     )
     parser.add_argument(
+        "--missing",
+        action="store_true",
+        help="only what is missing, a line each, with how to get it; the exit status is 0",
+    )
+    parser.add_argument(
         "--backend",
         choices=[name for name in BACKENDS if name != UNSAFE],
         help="with --sandbox: only this one",
@@ -60,12 +64,18 @@ def run(args: argparse.Namespace) -> int:
     """
     if args.sandbox:
         return _check_sandboxes(args.backend)
+    if args.missing:
+        print("\n".join(f"missing: {line}" for line in _missing()) or "nothing is missing")
+        return 0
     print(f"rlvr_envs {rlvr_envs.__version__}, Python {platform.python_version()}")
     print(f"{platform.platform()}, {os.cpu_count()} cores, user {_user()}\n")
     broken = _core()
     print()
     print(table(("extra", "for", "state"), _extras()))
     print(f"\nVerilog: {', '.join(_verilog_tools())}")
+    print(f"languages: {', '.join(languages.installed())}")
+    for line in _missing_languages():
+        print(f"  missing: {line}")
     domains = ", ".join(f"{name} ({len(registry.task_ids(name))})" for name in _domains())
     print()
     print(table(("sandbox", "isolates by", "state"), _sandboxes()))
@@ -85,9 +95,9 @@ def _core() -> bool:
     """Print the state of what every task needs; return whether something is broken."""
     broken = False
     for package in ("gymnasium", "numpy", "sympy", "math-verify"):
-        version = _version(package)
+        version = installed(package)
         broken |= version is None
-        print(f"  {package:12} {version or 'MISSING: pip install rlvr-envs'}")
+        print(f"  {package:12} {version or f'MISSING: {pip_install(package)}'}")
     try:
         with WorkerPool(workers=1) as pool:
             works = pool.call("math:factorial", 5, cpu_s=10.0) == 120
@@ -100,33 +110,44 @@ def _core() -> bool:
 
 def _extras() -> list[tuple[str, str, str]]:
     """Return a row for each extra: its name, what it is for, and its state."""
-    packages: dict[str, list[str]] = {}
-    for requirement in importlib.metadata.requires("rlvr-envs") or []:
-        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
-        package = re.match(r"[\w.-]+", requirement)
-        if extra and package and extra[1] in PURPOSES:
-            packages.setdefault(extra[1], []).append(package[0])
     rows = []
     for name, purpose in PURPOSES.items():
-        needed = packages.get(name, [])
-        missing = [found for found in needed if _version(found) is None]
-        hint = f"lacks {', '.join(missing)}: " if len(missing) < len(needed) else ""
-        state = f'{hint}pip install "rlvr-envs[{name}]"' if missing else "installed"
+        if not requirements(name):
+            state = f"unknown, as this package is not installed: {hint(name)}"
+        else:
+            state = hint(name) if missing(name) else "installed"
         rows.append((name, purpose, state))
     return rows
 
 
-def _version(package: str) -> str | None:
+def _missing() -> list[str]:
+    """Return a line for each extra, language, simulator and sandbox that does not work here."""
+    extras = [f"the extra {name}: {hint(name)}" for name in PURPOSES if missing(name)]
+    reasons = {f"the sandbox {name}": _why_not(name) for name in BACKENDS if name != UNSAFE}
     try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+        icarus.require()
+    except RlvrEnvsError as error:
+        reasons["Icarus Verilog"] = " ".join(str(error).split())
+    return [
+        *extras,
+        *_missing_languages(),
+        *(f"{name}: {why}" for name, why in reasons.items() if why),
+    ]
+
+
+def _missing_languages() -> list[str]:
+    known = [languages.find(name) for name in languages.names()]
+    return [
+        f"{language.name} ({' and '.join(language.missing())}): as root: {language.install}"
+        for language in known
+        if not language.available()
+    ]
 
 
 def _verilog_tools() -> list[str]:
     """Return what is there to judge Verilog with, each tool with its version."""
-    version = _version("pyosys")
-    found = [f"pyosys {version}" if version else 'no pyosys: pip install "rlvr-envs[verilog]"']
+    version = installed("pyosys")
+    found = [f"pyosys {version}" if version else f"no pyosys: {hint('verilog')}"]
     if version:
         try:
             checker = Path(next(iter(tools().files))).name

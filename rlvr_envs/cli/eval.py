@@ -5,8 +5,8 @@ OpenAI-compatible endpoint, see --base-url), local:<folder, file.gguf, hub name 
 
     rlvr eval Gcd-v0 --policy oracle --policy random --difficulty 0-3 --out runs/gcd
 
-The same command resumes a run that was cut short. Output: run.json, episodes.jsonl,
-summary.json and report.html in the folder of --out.
+The same command resumes a run that was cut short. Output: run.json, episodes.jsonl and
+summary.json in the folder of --out, and report.html where plotly is installed.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from typing import Any
 
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
+from rlvr_envs.core.errors import DependencyError
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs
 from rlvr_envs.evaluation.policies import make_policy
 from rlvr_envs.evaluation.policy import Policy, PolicyOptions
@@ -80,20 +81,11 @@ def run(args: argparse.Namespace) -> int:
     )
     options = PolicyOptions(**{o.name: getattr(args, o.name) for o in fields(PolicyOptions)})
     policies = [make_policy(spec, options) for spec in args.policy]
-    _require_packages(args)
     with ProgressBar("episodes", hidden=args.no_progress) as bar:
         done = run_plan(plan, policies, out=args.out, workers=args.workers, progress=_teller(bar))
     _print(args, done, policies)
     _write_report(args, done)
     return 0 if any(record["scored"] for record in done.records) else 1
-
-
-def _require_packages(args: argparse.Namespace) -> None:
-    """Say what is missing before hours of work, not after them."""
-    if args.out is not None and not args.no_report:
-        from rlvr_envs.evaluation.report import require_plotly
-
-        require_plotly()
 
 
 def _teller(bar: ProgressBar) -> Callable[[Progress], None]:
@@ -109,15 +101,18 @@ def _write_report(args: argparse.Namespace, done: Evaluation) -> None:
         return
     from rlvr_envs.evaluation.report import write_report
 
-    path = write_report(done)
-    print(f"\nreport: {path}", file=sys.stderr)
+    try:
+        told = f"report: {write_report(done)}"
+    except DependencyError as error:  # the tables and the files are there without it
+        told = f"{error}\nThen repeat this command: it writes the page and evaluates nothing twice."
+    print(f"\n{told}", file=sys.stderr)
 
 
 def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -> None:
     if args.json:
         print(json.dumps({"config": done.config, **done.summary.to_json()}, indent=2))
         return
-    tasks = sorted({record["task"] for record in done.records})
+    tasks = sorted({r["task"] for r in done.records if r["task"]})  # None: it gave no problem
     print(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
     for table in tables(done.summary, _text.width()):
         print(f"\n{_text.table(table.header, table.rows)}")

@@ -56,6 +56,9 @@ def _first_line(module: ModuleType) -> str | None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; errors of the user's making are one line on stderr and exit status 2."""
+    # Read when torch is loaded. By default its threads wait in a busy loop, which on a machine with
+    # other work costs many times the CPU time of the work itself.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         args = build_parser().parse_args(argv)
     except KeyboardInterrupt:

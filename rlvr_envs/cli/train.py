@@ -16,6 +16,7 @@ from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.config_file import CONFIG, read_config
 from rlvr_envs.agents.grpo.presets import PRESETS, preset
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint
 
 HELP = "train a model with the reference GRPO agent"
 
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         import tyro
     except ImportError as error:
-        raise DependencyError('training needs tyro: pip install "rlvr-envs[train]"') from error
+        raise DependencyError(f"training needs tyro: {hint('train')}") from error
     named = given.pop(0) if given and not given[0].startswith("-") else "default"
     start, begun = preset(named), _begun(given)
     if begun is not None:  # a recipe that it was not begun with is refused later

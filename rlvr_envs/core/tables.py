@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIXES = (".parquet",)
@@ -202,7 +203,5 @@ def require_pyarrow() -> Any:
         import pyarrow as arrow
         import pyarrow.parquet
     except ImportError as error:
-        raise DependencyError(
-            'Parquet files need pyarrow: pip install "rlvr-envs[report]"'
-        ) from error
+        raise DependencyError(f"Parquet files need pyarrow: {hint('report', 'pyarrow')}") from error
     return arrow

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint
 from rlvr_envs.core.seeding import Rng, stream
 from rlvr_envs.evaluation.policy import Policy, PolicyError, PolicyOptions, Request, Response
 
@@ -63,7 +64,7 @@ class EndpointPolicy(Policy):
             import httpx
         except ImportError as error:
             raise DependencyError(
-                'the openai policy needs httpx: pip install "rlvr-envs[report]"'
+                f"the openai policy needs httpx: {hint('report', 'httpx')}"
             ) from error
         self._httpx: Any = httpx
         self._client: Any = None

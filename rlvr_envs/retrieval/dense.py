@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import pip_install
 from rlvr_envs.retrieval import query as queries
 from rlvr_envs.retrieval.base import Document, Hit, RetrievalError, check_k, lowest, ranked
 from rlvr_envs.retrieval.texts import Lookup, Texts
@@ -108,7 +109,7 @@ def sentence_transformers(model: str, device: str = "cpu") -> Embed:
     except ImportError as error:
         raise DependencyError(
             f"dense retrieval needs the package 'sentence-transformers', which cannot be imported "
-            f"({error}): pip install sentence-transformers, or pass a callable that embeds"
+            f"({error}): {pip_install('sentence-transformers')}, or pass a callable that embeds"
         ) from error
     try:
         loaded = package.SentenceTransformer(model, device=device)

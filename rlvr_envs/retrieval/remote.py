@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint
 from rlvr_envs.retrieval.base import Document, Hit, RetrievalError, check_k
 from rlvr_envs.retrieval.corpus import titled
 from rlvr_envs.retrieval.query import clean
@@ -167,6 +168,6 @@ def _httpx() -> Any:
     except ImportError as error:
         raise DependencyError(
             f"a search server is asked through httpx, which cannot be imported ({error}): "
-            "pip install 'rlvr_envs[report]'"
+            f"{hint('report', 'httpx')}"
         ) from error
     return httpx

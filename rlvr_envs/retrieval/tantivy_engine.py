@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import DependencyError
+from rlvr_envs.core.extras import hint
 from rlvr_envs.retrieval import query as queries
 from rlvr_envs.retrieval.base import (
     TITLE_BOOST,
@@ -39,7 +40,7 @@ def require_tantivy() -> Any:
     except ImportError as error:
         raise DependencyError(
             f"the search engine tantivy cannot be imported ({error}): "
-            "pip install 'rlvr_envs[search]', or choose the engine 'bm25'"
+            f"{hint('search')}, or choose the engine 'bm25'"
         ) from error
     return tantivy
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import SandboxUnavailable
+from rlvr_envs.core.extras import hint
 
 OWNER_LABEL = "rlvr-envs.sandbox.owner"
 TIMEOUT_S = 60
@@ -28,7 +29,7 @@ def client_library() -> Any:
         return importlib.import_module("docker")
     except ImportError as error:
         raise SandboxUnavailable(
-            'the docker sandbox needs the docker client: pip install "rlvr-envs[docker]"'
+            f"the docker sandbox needs the docker client: {hint('docker')}"
         ) from error
 
 

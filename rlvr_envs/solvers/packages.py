@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 from rlvr_envs.core.errors import DependencyError
+from rlvr_envs.core.extras import hint
 
 # Module: the package that has it.
 PACKAGES = {
@@ -23,5 +24,5 @@ def require(module: str) -> Any:
     except ImportError as error:
         raise DependencyError(
             f"this task needs the package {PACKAGES[module]!r}, which cannot be imported "
-            f"({error}): pip install 'rlvr_envs[solvers]'"
+            f"({error}): {hint('solvers')}"
         ) from error

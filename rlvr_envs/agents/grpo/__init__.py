@@ -1,7 +1,7 @@
 """Group-relative policy optimisation of language models on registered environments.
 
 `train.train` is the loop, to be read from top to bottom; `config.Config` says what it can be told.
-All of it needs torch and transformers (``pip install "rlvr-envs[train]"``) and is imported by name,
+All of it needs torch and transformers (the extra ``train``) and is imported by name,
 so that this package stays light. Besides the loop there are rooms for what it is made of:
 
 - `formulas`: advantages and losses, pure functions with their sources;

@@ -167,7 +167,7 @@ class Config:
     bf16: bool | None = None
     """Compute in bfloat16 with float32 weights; None for wherever there is a GPU."""
     threads: int | None = None
-    """CPU threads of torch; None for torch's own choice."""
+    """CPU threads of torch; None: one under 20 million weights, else one for each core."""
 
     # What is kept
     evaluate_every: int = 0

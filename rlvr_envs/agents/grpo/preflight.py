@@ -8,6 +8,7 @@ from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.config_file import CONFIG
 from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv, make_curriculum
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint, pip_install
 from rlvr_envs.evaluation.local_model import pick_device
 from rlvr_envs.evaluation.plan import read_difficulties, read_knobs
 
@@ -86,10 +87,10 @@ def _check_packages(config: Config) -> None:
         wanted["peft"] = "lora"
     for package, extra in wanted.items():
         if find_spec(package) is None:
-            raise DependencyError(f'training needs {package}: pip install "rlvr-envs[{extra}]"')
+            raise DependencyError(f"training needs {package}: {hint(extra)}")
     for package in config.report:
         if find_spec(package) is None:
-            raise DependencyError(f"report={package} needs a package: pip install {package}")
+            raise DependencyError(f"report={package} needs a package: {pip_install(package)}")
 
 
 def _check_counts(config: Config) -> None:

@@ -1,6 +1,7 @@
 """What a run has at hand, how it is set up, and how it goes on from a checkpoint."""
 
-from dataclasses import asdict, dataclass, field
+import sys
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from rlvr_envs.agents.grpo.warm_start import texts
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.curricula import Curriculum
 from rlvr_envs.evaluation.plan import read_difficulties, read_knobs
+from rlvr_envs.evaluation.torch_threads import thread_count
 
 CHECKPOINTS = "checkpoints"
 
@@ -72,17 +74,26 @@ def begin(
     config: Config, *, curriculum: Curriculum | None, make_env: MakeEnv | None, quiet: bool
 ) -> Run:
     """Load everything, and go on from the newest checkpoint if the configuration says so."""
-    if config.threads:
-        torch.set_num_threads(config.threads)
     folder, rungs = Path(config.out), read_difficulties(config.difficulty)
     kept = checkpoint.newest(folder / CHECKPOINTS) if config.resume else None
     if kept is not None:
-        check_same(config, read_config(folder))
+        before = read_config(folder)
+        check_same(config, before)
+        if config.threads is None:  # another number rounds sums differently
+            config = replace(config, threads=before.threads)
     make_env = make_env or EnvMaker(config.tasks, config.wrappers, read_knobs(config.knobs))
     maker = make_env
     curriculum = curriculum or make_curriculum(config.curriculum, config.tasks, rungs, config.seed)
     workers = Workers(config.device)
     model, tokenizer = policy.load(config, lambda: texts(maker, config.tasks, rungs))
+    threads = config.threads or thread_count(model)
+    torch.set_num_threads(threads)
+    config = replace(config, threads=threads)
+    if workers.is_main and not quiet:
+        weights = sum(int(weight.numel()) for weight in model.parameters()) / 1e6
+        sys.stderr.write(
+            f"{weights:.2f} million weights on {workers.device}, CPU threads: {threads}\n"
+        )
     ends = model.generation_config.eos_token_id
     chat = Chat(
         tokenizer,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import DependencyError, did_you_mean
+from rlvr_envs.core.extras import hint
 from rlvr_envs.envs.puzzles._spec_language import Formula, SpecError, Text
 
 SHIPPED = Path(__file__).with_name("_specs")
@@ -135,9 +136,7 @@ def read(text: str, where: str) -> Spec:
     try:
         import yaml
     except ImportError as error:
-        raise DependencyError(
-            "puzzle specifications need PyYAML: pip install 'rlvr_envs[solvers]'"
-        ) from error
+        raise DependencyError(f"puzzle specifications need PyYAML: {hint('solvers')}") from error
     try:
         data = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlvr_envs.core.errors import DependencyError, SandboxUnavailable
+from rlvr_envs.core.extras import hint
 from rlvr_envs.sandboxes.backend import LocalBackend, Preload
 from rlvr_envs.sandboxes.landlock import LandlockBackend
 from rlvr_envs.sandboxes.namespaces import NamespacesBackend
 from rlvr_envs.sandboxes.process import ProcessBackend
 from rlvr_envs.sandboxes.sandbox import Sandbox
 from rlvr_envs.sandboxes.shared import shared_sandbox
-
-HINT = "pip install 'rlvr_envs[verilog]'"
 
 # Where jobs find the model checker, if they have a root of their own: a virtual environment may
 # lie below /tmp, which every job has to itself.
@@ -81,12 +80,15 @@ def tools() -> Preload:
     """
     found = importlib.util.find_spec("pyosys")
     if found is None or not found.submodule_search_locations:
-        raise DependencyError(f"judging Verilog needs pyosys, which is not installed: {HINT}")
+        raise DependencyError(
+            f"judging Verilog needs pyosys, which is not installed: {hint('verilog')}"
+        )
     folder = Path(found.submodule_search_locations[0]).resolve()
     abc = folder / "yosys-abc"
     if not os.access(abc, os.X_OK):
         raise DependencyError(
-            f"this pyosys has no yosys-abc beside it ({abc}); the wheels from PyPI have: {HINT}"
+            f"this pyosys has no yosys-abc beside it ({abc}); the wheels from PyPI have: "
+            f"{hint('verilog')}"
         )
     return Preload(
         modules=("pyosys.libyosys", "_yosys_library", "_elaborate_job"),

@@ -258,8 +258,30 @@ def test_eval_needs_no_extra(monkeypatch, capsys):
         monkeypatch.setitem(sys.modules, package, None)
     assert main(["eval", "Gcd-v0", "--policy", "oracle", "--episodes", "2"]) == 0
     assert capsys.readouterr().out.split("\n")[2].split()[:3] == ["policy", "n", "score"]
-    assert main(["eval", "Gcd-v0", "--policy", "oracle", "--out", "unused"]) == 2
-    assert "--no-report" in capsys.readouterr().err
+
+
+def test_without_plotly_a_run_says_how_to_get_its_page(monkeypatch, capsys, tmp_path):
+    command = ["eval", "Gcd-v0", "--policy", "oracle", "--episodes", "2", f"--out={tmp_path}"]
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "plotly", None)
+        assert main(command) == 0
+    shown = capsys.readouterr()
+    assert "oracle" in shown.out
+    assert "pip install 'plotly>=" in shown.err
+    assert "repeat this command" in shown.err
+    assert not (tmp_path / "report.html").exists()
+    episodes = (tmp_path / "episodes.jsonl").read_bytes()
+    pytest.importorskip("plotly")
+    assert main(command) == 0
+    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "episodes.jsonl").read_bytes() == episodes
+
+
+def test_a_missing_package_ends_an_evaluation_and_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ortools.sat.python.cp_model", None)
+    command = ["eval", "Knapsack-v0", "--policy", "oracle", "--difficulty", "1", "--episodes", "2"]
+    assert main(command) == 2
+    assert "pip install" in capsys.readouterr().err
 
 
 def test_a_folder_that_may_not_be_written_is_one_line(capsys):

@@ -302,5 +302,5 @@ def test_missing_packages_are_named(monkeypatch):
         lambda: make_policy("local:some/model"),
         require_plotly,
     ):
-        with pytest.raises(DependencyError, match=r"pip install \"rlvr-envs\["):
+        with pytest.raises(DependencyError, match=r"needs (httpx|torch|plotly): pip install '"):
             needy()

@@ -4,7 +4,8 @@ import pytest
 
 from rlvr_envs.cli import doctor
 from rlvr_envs.cli.main import main
-from rlvr_envs.core.errors import SandboxUnavailable
+from rlvr_envs.core.errors import SandboxUnavailable, ToolchainMissing
+from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.sandbox import BACKENDS
 from rlvr_envs.sandboxes.selfcheck import ProbeResult
 
@@ -52,6 +53,34 @@ def test_the_report_names_every_backend_and_why_it_does_not_work(found, capsys):
     assert state["namespaces"].endswith("no namespaces: install something")
     assert state["landlock"].endswith("works")
     assert "allow_unsafe=True" in state["process"]
+
+
+def test_what_is_missing_is_a_line_each_with_how_to_get_it(found, monkeypatch, capsys):
+    def no_simulator():
+        raise ToolchainMissing("it is not\n  installed; as root: apt-get install iverilog")
+
+    found["namespaces"] = found["landlock"] = []
+    monkeypatch.setattr(doctor, "missing", lambda extra: ["x>=1"] if extra == "verilog" else [])
+    monkeypatch.setattr(doctor, "hint", lambda extra: f"install {extra}")
+    monkeypatch.setattr(languages, "find_tool", lambda tool: None if "lua" in tool else f"/{tool}")
+    monkeypatch.setattr(doctor.icarus, "require", no_simulator)
+    assert main(["doctor", "--missing"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "missing: the extra verilog: install verilog",
+        f"missing: lua (lua5.4): as root: {languages.find('lua').install}",
+        "missing: the sandbox docker: no docker: install something",
+        "missing: Icarus Verilog: it is not installed; as root: apt-get install iverilog",
+    ]
+
+
+def test_nothing_is_missing(found, monkeypatch, capsys):
+    for name in ("namespaces", "landlock", "docker"):
+        found[name] = []
+    monkeypatch.setattr(doctor, "missing", lambda extra: [])
+    monkeypatch.setattr(languages, "find_tool", lambda tool: f"/{tool}")
+    monkeypatch.setattr(doctor.icarus, "require", lambda: None)
+    assert main(["doctor", "--missing"]) == 0
+    assert capsys.readouterr().out == "nothing is missing\n"
 
 
 def test_all_passed(found, capsys):

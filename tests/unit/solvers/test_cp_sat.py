@@ -133,7 +133,7 @@ def test_a_missing_package_is_named_and_rows_are_judged_without_it(
     row = env.instance.to_row()
     _spec._load.cache_clear()  # where nothing was loaded before
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DependencyError, match=rf"{package}.*pip install 'rlvr_envs\[solvers\]'"):
+    with pytest.raises(DependencyError, match=rf"{package}.*pip install 'ortools>="):
         env.reset(seed=1)
     instance = Instance.from_row(row)
     assert instance.judge(instance.solution()).score == 1.0

@@ -18,6 +18,7 @@ from torch.utils.checkpoint import checkpoint
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint
 from rlvr_envs.evaluation.local_model import find_model, load_model, pick_device
 from rlvr_envs.evaluation.policy import PolicyOptions
 
@@ -47,9 +48,7 @@ def check(config: Config) -> None:
         needed["peft"] = "lora"
     for package, extra in needed.items():
         if find_spec(package) is None:
-            raise DependencyError(
-                f'training {config.model!r} needs {package}: pip install "rlvr-envs[{extra}]"'
-            )
+            raise DependencyError(f"training {config.model!r} needs {package}: {hint(extra)}")
     pick_device(config.device)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request
 from rlvr_envs.core.errors import ConfigError, DependencyError, RlvrEnvsError
+from rlvr_envs.core.extras import hint
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.evaluation.endpoint import retry_after
 
@@ -89,7 +90,7 @@ class ServerSampler:
             import httpx
         except ImportError as error:
             raise DependencyError(
-                'sampling from a server needs httpx: pip install "rlvr-envs[report]"'
+                f"sampling from a server needs httpx: {hint('report', 'httpx')}"
             ) from error
         self._httpx: Any = httpx
         self._url = url.rstrip("/").removesuffix("/v1")

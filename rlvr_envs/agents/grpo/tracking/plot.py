@@ -8,6 +8,7 @@ from typing import Any
 
 from rlvr_envs.agents.grpo.tracking.curves import Panel, Points, Series, load, sections, spread
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint, pip_install
 from rlvr_envs.evaluation.report_plots import DRAW, POLICY_COLOURS, label
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -38,7 +39,7 @@ def draw(
     """
     if out.suffix not in (".html", *PICTURES):
         raise ConfigError(f"a plot is a file .html, {', '.join(PICTURES)}, got {str(out)!r}")
-    _require("plotly", 'pip install "rlvr-envs[report]"')
+    _require("plotly", hint("report", "plotly"))
     series = load(runs, seeds=seeds)
     found = sections(series)
     if not found:
@@ -46,7 +47,7 @@ def draw(
     window = smooth or max(1, _longest(series) // _SMOOTH_SHARE)
     out.parent.mkdir(parents=True, exist_ok=True)
     if out.suffix in PICTURES:
-        _require("kaleido", "pip install kaleido, and Chrome; an .html file needs neither")
+        _require("kaleido", f"{pip_install('kaleido')}, and Chrome; an .html file needs neither")
         panels = [panel for section in found.values() for panel in section]
         figure = _figure(panels, series, window)
         figure.update_layout(width=1200)

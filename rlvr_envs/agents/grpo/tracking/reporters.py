@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import pip_install
 
 NAMES = ("tensorboard", "wandb", "trackio")
 
@@ -49,7 +50,7 @@ def require(name: str) -> None:
     if name not in NAMES:
         raise ConfigError(f"a report is one of {', '.join(NAMES)}, got {name!r}")
     if find_spec(name) is None:
-        raise DependencyError(f"the report needs {name}: pip install {name}")
+        raise DependencyError(f"the report needs {name}: {pip_install(name)}")
 
 
 def make(name: str, folder: Path, step: int, config: Mapping[str, Any]) -> Reporter:

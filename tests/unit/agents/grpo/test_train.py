@@ -250,8 +250,10 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(whole, tmp_path, trained)
 
 
 def test_another_seed_is_another_run(whole, tmp_path, trained):
-    trained(replace(SMALL, out=str(tmp_path / "run"), seed=1, steps=1), each=3)
+    other = replace(SMALL, out=str(tmp_path / "run"), seed=1, steps=1, threads=None)
+    trained(other, each=2)  # the second process takes the threads that the first one kept
     assert measured(tmp_path / "run")[2] != measured(whole)[2]
+    assert read_config(tmp_path / "run").threads == 1  # chosen for so small a model
 
 
 def test_a_configuration_is_read_as_it_was_written(tmp_path):

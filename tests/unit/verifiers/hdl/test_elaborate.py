@@ -736,7 +736,7 @@ def test_limits_are_checked():
 
 def test_without_the_tools_it_says_how_to_get_them(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(DependencyError, match=r"pip install 'rlvr_envs\[verilog\]'"):
+    with pytest.raises(DependencyError, match="pip install 'pyosys>="):
         tools()
 
 

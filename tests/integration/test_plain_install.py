@@ -1,0 +1,120 @@
+"""The README's commands work after a plain `pip install .`, or say what they need."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+
+# Without the modules and the metadata of all that only extras install.
+CUSTOMISE = """
+import sys
+from importlib.machinery import PathFinder
+
+ABSENT = {
+    "accelerate", "docker", "gguf", "httpx", "ortools", "peft", "plotly", "pyarrow", "pyosys",
+    "pyyaml", "rich", "tantivy", "torch", "transformers", "tyro", "yaml", "z3", "z3-solver",
+}
+
+class Plain(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in ABSENT else super().find_spec(name, path, target)
+
+    @classmethod
+    def find_distributions(cls, context=None):
+        absent = context is not None and context.name in ABSENT
+        return iter(()) if absent else super().find_distributions(context)
+
+sys.meta_path[:] = [Plain if finder is PathFinder else finder for finder in sys.meta_path]
+"""
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """Run Python in a folder of its own, where no optional package is installed."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/sitecustomize.py").write_text(CUSTOMISE)
+
+    def run(*arguments, status=0):
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == status, done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+def of_readme(command, **changed):
+    """Return the arguments of a command of the README, some options changed."""
+    line = re.search(rf"^rlvr {command} (?:.*\\\n)*.*", README, re.MULTILINE)[0]
+    words = shlex.split(line.replace("\\\n", " "))[1:]
+    for name, value in changed.items():
+        words[words.index(f"--{name}") + 1] = value
+    return ["-m", "rlvr_envs", *words]
+
+
+def test_the_optional_packages_are_absent(plain):
+    code = "import importlib.util as u; print(u.find_spec('plotly'), u.find_spec('pyosys'))"
+    assert plain("-c", code).stdout == "None None\n"
+    doctor = plain("-m", "rlvr_envs", "doctor").stdout
+    assert "installed" not in doctor
+    assert "pip install 'pyosys>=" in doctor
+    assert "'plotly>=" in doctor
+
+
+def test_the_evaluation_of_the_readme(plain, tmp_path):
+    done = plain(*of_readme("eval"), "--episodes", "1")
+    assert re.search(r"^oracle +3 +1\.000", done.stdout, re.MULTILINE)
+    assert "pip install 'plotly>=" in done.stderr
+    written = {path.name for path in (tmp_path / "runs/first").iterdir()}
+    assert {"episodes.jsonl", "summary.json"} <= written
+    assert "report.html" not in written
+
+
+def test_the_data_set_of_the_readme(plain):
+    plain(*of_readme("generate", count="12"))
+    assert "12 of 12 rows answered" in plain(*of_readme("verify")).stdout
+
+
+def test_the_blocks_of_the_readme(plain):
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        assert plain("-c", f"{block}\nprint(terminated)").stdout == "True\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (of_readme("train"), "tyro"),
+        (of_readme("plot"), "plotly"),
+        (["-m", "rlvr_envs", "eval", "Knapsack-v0", "--policy", "oracle"], "ortools"),
+        (["-m", "rlvr_envs", "eval", "PuzzleSpec-v0", "--policy", "oracle"], "z3-solver"),
+        (["-m", "rlvr_envs", "eval", "Fifo-v0", "--policy", "oracle"], "pyosys"),
+        (["-m", "rlvr_envs", "eval", "Gcd-v0", "--policy", "local:./model"], "torch"),
+        (
+            ["-m", "rlvr_envs", "generate", "Gcd-v0", "--count=2", "--out=d", "--format=parquet"],
+            "pyarrow",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[2],
+)
+def test_what_needs_an_extra_says_how_to_get_it(plain, tmp_path, arguments, needed):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/config.json").write_text("{}")
+    done = plain(*arguments, status=2)
+    assert re.fullmatch(rf"rlvr \w+: .*pip install .*'{needed}>=.*\n", done.stderr)
