@@ -37,7 +37,8 @@ $(READY): pyproject.toml constraints.txt | $(BIN)/python
 demo: $(PLAYABLE)  ## play every domain with the oracle and the baselines, and write a report
 	$(BIN)/python scripts/demo.py --out demo
 
-test: $(READY)  ## everything but the slow tests
+test: $(READY)  ## everything but the slow tests; says first what is missing here and skipped
+	$(BIN)/rlvr doctor --missing
 	$(BIN)/pytest -n auto -m "not slow"
 
 # In one process: Linux limits the processes of a user, those of another test included.

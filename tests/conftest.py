@@ -9,6 +9,9 @@ import rlvr_envs  # noqa: F401 - registers every id
 from rlvr_envs.core.errors import SandboxUnavailable
 from rlvr_envs.sandboxes.sandbox import make_backend, probe
 
+# Read when torch is loaded: else its threads wait in a busy loop, beside those of other workers.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
