@@ -1,10 +1,11 @@
 """Files and folders of Verilog problems: which can be posed, and why the others cannot."""
 
+from collections import OrderedDict
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, VerilogRow, read_row
 from rlvr_envs.envs.verilog._dataset_reference import Unusable, check_row
@@ -17,10 +18,17 @@ _NO_PROOF = (
 )
 
 
+_KEPT = 8  # files
+_files: OrderedDict[tuple[Any, ...], RowFile[VerilogRow]] = OrderedDict()
+
+
 def load(
     path: Path, *, descriptions: Path | None, check: bool, bounded: bool = True
-) -> RowFile[VerilogRow]:
-    """Return what a file or a folder holds, from a cache while it has not changed.
+) -> tuple[RowFile[VerilogRow], bool]:
+    """Return what a file or a folder holds, and whether that is certain.
+
+    It is not where the machine failed on a row or a reference took too long. What is certain comes
+    from a cache while the file has not changed; the rest is tried again.
 
     Args:
         path: JSONL, JSON (a list of objects), Parquet, or a folder of VerilogEval or RTLLM.
@@ -36,14 +44,11 @@ def load(
         if not file.exists():
             raise ConfigError(f"VerilogDataset: there is no file {str(file)!r}")
     state = path.stat()
-    return _load(path, descriptions, check, bounded, (state.st_mtime_ns, state.st_size))
-
-
-@lru_cache(maxsize=8)
-def _load(
-    path: Path, descriptions: Path | None, check: bool, bounded: bool, state: tuple[int, int]
-) -> RowFile[VerilogRow]:
+    key = (path, descriptions, check, bounded, state.st_mtime_ns, state.st_size)
+    if key in _files:
+        return _files[key], True
     told = {} if descriptions is None else _descriptions(descriptions)
+    failed = []
 
     def pose(entry: Entry) -> VerilogRow | Refused:
         try:
@@ -51,8 +56,16 @@ def _load(
         except (NotARow, Unusable, ConfigError, KeyError, TypeError, ValueError) as error:
             plain = isinstance(error, NotARow | Unusable | ConfigError)
             return Refused(entry.place, str(error) if plain else repr(error))
+        except SandboxError as error:
+            failed.append(entry.place)
+            return Refused(entry.place, f"the machine could not check it, now at least: {error}")
 
-    return read_rows(path, _entries(path), pose)
+    found = read_rows(path, _entries(path), pose)
+    if not failed:
+        _files[key] = found
+        while len(_files) > _KEPT:
+            _files.popitem(last=False)
+    return found, not failed
 
 
 def _usable(row: VerilogRow, *, check: bool, bounded: bool) -> VerilogRow:

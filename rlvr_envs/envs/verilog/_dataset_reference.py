@@ -164,7 +164,8 @@ def _check_itself(reference: Reference, netlist: Netlist) -> None:
     if not clocked:
         found = elaborate_once(reference.source, reference.top, clocked=False, trusted=True)
         if isinstance(found, Refusal):
-            raise Unusable(f"its reference cannot be elaborated ({found.stage}): {found.detail}")
+            kind = SandboxError if found.passing else Unusable
+            raise kind(f"its reference cannot be elaborated ({found.stage}): {found.detail}")
         netlist = found
     gold = read_once(gold_of(reference, clocked=clocked), True)
     if compare(gold, read_once(netlist), reference, clocked=clocked) is not None:

@@ -39,11 +39,12 @@ def refuted(source: str, reference: Reference) -> Refutation | None:
     same everywhere.
 
     Raises:
-        SandboxError: the machine could not elaborate the source, so that nothing is known.
+        SandboxError: the machine could not elaborate the source, or not in time, so that nothing
+            is known.
     """
     found = pair(source, reference)
     if isinstance(found, Refusal):
-        if found.stage == "fault":
+        if found.passing:
             raise SandboxError(found.detail)
         return None
     difference = compare(found.gold, found.gate, reference, clocked=found.clocked, effort=QUICK)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
 from rlvr_envs.core.problem import hidden
@@ -63,6 +64,11 @@ class VerilogDatasetConfig:
             f"VerilogDataset has no difficulty (got {difficulty!r}): its problems come from a "
             "file, and 'path' says which"
         )
+
+
+# Files of which rows are left out for the machine's sake, by the tasks that serve the others: as
+# long as one of them is in use, problems keep their numbers. Afterwards they are tried again.
+_incomplete: "WeakKeyDictionary[VerilogDatasetTask, RowFile[VerilogRow]]" = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +158,19 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         config = self.config
         if config.strict:
             require()
+        for task, held in list(_incomplete.items()):
+            if task.config == config:
+                return _incomplete.setdefault(self, held)
         path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)
         descriptions = Path(config.descriptions) if config.descriptions else None
         # Our own problems are known to be sound.
         check = config.check_references and config.path != SAMPLE
-        found = load(path, descriptions=descriptions, check=check, bounded=config.accept_bounded)
+        found, certain = load(
+            path, descriptions=descriptions, check=check, bounded=config.accept_bounded
+        )
         found.check(lenient=config.on_bad_row == "skip", reason_chars=_REASON_CHARS)
+        if not certain:
+            _incomplete[self] = found
         return found
 
     def __len__(self) -> int:

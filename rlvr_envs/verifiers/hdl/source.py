@@ -24,12 +24,17 @@ class Refusal:
 
     Attributes:
         stage: forbidden, compile, unsupported (legal, but not to be synthesised here), resource,
-            or fault (ours or the machine's: never scored).
+            timeout (of CPU time), or fault (ours or the machine's: never scored).
         detail: a sentence for whoever wrote the source.
     """
 
     stage: str
     detail: str
+
+    @property
+    def passing(self) -> bool:
+        """Whether another run, on another machine perhaps, may say otherwise."""
+        return self.stage in ("timeout", "fault")
 
 
 @dataclass(frozen=True, slots=True)
