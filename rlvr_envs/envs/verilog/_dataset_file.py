@@ -1,9 +1,7 @@
 """Files and folders of Verilog problems: which can be posed, and why the others cannot."""
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
@@ -18,17 +16,10 @@ _NO_PROOF = (
 )
 
 
-_KEPT = 8  # files
-_files: OrderedDict[tuple[Any, ...], RowFile[VerilogRow]] = OrderedDict()
-
-
 def load(
     path: Path, *, descriptions: Path | None, check: bool, bounded: bool = True
-) -> tuple[RowFile[VerilogRow], bool]:
-    """Return what a file or a folder holds, and whether that is certain.
-
-    It is not where the machine failed on a row or a reference took too long. What is certain comes
-    from a cache while the file has not changed; the rest is tried again.
+) -> RowFile[VerilogRow]:
+    """Return what a file or a folder holds.
 
     Args:
         path: JSONL, JSON (a list of objects), Parquet, or a folder of VerilogEval or RTLLM.
@@ -38,17 +29,9 @@ def load(
         bounded: whether rows are posed that have a testbench and no reference.
 
     Raises:
-        ConfigError: there is no such file, a line cannot be read, or there are no rows.
+        ConfigError: a line cannot be read, or there are no rows.
     """
-    for file in filter(None, (path, descriptions)):
-        if not file.exists():
-            raise ConfigError(f"VerilogDataset: there is no file {str(file)!r}")
-    state = path.stat()
-    key = (path, descriptions, check, bounded, state.st_mtime_ns, state.st_size)
-    if key in _files:
-        return _files[key], True
     told = {} if descriptions is None else _descriptions(descriptions)
-    failed = []
 
     def pose(entry: Entry) -> VerilogRow | Refused:
         try:
@@ -57,15 +40,10 @@ def load(
             plain = isinstance(error, NotARow | Unusable | ConfigError)
             return Refused(entry.place, str(error) if plain else repr(error))
         except SandboxError as error:
-            failed.append(entry.place)
-            return Refused(entry.place, f"the machine could not check it, now at least: {error}")
+            reason = f"the machine could not check it, now at least: {error}"
+            return Refused(entry.place, reason, passing=True)
 
-    found = read_rows(path, _entries(path), pose)
-    if not failed:
-        _files[key] = found
-        while len(_files) > _KEPT:
-            _files.popitem(last=False)
-    return found, not failed
+    return read_rows(path, _entries(path), pose)
 
 
 def _usable(row: VerilogRow, *, check: bool, bounded: bool) -> VerilogRow:
