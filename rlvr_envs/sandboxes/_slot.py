@@ -49,8 +49,7 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 FIRST_LOOK_S = 0.01  # short programs end before anybody looks at them
 LOOK_EVERY_S = 0.02  # on average: at times that a job cannot foresee
-# What is found at a look stands for no more time than that: this process may have waited itself.
-MOST_BETWEEN_LOOKS_S = 0.1
+MOST_BETWEEN_LOOKS_S = 0.1  # what a look stands for: this process may have waited itself
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 ENVIRONMENT = {"PATH": ":".join(SYSTEM_PATH), "LANG": "C.UTF-8"}
 INNER_ID = 1000  # user and group of jobs inside the namespaces
@@ -206,11 +205,7 @@ CONDITIONAL = {"clone", "clone3", "ioctl", "mmap", "personality", "socket", "cap
 CONDITIONAL |= {"setpgid", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
 # What a process may do to itself but not to another, which would be the server: the number of the
 # argument that says to whom.
-ONLY_TO_ITSELF = {
-    "prlimit64": 0,
-    "sched_setaffinity": 0,
-    "ioprio_set": 1,
-}
+ONLY_TO_ITSELF = {"prlimit64": 0, "sched_setaffinity": 0, "ioprio_set": 1}
 # The other calls about scheduling are refused: a job that gave way to all others on a busy machine
 # could wait for a processor for ever, and that counts as the machine's doing.
 NAMESPACE_FLAGS = (
@@ -809,9 +804,6 @@ def own_memory() -> int:
         return 0
 
 
-STARVED = "starved"  # no status: nothing is known of a program that the machine did not let work
-
-
 class Watch:
     """What a running step has used, and the first limit that it broke."""
 
@@ -870,7 +862,7 @@ class Watch:
             return "wall_timeout"
         unseen = self.limits["cpu_s"] + self.limits["wall_s"]
         over = now - self._began > (self.limits["longest_s"] if self._sees else unseen)
-        return STARVED if over else ""
+        return "starved" if over else ""
 
 
 def children_cpu() -> float:
@@ -948,7 +940,7 @@ class Runner:
         for stream in (out, err):
             stream.drain()
             os.close(stream.inside)
-        if broken == STARVED:
+        if broken == "starved":
             raise Fault(f"in {wall:.0f} s the machine did not give it the CPU time that it may use")
         result: dict[str, Any] = {
             "cpu_s": max(0.0, children_cpu() - before, watch.cpu),
