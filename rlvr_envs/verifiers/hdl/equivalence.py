@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from rlvr_envs.core.errors import RlvrEnvsError, SandboxError
 from rlvr_envs.verifiers.hdl.aig import Aig, NetlistTooLarge, read, read_once
-from rlvr_envs.verifiers.hdl.elaborate import Netlist, Refusal, elaborate, elaborate_once
+from rlvr_envs.verifiers.hdl.elaborate import Netlist, Refusal, elaborate, elaborate_once, passing
 from rlvr_envs.verifiers.hdl.interface import Port, Reference
 from rlvr_envs.verifiers.hdl.prove import prove
 from rlvr_envs.verifiers.hdl.simulate import (
@@ -117,7 +117,7 @@ def gold_of(reference: Reference, *, clocked: bool = True) -> Netlist:
         trusted=reference.trusted,
     )
     if isinstance(found, Refusal):
-        kind = SandboxError if found.passing else ReferenceRefused
+        kind = SandboxError if passing(found) else ReferenceRefused
         raise kind(f"the reference cannot be elaborated ({found.stage}): {found.detail}")
     if wrong := ports_differ(found.ports, reference.ports):
         raise ReferenceRefused(f"the reference has other ports than it says: {wrong}")

@@ -31,11 +31,6 @@ class Refusal:
     stage: str
     detail: str
 
-    @property
-    def passing(self) -> bool:
-        """Whether another run, on another machine perhaps, may say otherwise."""
-        return self.stage in ("timeout", "fault")
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
