@@ -205,9 +205,9 @@ CONDITIONAL = {"clone", "clone3", "ioctl", "mmap", "personality", "socket", "cap
 CONDITIONAL |= {"setpgid", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
 # What a process may do to itself but not to another, which would be the server: the number of the
 # argument that says to whom.
-ONLY_TO_ITSELF = {"prlimit64": 0, "sched_setaffinity": 0, "ioprio_set": 1}
-# The other calls about scheduling are refused: a job that gave way to all others on a busy machine
-# could wait for a processor for ever, and that counts as the machine's doing.
+ONLY_TO_ITSELF = {"prlimit64": 0, "sched_setaffinity": 0, "setpriority": 1, "ioprio_set": 1}
+# The other calls about scheduling are refused, and a priority stays what it is: a job that gave way
+# to all others could wait for a processor for ever, and that counts as the machine's doing.
 NAMESPACE_FLAGS = (
     *(CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID),
     *(CLONE_NEWNET, CLONE_NEWTIME),
@@ -252,7 +252,10 @@ class Filter:
     def judge(
         self, name: str, argument: int, tests: list[tuple[int, int, int]], mask: int = 0xFFFFFFFF
     ) -> None:
-        """Decide a call by an argument: (instruction, value, error or 0), the first that holds."""
+        """Decide a call by an argument: (instruction, value, error), the first that holds.
+
+        Error 0 allows the call, and -1 pretends that it was made.
+        """
         number = call_number(name)
         if number is None:
             return
@@ -261,7 +264,7 @@ class Filter:
         self._add(self.AND, mask)
         for instruction, value, code in tests:
             self._add(instruction, value, 0, 1)
-            self._add(self.RETURN, self._error(code) if code else self.ALLOW)
+            self._add(self.RETURN, self._error(max(code, 0)) if code else self.ALLOW)
         self._add(self.RETURN, self.ALLOW)
 
     def program(self) -> bytes:
@@ -290,7 +293,8 @@ def filter_of(tier: str) -> bytes:
     same = [(Filter.EQUAL, 0, 0), (Filter.EQUAL, 0xFFFFFFFF, 0), (Filter.AT_LEAST, 0, errno.EPERM)]
     wall.judge("personality", 0, same)
     for name, argument in ONLY_TO_ITSELF.items():
-        itself = [(Filter.EQUAL, 0, 0), (Filter.AT_LEAST, 0, errno.EPERM)]
+        allowed = -1 if name == "setpriority" else 0
+        itself = [(Filter.EQUAL, 0, allowed), (Filter.AT_LEAST, 0, errno.EPERM)]
         wall.judge(name, argument, itself)
     # Shared anonymous pages that are let go of stay in memory and are in nobody's resident set.
     both = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS

@@ -312,8 +312,13 @@ def raise_limits(bench: Bench) -> str:
             call("setrlimit", kind, pair)
         for name in ("RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_NPROC", "RLIMIT_CORE"):
             attempt(name, higher, name)
-        for nice in (-5, 5):
-            attempt(f"nice {nice}", lambda: os.setpriority(os.PRIO_PROCESS, 0, nice))
+        def nice(by):
+            before = os.getpriority(os.PRIO_PROCESS, 0)
+            os.setpriority(os.PRIO_PROCESS, 0, before + by)
+            if os.getpriority(os.PRIO_PROCESS, 0) == before:
+                raise PermissionError(errno.EPERM, "it had no effect")
+        for by in (-5, 5):
+            attempt(f"nice {by}", nice, by)
         attempt("idle", lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)))
         attempt("real time", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
         """
