@@ -6,10 +6,11 @@ problems take rows of them with `read_rows`: those that can be posed, and the ot
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint
@@ -39,10 +40,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A row that cannot be posed or judged, and why."""
+    """A row that cannot be posed or judged, and why.
+
+    Attributes:
+        place: where it stands, as of an `Entry`.
+        reason: a sentence.
+        passing: whether the machine failed on it, or it took too long: it may be posed next time.
+    """
 
     place: str
     reason: str
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,56 @@ class RowFile(Generic[RowT]):
             f"{len(self.refused)} of {len(self.refused) + len(self.rows)} rows of "
             f"{str(self.path)!r} cannot be posed: {self.complaint(reason_chars)}{advice}"
         )
+
+
+class RowFiles(Generic[RowT]):
+    """Remembers what files hold.
+
+    A file of which rows were refused for the machine's sake is remembered only while a task that
+    leaves them out is in use, so that its problems keep their numbers. Afterwards, and for a task
+    that does not, the file is read again.
+    """
+
+    def __init__(self, most: int = 8) -> None:
+        self._most = most
+        self._certain: dict[Hashable, RowFile[RowT]] = {}
+        self._in_use: WeakKeyDictionary[object, tuple[Hashable, RowFile[RowT]]]
+        self._in_use = WeakKeyDictionary()
+
+    def find(
+        self,
+        task: object,
+        key: Hashable,
+        read: Callable[[], RowFile[RowT]],
+        *,
+        lenient: bool,
+        reason_chars: int | None = None,
+    ) -> RowFile[RowT]:
+        """Return what a file holds, from memory where that is certain.
+
+        Args:
+            task: who asks.
+            key: of the file, its state, and how it is read.
+            read: reads it.
+            lenient: as of `RowFile.check`.
+            reason_chars: likewise.
+
+        Raises:
+            ConfigError: rows were refused that may not be left out.
+        """
+        used = list(self._in_use.values()) if lenient else []
+        found = next((file for other, file in used if other == key), self._certain.get(key))
+        if found is None:
+            found = read()
+        certain = not any(row.passing for row in found.refused)
+        if certain:
+            self._certain[key] = found
+            while len(self._certain) > self._most:
+                self._certain.pop(next(iter(self._certain)), None)
+        found.check(lenient=lenient, reason_chars=reason_chars)
+        if not certain:
+            self._in_use[task] = key, found
+        return found
 
 
 def read_rows(

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 FIRST_LOOK_S = 0.01  # short programs end before anybody looks at them
-LOOK_EVERY_S = 0.02
+LOOK_EVERY_S = 0.02  # on average: at times that a job cannot foresee
+MOST_BETWEEN_LOOKS_S = 0.1  # what a look stands for: this process may have waited itself
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 ENVIRONMENT = {"PATH": ":".join(SYSTEM_PATH), "LANG": "C.UTF-8"}
 INNER_ID = 1000  # user and group of jobs inside the namespaces
@@ -204,15 +205,9 @@ CONDITIONAL = {"clone", "clone3", "ioctl", "mmap", "personality", "socket", "cap
 CONDITIONAL |= {"setpgid", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
 # What a process may do to itself but not to another, which would be the server: the number of the
 # argument that says to whom.
-ONLY_TO_ITSELF = {
-    "prlimit64": 0,
-    "sched_setaffinity": 0,
-    "sched_setattr": 0,
-    "sched_setparam": 0,
-    "sched_setscheduler": 0,
-    "setpriority": 1,
-    "ioprio_set": 1,
-}
+ONLY_TO_ITSELF = {"prlimit64": 0, "sched_setaffinity": 0, "setpriority": 1, "ioprio_set": 1}
+# The other calls about scheduling are refused, and a priority stays what it is: a job that gave way
+# to all others could wait for a processor for ever, and that counts as the machine's doing.
 NAMESPACE_FLAGS = (
     *(CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID),
     *(CLONE_NEWNET, CLONE_NEWTIME),
@@ -257,7 +252,10 @@ class Filter:
     def judge(
         self, name: str, argument: int, tests: list[tuple[int, int, int]], mask: int = 0xFFFFFFFF
     ) -> None:
-        """Decide a call by an argument: (instruction, value, error or 0), the first that holds."""
+        """Decide a call by an argument: (instruction, value, error), the first that holds.
+
+        Error 0 allows the call, and -1 pretends that it was made.
+        """
         number = call_number(name)
         if number is None:
             return
@@ -266,7 +264,7 @@ class Filter:
         self._add(self.AND, mask)
         for instruction, value, code in tests:
             self._add(instruction, value, 0, 1)
-            self._add(self.RETURN, self._error(code) if code else self.ALLOW)
+            self._add(self.RETURN, self._error(max(code, 0)) if code else self.ALLOW)
         self._add(self.RETURN, self.ALLOW)
 
     def program(self) -> bytes:
@@ -295,7 +293,8 @@ def filter_of(tier: str) -> bytes:
     same = [(Filter.EQUAL, 0, 0), (Filter.EQUAL, 0xFFFFFFFF, 0), (Filter.AT_LEAST, 0, errno.EPERM)]
     wall.judge("personality", 0, same)
     for name, argument in ONLY_TO_ITSELF.items():
-        itself = [(Filter.EQUAL, 0, 0), (Filter.AT_LEAST, 0, errno.EPERM)]
+        allowed = -1 if name == "setpriority" else 0
+        itself = [(Filter.EQUAL, 0, allowed), (Filter.AT_LEAST, 0, errno.EPERM)]
         wall.judge(name, argument, itself)
     # Shared anonymous pages that are let go of stay in memory and are in nobody's resident set.
     both = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
@@ -749,23 +748,40 @@ def family(tier: str) -> list[int]:
     return found
 
 
-def use_of(pid: int) -> tuple[int, float, float, int, int] | None:
+def use_of(pid: int) -> tuple[int, float, float, int, int, bool] | None:
     """Return what a process uses, or None where it is gone.
 
     That is: its start, its own CPU seconds, those of the children it has waited for, its resident
-    bytes that no file backs, and its number of tasks.
+    bytes that no file backs, its number of tasks, and whether one of them has work to do.
     """
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
+        fields = stat_of(str(pid))
         resident = memory_of(str(pid))
+        busy = fields[0] == b"R" or (int(fields[17]) > 1 and has_busy_thread(pid))
     except OSError:
         return None
     own = (int(fields[11]) + int(fields[12])) / TICK
     waited_for = (int(fields[13]) + int(fields[14])) / TICK
     ended = fields[0] == b"Z"
     resident += max(0, descriptors_of(pid) - FREE_DESCRIPTORS) * SOCKET_BUFFER
-    return int(fields[19]), own, waited_for, resident, 0 if ended else int(fields[17])
+    return int(fields[19]), own, waited_for, resident, 0 if ended else int(fields[17]), busy
+
+
+def stat_of(process: str) -> list[bytes]:
+    """Return what the kernel tells of a process or thread, from its state on."""
+    with open(f"/proc/{process}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
+
+
+def has_busy_thread(pid: int) -> bool:
+    """Whether a thread of a process runs or waits for a processor."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            if stat_of(f"{pid}/task/{thread}")[0] == b"R":
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def descriptors_of(pid: int) -> int:
@@ -798,17 +814,21 @@ class Watch:
     def __init__(self, tier: str, box: Box, limits: dict[str, Any], ended_cpu: float) -> None:
         self.tier, self.box, self.limits, self.ended_cpu = tier, box, limits, ended_cpu
         self._next_walk = 0.0
+        self._began = self._looked = time.monotonic()
+        self.idle = 0.0  # seconds in which no task of the job ran or waited for a processor
+        self._sees = False
         self.floor = own_memory()
         self.peak, self.tasks, self.cpu = 0, 0, 0.0
         self._seen: dict[tuple[int, int], float] = {}
 
     def look(self) -> str:
         """Return the status that a broken limit gives, or an empty string."""
-        alive, memory, tasks = 0.0, 0, 0
+        alive, memory, tasks, busy = 0.0, 0, 0, False
         for pid in family(self.tier):
             use = use_of(pid)
             if use is not None:
-                start, own, waited_for, resident, count = use
+                start, own, waited_for, resident, count, works = use
+                self._sees, busy = True, busy or works
                 self._seen[pid, start] = own
                 alive += own + waited_for
                 # Pages that a forked process shares with this one are not the job's.
@@ -832,7 +852,21 @@ class Watch:
                 return "file_limit"
             # Looking through many files takes long: at most a tenth of the time goes there.
             self._next_walk = began + 10 * (time.monotonic() - began)
-        return ""
+        return self._guard(began, busy)
+
+    def _guard(self, now: float, busy: bool) -> str:
+        """Return the status for a job that waits, or for a machine that does not let it work.
+
+        Where no process of the job can be seen, nobody knows which of the two it is.
+        """
+        if self._sees and not busy:
+            self.idle += min(now - self._looked, MOST_BETWEEN_LOOKS_S)
+        self._looked = now
+        if self.idle > self.limits["wall_s"]:
+            return "wall_timeout"
+        unseen = self.limits["cpu_s"] + self.limits["wall_s"]
+        over = now - self._began > (self.limits["longest_s"] if self._sees else unseen)
+        return "starved" if over else ""
 
 
 def children_cpu() -> float:
@@ -910,6 +944,8 @@ class Runner:
         for stream in (out, err):
             stream.drain()
             os.close(stream.inside)
+        if broken == "starved":
+            raise Fault(f"in {wall:.0f} s the machine did not give it the CPU time that it may use")
         result: dict[str, Any] = {
             "cpu_s": max(0.0, children_cpu() - before, watch.cpu),
             "wall_s": wall,
@@ -944,19 +980,16 @@ class Runner:
         poll.register(write_end, select.POLLOUT)
         if self.client >= 0:
             poll.register(self.client, 0)  # whether it hangs up
-        now = time.monotonic()
-        wall_end, next_look = now + watch.limits["wall_s"], now + FIRST_LOOK_S
+        next_look = time.monotonic() + FIRST_LOOK_S
         try:
             while True:
                 now = time.monotonic()
-                if now >= wall_end:
-                    return "wall_timeout"
                 if now >= next_look:
-                    next_look = now + LOOK_EVERY_S
+                    next_look = now + LOOK_EVERY_S * (0.5 + os.urandom(1)[0] / 256)
                     broken = watch.look()
                     if broken:
                         return broken
-                events = poll.poll(max(0.0, min(wall_end, next_look) - now) * 1000 + 0.5)
+                events = poll.poll(max(0.0, next_look - now) * 1000 + 0.5)
                 for fd, event in events:
                     if fd == ended:
                         return ""
@@ -1005,7 +1038,7 @@ class Runner:
         limits = watch.limits
         said = {
             "cpu_timeout": f"it used more than {limits['cpu_s']:g} s of CPU time",
-            "wall_timeout": f"it was still running after {limits['wall_s']:g} s",
+            "wall_timeout": f"it slept or waited for more than {limits['wall_s']:g} s",
             "memory": f"it used more than {limits['memory_mib']} MiB of memory",
             "output_limit": f"it wrote more than {limits['output_kib']} KiB",
             "process_limit": f"it had more than {limits['processes']} processes and threads",

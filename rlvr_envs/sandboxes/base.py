@@ -14,6 +14,9 @@ from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
 
+# A machine that takes so many times as long as an idle one could lets nothing be said of a program.
+STARVED = 20
+
 
 class RunStatus(StrEnum):
     """How a run ended; only ``ok`` and ``nonzero_exit`` are ends of the program's own choosing."""
@@ -22,7 +25,7 @@ class RunStatus(StrEnum):
     NONZERO_EXIT = "nonzero_exit"
     SIGNAL = "signal"  # it crashed
     CPU_TIMEOUT = "cpu_timeout"  # it and its children used more CPU time than allowed
-    WALL_TIMEOUT = "wall_timeout"  # it slept or waited until the guard ended it
+    WALL_TIMEOUT = "wall_timeout"  # it slept or waited, and not for a processor, for too long
     MEMORY = "memory"
     OUTPUT_LIMIT = "output_limit"
     FILE_LIMIT = "file_limit"  # file size, disk space or number of files
@@ -37,7 +40,8 @@ class Limits:
 
     Attributes:
         cpu_s: CPU seconds, summed over all processes; what a time limit judges.
-        wall_s: wall-clock seconds, only a guard against sleeping; None is ``4 * cpu_s + 2``.
+        wall_s: seconds in which none of its processes runs or waits for a processor, only a guard
+            against programs that sleep; None is ``4 * cpu_s + 2``.
         memory_mib: resident memory of all processes together, in MiB.
         processes: processes and threads at a time.
         open_files: file descriptors of one process.
@@ -71,8 +75,13 @@ class Limits:
 
     @property
     def wall(self) -> float:
-        """The wall-clock guard in seconds."""
+        """The guard against sleeping, in seconds."""
         return 4 * self.cpu_s + 2 if self.wall_s is None else self.wall_s
+
+    @property
+    def longest(self) -> float:
+        """The seconds after which a run is the machine's failure, however little it worked."""
+        return STARVED * (self.cpu_s + self.wall)
 
 
 # Compilers need more than the programs they make.

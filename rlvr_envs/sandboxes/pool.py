@@ -43,6 +43,7 @@ class SlotPool:
         self._free: list[tuple[Channel, int]] = []
         self._lent: set[Channel] = set()
         self._running = 0
+        self._alone = 0  # jobs that run alone, or wait for it: no other starts meanwhile
         self._in_session = 0
         self._closed = False
         self._change = threading.Condition()
@@ -55,29 +56,49 @@ class SlotPool:
             self._open(os.getpid())
 
     @contextmanager
-    def slot(self) -> Iterator[Channel]:
+    def slot(self, *, alone: bool = False) -> Iterator[Channel]:
         """Lend a slot; one whose use raises an error is ended and not lent again.
+
+        Args:
+            alone: whether no other slot of this pool may run a job meanwhile; sessions may.
 
         Raises:
             SandboxUnavailable: no slot could be started.
             UsageError: the pool is closed.
         """
         self._here()
-        with self._change:
-            self._change.wait_for(lambda: self._closed or self._running < self.slots)
-            self._check_open()
-            self._running += 1
-            channel, jobs = self._free.pop() if self._free else (None, 0)
-        try:
+        with self._admitted(alone):
+            with self._change:
+                channel, jobs = self._free.pop() if self._free else (None, 0)
             if channel is None:
                 channel = self.backend.start()
             with self._lending(channel):
                 yield channel
             self._take_back(channel, jobs + 1)
+
+    @contextmanager
+    def _admitted(self, alone: bool) -> Iterator[None]:
+        """Wait until another job may run, and count it while it does."""
+        counted = False
+        with self._change:
+            self._alone += alone
+        try:
+            with self._change:
+                self._change.wait_for(lambda: self._closed or self._has_room(alone))
+                self._check_open()
+                counted = True
+                self._running += 1
+            yield
         finally:
             with self._change:
-                self._running -= 1
-                self._change.notify()
+                self._running -= counted
+                self._alone -= alone
+                self._change.notify_all()
+
+    def _has_room(self, alone: bool) -> bool:
+        if alone:
+            return self._running == 0
+        return self._running < self.slots and not self._alone
 
     @contextmanager
     def _lending(self, channel: Channel) -> Iterator[None]:

@@ -129,20 +129,20 @@ class Sandbox:
         self.close()
 
     def _ask(self, request: "_Request", timeout_s: float) -> tuple[dict[str, Any], Sequence[bytes]]:
-        """Put a request to a slot; a fault is tried once more, in a new one."""
+        """Put a request to a slot; a fault is tried once more, in a new one, alone."""
         try:
             return self._asked(request, timeout_s)
         except SandboxError:
             pass
         try:
-            return self._asked(request, timeout_s)
+            return self._asked(request, timeout_s, alone=True)
         except SandboxError as error:
             return {"fault": str(error)}, ()
 
     def _asked(
-        self, request: "_Request", timeout_s: float
+        self, request: "_Request", timeout_s: float, *, alone: bool = False
     ) -> tuple[dict[str, Any], Sequence[bytes]]:
-        with self._pool.slot() as channel:
+        with self._pool.slot(alone=alone) as channel:
             answer, blobs = channel.ask(request.message, timeout_s, request.blobs)
             if "fault" in answer:
                 raise SandboxError(answer["fault"])  # ends the slot as well
@@ -300,7 +300,8 @@ def probe(backend: Backend) -> None:
 
 
 def _limits_message(limits: Limits) -> dict[str, Any]:
-    return {**asdict(limits), "wall_s": limits.wall, "disk_mib": math.ceil(limits.disk_mib)}
+    derived = {"wall_s": limits.wall, "longest_s": limits.longest}
+    return {**asdict(limits), **derived, "disk_mib": math.ceil(limits.disk_mib)}
 
 
 class _Request:
@@ -338,9 +339,13 @@ class _Request:
 
 
 def _longest(job: Job, cases: int) -> float:
-    """Return how long a slot may take, in seconds, before it counts as broken."""
-    compiling = job.compile_limits.wall if job.compile else 0.0
-    return compiling + cases * (job.limits.wall + 1.0) + GRACE_S
+    """Return how long a slot may take, in seconds, before it counts as broken.
+
+    That is what the job may take on an idle machine, and one run that the machine keeps waiting.
+    """
+    steps = [job.compile_limits] * bool(job.compile) + [job.limits] * cases
+    needed = sum(limits.cpu_s + limits.wall + 1.0 for limits in steps)
+    return needed + max(limits.longest for limits in steps) + GRACE_S
 
 
 __all__ = [

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
+from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, SandboxError
 from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
 from rlvr_envs.envs.code._layouts import CodeRow, NotARow, StoredTest, Unread, read_row
-from rlvr_envs.sandboxes.base import Limits
+from rlvr_envs.sandboxes.base import Limits, RunStatus
 from rlvr_envs.verifiers.program import Outcome, OutcomeKind, call_function
 from rlvr_envs.verifiers.program_values import read, to_text
 
@@ -35,7 +34,7 @@ def {record}():
 
 
 def load(path: Path, *, run_solutions: bool, functions: bool) -> RowFile[CodeRow]:
-    """Return what a file holds, from a cache while the file has not changed.
+    """Return what a file holds.
 
     Args:
         path: JSONL, JSON (a list of objects) or Parquet.
@@ -44,24 +43,18 @@ def load(path: Path, *, run_solutions: bool, functions: bool) -> RowFile[CodeRow
         functions: whether rows that ask for a Python function can be posed.
 
     Raises:
-        ConfigError: there is no such file, a line cannot be read, or there are no rows.
+        ConfigError: a line cannot be read, or there are no rows.
     """
-    if not path.is_file():
-        raise ConfigError(f"CodeDataset: there is no file {str(path)!r}")
-    state = path.stat()
-    return _load(path, run_solutions, functions, state.st_mtime_ns, state.st_size)
 
-
-@lru_cache(maxsize=8)
-def _load(
-    path: Path, run_solutions: bool, functions: bool, modified_ns: int, size: int
-) -> RowFile[CodeRow]:
     def pose(entry: Entry) -> CodeRow | Refused:
         try:
             return _usable(entry.data, run_solutions=run_solutions, functions=functions)
         except (NotARow, ConfigError, KeyError, TypeError, ValueError) as error:
             told = str(error) if isinstance(error, RlvrEnvsError | NotARow) else repr(error)
             return Refused(entry.place, told)
+        except SandboxError as error:
+            reason = f"its solution could not be run to its end, now at least: {error}"
+            return Refused(entry.place, reason, passing=True)
 
     records = json_entries(path) if path.suffix == ".json" else entries(path)
     return read_rows(path, records, pose)
@@ -104,6 +97,9 @@ def _worked_out(row: CodeRow, unread: Unread) -> tuple[StoredTest, ...]:
 
 
 def _value(outcome: Outcome) -> Any:
+    late = outcome.result.status is RunStatus.CPU_TIMEOUT
+    if late or outcome.kind is OutcomeKind.SANDBOX_ERROR:
+        raise SandboxError(outcome.result.detail)
     if outcome.kind is not OutcomeKind.VALUE:
         raise NotARow(f"running its own solution gives no results: {outcome.detail}")
     return outcome.value

@@ -7,7 +7,7 @@ from typing import Any
 from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.tables import RowFile
+from rlvr_envs.core.tables import RowFile, RowFiles
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.code._code_file import load
@@ -27,6 +27,7 @@ from rlvr_envs.verifiers.program_values import read
 
 SAMPLE = "sample"
 _SAMPLE_FILE = Path(__file__).with_name("_sample_programs.jsonl")
+_files: RowFiles[CodeRow] = RowFiles()
 _ON_BAD_ROW = ("error", "skip")
 _REWARDS = ("all", "fraction")
 
@@ -152,9 +153,15 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         config = self.config
         path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)
         python = config.language == "python"
-        found = load(path, run_solutions=config.run_solutions, functions=python)
-        found.check(lenient=config.on_bad_row == "skip" or config.path == SAMPLE)
-        return found
+        if not path.is_file():
+            raise ConfigError(f"CodeDataset: there is no file {str(path)!r}")
+        state = path.stat()
+        return _files.find(
+            self,
+            (path, config.run_solutions, python, state.st_mtime_ns, state.st_size),
+            lambda: load(path, run_solutions=config.run_solutions, functions=python),
+            lenient=config.on_bad_row == "skip" or config.path == SAMPLE,
+        )
 
     def __len__(self) -> int:
         return len(self.file().rows)

@@ -1,10 +1,9 @@
 """Files and folders of Verilog problems: which can be posed, and why the others cannot."""
 
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, VerilogRow, read_row
 from rlvr_envs.envs.verilog._dataset_reference import Unusable, check_row
@@ -20,7 +19,7 @@ _NO_PROOF = (
 def load(
     path: Path, *, descriptions: Path | None, check: bool, bounded: bool = True
 ) -> RowFile[VerilogRow]:
-    """Return what a file or a folder holds, from a cache while it has not changed.
+    """Return what a file or a folder holds.
 
     Args:
         path: JSONL, JSON (a list of objects), Parquet, or a folder of VerilogEval or RTLLM.
@@ -30,19 +29,8 @@ def load(
         bounded: whether rows are posed that have a testbench and no reference.
 
     Raises:
-        ConfigError: there is no such file, a line cannot be read, or there are no rows.
+        ConfigError: a line cannot be read, or there are no rows.
     """
-    for file in filter(None, (path, descriptions)):
-        if not file.exists():
-            raise ConfigError(f"VerilogDataset: there is no file {str(file)!r}")
-    state = path.stat()
-    return _load(path, descriptions, check, bounded, (state.st_mtime_ns, state.st_size))
-
-
-@lru_cache(maxsize=8)
-def _load(
-    path: Path, descriptions: Path | None, check: bool, bounded: bool, state: tuple[int, int]
-) -> RowFile[VerilogRow]:
     told = {} if descriptions is None else _descriptions(descriptions)
 
     def pose(entry: Entry) -> VerilogRow | Refused:
@@ -51,6 +39,9 @@ def _load(
         except (NotARow, Unusable, ConfigError, KeyError, TypeError, ValueError) as error:
             plain = isinstance(error, NotARow | Unusable | ConfigError)
             return Refused(entry.place, str(error) if plain else repr(error))
+        except SandboxError as error:
+            reason = f"the machine could not check it, now at least: {error}"
+            return Refused(entry.place, reason, passing=True)
 
     return read_rows(path, _entries(path), pose)
 

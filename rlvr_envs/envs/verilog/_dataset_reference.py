@@ -12,7 +12,7 @@ from rlvr_envs.core.errors import RlvrEnvsError, SandboxError
 from rlvr_envs.envs.verilog._dataset_layouts import VerilogRow
 from rlvr_envs.verifiers.hdl.aig import Aig, read_once
 from rlvr_envs.verifiers.hdl.bench_text import Bench, BenchRefused, read_bench
-from rlvr_envs.verifiers.hdl.elaborate import KEPT, Netlist, Refusal, elaborate_once
+from rlvr_envs.verifiers.hdl.elaborate import KEPT, Netlist, Refusal, elaborate_once, passing
 from rlvr_envs.verifiers.hdl.equivalence import Pair, decide, gold_of, one_clock
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.simulate import Effort, compare
@@ -164,7 +164,8 @@ def _check_itself(reference: Reference, netlist: Netlist) -> None:
     if not clocked:
         found = elaborate_once(reference.source, reference.top, clocked=False, trusted=True)
         if isinstance(found, Refusal):
-            raise Unusable(f"its reference cannot be elaborated ({found.stage}): {found.detail}")
+            kind = SandboxError if passing(found) else Unusable
+            raise kind(f"its reference cannot be elaborated ({found.stage}): {found.detail}")
         netlist = found
     gold = read_once(gold_of(reference, clocked=clocked), True)
     if compare(gold, read_once(netlist), reference, clocked=clocked) is not None:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import SandboxError
+from rlvr_envs.verifiers.hdl.elaborate import Refusal, passing
 from rlvr_envs.verifiers.hdl.equivalence import Pair, pair
 from rlvr_envs.verifiers.hdl.interface import Reference
 from rlvr_envs.verifiers.hdl.simulate import QUICK, Difference, compare
-from rlvr_envs.verifiers.hdl.source import Refusal
 from rlvr_envs.verifiers.hdl.waveform import waveform
 
 
@@ -39,11 +39,12 @@ def refuted(source: str, reference: Reference) -> Refutation | None:
     same everywhere.
 
     Raises:
-        SandboxError: the machine could not elaborate the source, so that nothing is known.
+        SandboxError: the machine could not elaborate the source, or not in time, so that nothing
+            is known.
     """
     found = pair(source, reference)
     if isinstance(found, Refusal):
-        if found.stage == "fault":
+        if passing(found):
             raise SandboxError(found.detail)
         return None
     difference = compare(found.gold, found.gate, reference, clocked=found.clocked, effort=QUICK)

@@ -6,7 +6,7 @@ from pathlib import Path
 from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.tables import RowFile
+from rlvr_envs.core.tables import RowFile, RowFiles
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.envs.verilog._dataset_file import load
@@ -24,6 +24,7 @@ _SAMPLE_FILE = Path(__file__).with_name("_sample_designs.jsonl")
 # Without a proof, until a clock of hours has gone round: a few seconds.
 PATIENT = Effort(60_000, 64, 60_000_000)
 
+_files: RowFiles[VerilogRow] = RowFiles()
 _ON_BAD_ROW = ("error", "skip")
 _REASON_CHARS = 300  # of a reason in a message: it may quote what a tool said
 _TERMS = (
@@ -156,9 +157,17 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         descriptions = Path(config.descriptions) if config.descriptions else None
         # Our own problems are known to be sound.
         check = config.check_references and config.path != SAMPLE
-        found = load(path, descriptions=descriptions, check=check, bounded=config.accept_bounded)
-        found.check(lenient=config.on_bad_row == "skip", reason_chars=_REASON_CHARS)
-        return found
+        for file in filter(None, (path, descriptions)):
+            if not file.exists():
+                raise ConfigError(f"VerilogDataset: there is no file {str(file)!r}")
+        state, bounded = path.stat(), config.accept_bounded
+        return _files.find(
+            self,
+            (path, descriptions, check, bounded, state.st_mtime_ns, state.st_size),
+            lambda: load(path, descriptions=descriptions, check=check, bounded=bounded),
+            lenient=config.on_bad_row == "skip",
+            reason_chars=_REASON_CHARS,
+        )
 
     def __len__(self) -> int:
         return len(self.file().rows)

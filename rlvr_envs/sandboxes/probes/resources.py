@@ -300,7 +300,7 @@ def output_bytes(bench: Bench) -> str:
 
 @probe
 def raise_limits(bench: Bench) -> str:
-    """A program cannot raise its own limits, or its priority."""
+    """A program cannot raise its own limits, or change its priority in either direction."""
     return bench.attempts(
         """
         def higher(name):
@@ -312,7 +312,14 @@ def raise_limits(bench: Bench) -> str:
             call("setrlimit", kind, pair)
         for name in ("RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_NPROC", "RLIMIT_CORE"):
             attempt(name, higher, name)
-        attempt("nice", lambda: os.setpriority(os.PRIO_PROCESS, 0, -5))
+        def nice(by):
+            before = os.getpriority(os.PRIO_PROCESS, 0)
+            os.setpriority(os.PRIO_PROCESS, 0, before + by)
+            if os.getpriority(os.PRIO_PROCESS, 0) == before:
+                raise PermissionError(errno.EPERM, "it had no effect")
+        for by in (-5, 5):
+            attempt(f"nice {by}", nice, by)
+        attempt("idle", lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)))
         attempt("real time", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
         """
     )

@@ -21,7 +21,7 @@ from rlvr_envs.verifiers.hdl.source import Refusal, Source, read_source
 # Netlists of references that stay; one of a typical problem has some tens of KiB.
 KEPT = 256
 
-LAX_CPU_S = 2.0  # for the second front end, in CPU seconds
+LAX_SHARE = 0.4  # of the CPU time, for the second front end
 
 MOST_DETAIL = 600  # characters of a compiler's messages
 MOST_ERRORS = 4
@@ -66,17 +66,12 @@ class ElaborationLimits:
 
     def job(self) -> Limits:
         """Return the limits of the process."""
-        # Nothing in an elaboration waits: what stands still does so for the machine's sake.
-        return Limits(
-            cpu_s=self.cpu_s,
-            wall_s=10 + 12 * self.cpu_s,
-            memory_mib=self.memory_mib,
-            processes=16,
-            file_mib=32,
-        )
+        return Limits(cpu_s=self.cpu_s, memory_mib=self.memory_mib, processes=16, file_mib=32)
 
 
 DEFAULT = ElaborationLimits()
+# A reference is elaborated once, and what it needs is nobody's fault: there is no haste.
+REFERENCE = ElaborationLimits(cpu_s=30.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +102,11 @@ class Netlist:
     map: str
     resets: tuple[tuple[str, int], ...] = ()
     text: str = ""
+
+
+def passing(refusal: Refusal) -> bool:
+    """Return whether another run, on another machine perhaps, may say otherwise."""
+    return refusal.stage in ("timeout", "fault")
 
 
 def elaborate(
@@ -158,15 +158,17 @@ def _elaborated(
         return read
     request = {**request, **asdict(limits)}
     result = _run(read, {**request, "lax": False}, limits)
+    outcome = _outcome(read, result, limits)
     failed = _stage(result) == "synthesis" and result.status is RunStatus.NONZERO_EXIT
     if failed and not _endless_loops(result):
         # The text is legal, and the front end cannot do it: another one, which would pass a lot
         # that is not legal, perhaps can.
-        lax_limits = replace(limits, cpu_s=min(limits.cpu_s, LAX_CPU_S))
-        second = _run(read, {**request, "lax": True}, lax_limits)
-        if second.ok or second.status is RunStatus.SANDBOX_ERROR:
-            result = second
-    return _outcome(read, result, limits)
+        lax_limits = replace(limits, cpu_s=LAX_SHARE * limits.cpu_s)
+        result = _run(read, {**request, "lax": True}, lax_limits)
+        second = _outcome(read, result, lax_limits)
+        if result.ok or (isinstance(second, Refusal) and passing(second)):
+            return second
+    return outcome
 
 
 _references: OrderedDict[tuple[Any, ...], Netlist | Refusal] = OrderedDict()
@@ -176,18 +178,24 @@ _lock = threading.Lock()
 def elaborate_once(
     source: str, top: str, *, clocked: bool = True, split_x: bool = False, trusted: bool = False
 ) -> Netlist | Refusal:
-    """Return what `elaborate` returns, from memory where it was asked before; for references."""
+    """Return what `elaborate` returns, from memory where it was asked before; for references.
+
+    One that takes too long is no fault of its text, but one of ours: it is tried again next time.
+    """
     key = (source, top, clocked, split_x, trusted)
     with _lock:
         if key in _references:
             _references.move_to_end(key)
             return _references[key]
-    found = elaborate(source, top, clocked=clocked, split_x=split_x, trusted=trusted)
-    if not (isinstance(found, Refusal) and found.stage == "fault"):
-        with _lock:
-            _references[key] = found
-            while len(_references) > KEPT:
-                _references.popitem(last=False)
+    found = elaborate(
+        source, top, clocked=clocked, split_x=split_x, trusted=trusted, limits=REFERENCE
+    )
+    if isinstance(found, Refusal) and passing(found):
+        return replace(found, stage="fault")
+    with _lock:
+        _references[key] = found
+        while len(_references) > KEPT:
+            _references.popitem(last=False)
     return found
 
 
@@ -216,13 +224,15 @@ def _outcome(source: Source, result: Result, limits: ElaborationLimits) -> Netli
     killed = result.status is RunStatus.SIGNAL and result.signal == signal.SIGKILL
     if result.status is RunStatus.SIGNAL and not killed:
         return Refusal("unsupported", "the synthesis tool breaks down on this design")
-    # The machine may have limits of its own, on time or memory, or too much else to do.
+    # The machine may have limits of its own, on time or memory; and nothing here sleeps by itself.
     used = max(result.cpu_s / limits.cpu_s, result.peak_memory_mib / limits.memory_mib)
     ours = (RunStatus.OK, RunStatus.SANDBOX_ERROR, RunStatus.WALL_TIMEOUT)
     if result.status in ours or (killed and used < 0.5):
         return Refusal("fault", f"the elaboration gave no result: {result.detail}"[:MOST_DETAIL])
     taken = f"{result.cpu_s:.0f} s of CPU time, {result.peak_memory_mib:.0f} MiB of memory"
-    return Refusal("resource", f"elaborating the design takes too much ({taken})")
+    timely = result.status is not RunStatus.CPU_TIMEOUT and not killed
+    stage = "resource" if timely else "timeout"
+    return Refusal(stage, f"elaborating the design takes too much ({taken})")
 
 
 def _netlist(result: Result) -> Netlist | Refusal:
@@ -314,5 +324,6 @@ __all__ = [
     "Refusal",
     "elaborate",
     "elaborate_once",
+    "passing",
     "rewrite",
 ]

@@ -7,9 +7,9 @@ whose verdict is bounded and says so.
 
 from dataclasses import dataclass, replace
 
-from rlvr_envs.core.errors import RlvrEnvsError
+from rlvr_envs.core.errors import RlvrEnvsError, SandboxError
 from rlvr_envs.verifiers.hdl.aig import Aig, NetlistTooLarge, read, read_once
-from rlvr_envs.verifiers.hdl.elaborate import Netlist, Refusal, elaborate, elaborate_once
+from rlvr_envs.verifiers.hdl.elaborate import Netlist, Refusal, elaborate, elaborate_once, passing
 from rlvr_envs.verifiers.hdl.interface import Port, Reference
 from rlvr_envs.verifiers.hdl.prove import prove
 from rlvr_envs.verifiers.hdl.simulate import (
@@ -79,6 +79,7 @@ def pair(answer: str, reference: Reference) -> Pair | Refusal:
 
     Raises:
         ReferenceRefused: the reference cannot be elaborated.
+        SandboxError: the machine could not do that, or not in time.
         DependencyError: the tools are missing.
     """
     netlist = elaborate(answer, reference.top)
@@ -106,6 +107,7 @@ def gold_of(reference: Reference, *, clocked: bool = True) -> Netlist:
 
     Raises:
         ReferenceRefused: there is none, or its ports are others than it says.
+        SandboxError: the machine could not do it, or not in time.
     """
     found = elaborate_once(
         reference.source,
@@ -115,9 +117,8 @@ def gold_of(reference: Reference, *, clocked: bool = True) -> Netlist:
         trusted=reference.trusted,
     )
     if isinstance(found, Refusal):
-        raise ReferenceRefused(
-            f"the reference cannot be elaborated ({found.stage}): {found.detail}"
-        )
+        kind = SandboxError if passing(found) else ReferenceRefused
+        raise kind(f"the reference cannot be elaborated ({found.stage}): {found.detail}")
     if wrong := ports_differ(found.ports, reference.ports):
         raise ReferenceRefused(f"the reference has other ports than it says: {wrong}")
     return found

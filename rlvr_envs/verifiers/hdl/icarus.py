@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from rlvr_envs.core.errors import SandboxError, ToolchainMissing
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.sandboxes.base import Job, Limits, RunStatus
+from rlvr_envs.sandboxes.base import Job, Limits, Result, RunStatus
 from rlvr_envs.sandboxes.languages import find_tool
 from rlvr_envs.sandboxes.shared import shared_sandbox
 from rlvr_envs.verifiers.hdl.interface import Port, Reference
@@ -40,11 +40,13 @@ class Trace:
             order of the reference's ports; fewer where the run did not come to its end.
         fault: why there is none, or not all of it.
         compiled: whether Icarus could read the source.
+        slow: whether that is for its CPU time.
     """
 
     rows: tuple[tuple[str, ...], ...]
     fault: str = ""
     compiled: bool = True
+    slow: bool = False
 
 
 def available() -> bool:
@@ -128,7 +130,15 @@ def difference(gold: Trace, gate: Trace, reference: Reference) -> str:
 
 @lru_cache(maxsize=64)
 def _reference_trace(reference: Reference) -> Trace:
-    return run(reference.source, reference)
+    """Return the trace of a reference, which is kept; one that takes too long is not.
+
+    Raises:
+        SandboxError: the sandbox failed, or the reference took too long.
+    """
+    trace = run(reference.source, reference)
+    if trace.slow:
+        raise SandboxError(f"simulating the reference took too long: {trace.fault}")
+    return trace
 
 
 def run(source: str, reference: Reference) -> Trace:
@@ -153,18 +163,24 @@ def run(source: str, reference: Reference) -> Trace:
         collect=(_TRACE,),
     )
     result = shared_sandbox().run(job)
-    if result.status is RunStatus.SANDBOX_ERROR:
+    if result.status in (RunStatus.SANDBOX_ERROR, RunStatus.WALL_TIMEOUT):  # nothing here sleeps
         raise SandboxError(f"the simulation did not run: {result.detail}")
     if result.status is RunStatus.COMPILE_ERROR:
         said = result.stderr.decode(errors="replace") or result.detail
-        return Trace((), said.strip()[:_MOST_DETAIL], compiled=False)
+        slow = ran_out(result, job.compile_limits)
+        return Trace((), said.strip()[:_MOST_DETAIL], compiled=False, slow=slow)
     text = result.files.get(_TRACE, b"").decode("ascii", "replace")
     widths = [port.width for port in reference.ports if port.direction == "output"]
     rows = [tuple(line.split(" ")) for line in text.split("\n")]
     whole = [row for row in rows if [len(word) for word in row] == widths]
     wanted = RUNS * CYCLES * _looks(reference)
     fault = "" if len(whole) == wanted else f"the simulation does not end: {result.detail}"
-    return Trace(tuple(whole[:wanted]), fault)
+    return Trace(tuple(whole[:wanted]), fault, slow=ran_out(result, _LIMITS))
+
+
+def ran_out(result: Result, limits: Limits) -> bool:
+    """Return whether a run, or a compiler's, was ended for its CPU time."""
+    return result.status is RunStatus.CPU_TIMEOUT or result.cpu_s > limits.cpu_s
 
 
 def stimuli(reference: Reference) -> str:

@@ -130,7 +130,8 @@ def _run(engine: Engine, joined: Miter) -> Result:
         collect=(_SWEPT, _RUN),
     )
     result = hdl_sandbox().run(job)
-    if result.status is RunStatus.SANDBOX_ERROR or result.exit_code == 127:
+    ours = (RunStatus.SANDBOX_ERROR, RunStatus.WALL_TIMEOUT)  # nothing in a proof sleeps
+    if result.status in ours or result.exit_code == 127:
         raise SandboxError(f"the proof did not run: {result.detail}")
     return result
 

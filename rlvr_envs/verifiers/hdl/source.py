@@ -24,7 +24,7 @@ class Refusal:
 
     Attributes:
         stage: forbidden, compile, unsupported (legal, but not to be synthesised here), resource,
-            or fault (ours or the machine's: never scored).
+            timeout (of CPU time), or fault (ours or the machine's: never scored).
         detail: a sentence for whoever wrote the source.
     """
 

@@ -16,7 +16,7 @@ a moment later, which reads those that are assigned at once.
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rlvr_envs.core.errors import SandboxError
@@ -26,14 +26,12 @@ from rlvr_envs.sandboxes.shared import shared_sandbox
 from rlvr_envs.verifiers.hdl.bench_text import PLACE, Bench, BenchRefused, failures
 from rlvr_envs.verifiers.hdl.elaborate import Refusal, rewrite
 from rlvr_envs.verifiers.hdl.equivalence import ports_differ
-from rlvr_envs.verifiers.hdl.icarus import require
+from rlvr_envs.verifiers.hdl.icarus import ran_out, require
 from rlvr_envs.verifiers.hdl.interface import Port
 from rlvr_envs.verifiers.hdl.judge import refused
 
-# Nothing in a simulation waits: what stands still does so for the machine's sake.
 _LIMITS = Limits(
     cpu_s=6.0,
-    wall_s=80.0,
     memory_mib=512,
     file_mib=32,
     disk_mib=64,
@@ -46,7 +44,8 @@ _SHOWN = 3  # lines of a testbench that a verdict quotes
 _UNKNOWN = (0, 1)  # what an answer's x and z are shown as, in a run each
 _NOISE = 3
 _CORE = f"core_{PLACE}"  # what a design is called inside its wrapper
-# The ends that the testbench or the design under test caused; all others are the machine's.
+# The ends that the testbench or the design under test caused; all others are the machine's, since
+# nothing in a simulation sleeps.
 _ENDLESS = (RunStatus.CPU_TIMEOUT, RunStatus.MEMORY, RunStatus.OUTPUT_LIMIT, RunStatus.FILE_LIMIT)
 
 
@@ -60,6 +59,7 @@ class _Run:
         passed: whether it ended, said that all is well, and nothing else.
         failed: what it said of failures, the first lines of it.
         fault: why it did not run at all, or not to its end.
+        slow: whether that is for its CPU time.
     """
 
     compiled: bool
@@ -67,6 +67,7 @@ class _Run:
     passed: bool
     failed: tuple[str, ...] = ()
     fault: str = ""
+    slow: bool = False
 
 
 def judge_by_bench(
@@ -117,14 +118,15 @@ def check_bench(bench: Bench, top: str, ports: tuple[Port, ...]) -> None:
     Raises:
         BenchRefused: it does not compile, one of them looks right, or none is said to be wrong.
         ToolchainMissing: Icarus is not installed.
-        SandboxError: the machine could not do it.
+        SandboxError: the machine could not do it, or not in time.
     """
     require()
-    told = False
+    told = slow = False
     fault = ""
     for name, body in _wrong_modules(ports):
         found = _run(_wrapped(body, top, ports, 0, frozenset()), bench)
-        if not found.compiled:
+        slow |= found.slow
+        if not found.compiled and not found.slow:
             raise BenchRefused(f"its testbench does not compile in Icarus: {found.fault}")
         if found.passed:
             raise BenchRefused(f"its testbench lets a module pass whose outputs are {name}")
@@ -132,7 +134,8 @@ def check_bench(bench: Bench, top: str, ports: tuple[Port, ...]) -> None:
         fault = fault or found.fault
     if not told:
         why = f": {fault}" if fault else ""
-        raise BenchRefused(f"its testbench never says that a wrong module fails, and ends{why}")
+        kind = SandboxError if slow else BenchRefused
+        raise kind(f"its testbench never says that a wrong module fails, and ends{why}")
 
 
 def _why_wrong(found: _Run) -> str:
@@ -178,12 +181,13 @@ def _run(design: str, bench: Bench) -> _Run:
     result = shared_sandbox().run(job)
     if result.status is RunStatus.COMPILE_ERROR:
         said = result.stderr.decode(errors="replace").replace(nonce, "") or result.detail
-        return _Run(False, False, False, (), said.strip()[:_MOST_DETAIL])
+        slow = ran_out(result, job.compile_limits)
+        return _Run(False, False, False, (), said.strip()[:_MOST_DETAIL], slow)
     own = result.ok or result.status is RunStatus.NONZERO_EXIT  # $fatal exits with 1
-    slow = result.status is RunStatus.WALL_TIMEOUT and result.cpu_s > _LIMITS.cpu_s / 2
-    if not (own or slow or result.status in _ENDLESS):
+    if not own and result.status not in _ENDLESS:
         raise SandboxError(f"the simulation did not run: {result.detail}")
-    return _heard(result.stdout.decode(errors="replace"), nonce, bench, own, result.detail)
+    heard = _heard(result.stdout.decode(errors="replace"), nonce, bench, own, result.detail)
+    return replace(heard, slow=ran_out(result, _LIMITS))
 
 
 def _heard(output: str, nonce: str, bench: Bench, ended: bool, fault: str) -> _Run:

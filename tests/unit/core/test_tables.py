@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
-from rlvr_envs.core.tables import entries
+from rlvr_envs.core.tables import Refused, RowFile, RowFiles, entries
 
 
 def test_bad_lines_are_faults_and_the_rest_is_read(tmp_path):
@@ -73,3 +73,43 @@ def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path, monkeypatch):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(DependencyError, match="need pyarrow: pip install 'pyarrow>="):
         list(entries(tmp_path / "a.parquet"))
+
+
+class Asker:
+    """Stands for a task."""
+
+
+def reader(tmp_path, *refused):
+    """Return what reads a file of one row, and the list that counts how often it did."""
+    calls = []
+
+    def read():
+        calls.append(None)
+        return RowFile(tmp_path, ("row",), refused)
+
+    return read, calls
+
+
+def test_a_file_is_remembered_for_its_key_and_only_so_many_are(tmp_path):
+    files, (read, calls) = RowFiles(most=2), reader(tmp_path, Refused("a:1", "it is no row"))
+    for key, count in (("a", 1), ("a", 1), ("b", 2), ("c", 3), ("c", 3), ("a", 4)):
+        files.find(Asker(), key, read, lenient=True)
+        assert len(calls) == count
+    with pytest.raises(ConfigError, match="it is no row"):
+        files.find(Asker(), "a", read, lenient=False)
+    assert len(calls) == 4
+
+
+def test_what_the_machine_failed_on_is_remembered_only_while_in_use(tmp_path):
+    files, (read, calls) = RowFiles(), reader(tmp_path, Refused("a:1", "too slow", passing=True))
+    first, second = Asker(), Asker()
+    assert files.find(first, "a", read, lenient=True) is files.find(second, "a", read, lenient=True)
+    del first
+    files.find(second, "a", read, lenient=True)
+    assert len(calls) == 1
+    with pytest.raises(ConfigError, match="too slow"):
+        files.find(second, "a", read, lenient=False)
+    assert len(calls) == 2
+    del second
+    files.find(Asker(), "a", read, lenient=True)
+    assert len(calls) == 3

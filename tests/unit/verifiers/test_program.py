@@ -367,3 +367,25 @@ def test_missing_results_are_a_fault_and_not_a_pass(monkeypatch):
     sandbox = Short(*(wrote(str(n)) for n in range(1, 7)))
     monkeypatch.setattr(program, "shared_sandbox", lambda: sandbox)
     assert stdio("", NUMBERS).status is Status.VERIFIER_ERROR
+
+
+WORKS = "import time\nwhile time.process_time() < 0.7: pass\nprint(1)"
+SLEEPS = "import time\ntime.sleep(600)"
+NARROW = Limits(cpu_s=1.0, wall_s=0.5)
+
+
+def test_a_program_that_works_longer_than_it_may_sleep_is_right():
+    assert judge_stdio(WORKS, "python", [StdioTest("", "1")], limits=NARROW).score == 1.0
+
+
+@pytest.mark.parametrize("reward", ["all", "fraction"])
+def test_a_program_that_sleeps_is_wrong_and_scored(reward):
+    verdict = judge_stdio(SLEEPS, "python", [StdioTest("", "1")], limits=NARROW, reward=reward)
+    assert (verdict.status, verdict.scored) == (Status.WRONG, True)
+    assert "waited too long" in verdict.detail
+
+
+def test_a_program_that_the_machine_does_not_let_work_is_not_scored(monkeypatch):
+    monkeypatch.setattr("rlvr_envs.sandboxes.base.STARVED", 1e-9)
+    verdict = judge_stdio(WORKS, "python", [StdioTest("", "1")], limits=NARROW)
+    assert (verdict.status, verdict.scored) == (Status.VERIFIER_ERROR, False)

@@ -12,9 +12,11 @@ import pytest
 import rlvr_envs
 from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.core.verdict import Status
+from rlvr_envs.envs.code import _code_file
 from rlvr_envs.envs.code._assertions import NotData, read_tests
 from rlvr_envs.envs.code._layouts import NotARow, read_row
 from rlvr_envs.envs.code.code_dataset import CodeDatasetConfig, CodeDatasetTask
+from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program_values import read
 
 ID = "rlvr/CodeDataset-v0"
@@ -213,6 +215,19 @@ def test_calls_of_test_code_are_recorded_only_where_that_is_allowed(tmp_path):
     row["canonical_solution"] = "    return [n]\n"
     with pytest.raises(ConfigError, match="no results: it raised AssertionError"):
         len(task(write(tmp_path / "b.jsonl", [row]), run_solutions=True))
+
+
+def test_a_solution_that_took_too_long_is_run_again(tmp_path, monkeypatch):
+    slow = "    import time\n    while time.process_time() < 0.4: pass\n    return [n, n]\n"
+    rows = [HUMANEVAL, EVALPLUS_RAW | {"canonical_solution": slow}]
+    path = write(tmp_path / "a.jsonl", rows)
+    with monkeypatch.context() as machine:
+        machine.setattr(_code_file, "_RUN_LIMITS", Limits(cpu_s=0.1))
+        with pytest.raises(ConfigError, match=r"a.jsonl:2: .* now at least: .* 0.1 s of CPU time"):
+            len(task(path, run_solutions=True))
+        assert len(task(path, run_solutions=True, on_bad_row="skip")) == 1
+    assert len(task(path, run_solutions=True, on_bad_row="skip")) == 2
+    assert len(task(path, run_solutions=True)) == 2
 
 
 def test_an_mbpp_row_of_loops_is_recorded(tmp_path):

@@ -10,11 +10,12 @@ import pytest
 import rlvr_envs
 from rlvr_envs.core.errors import ConfigError, ToolchainMissing
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog import verilog_dataset
+from rlvr_envs.envs.verilog import _dataset_reference, verilog_dataset
 from rlvr_envs.envs.verilog._dataset_layouts import NotARow, modules, read_row, top_of
 from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
 from rlvr_envs.envs.verilog.verilog_dataset import VerilogDatasetConfig, VerilogDatasetTask
 from rlvr_envs.verifiers.hdl import equivalence, icarus
+from rlvr_envs.verifiers.hdl.elaborate import Refusal, elaborate_once
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.prove import Proof
@@ -348,6 +349,31 @@ def test_a_reference_that_the_machine_could_not_read_is_no_verdict(monkeypatch):
     found = VerilogDatasetTask(VerilogDatasetConfig())
     problem = verilog_dataset.VerilogDatasetProblem("?", "m", golden="module m(; endmodule")
     assert not found.verify(problem, CODE).scored
+
+
+def test_a_row_whose_reference_took_too_long_is_tried_again(monkeypatch, tmp_path):
+    slow = CODE.replace("a & b", "a ^ b")
+    path = write(tmp_path / "a.jsonl", [PLAIN, {"prompt": ASKED, "reference": slow}])
+
+    def late(source, *args, **kwargs):
+        if source == slow:
+            return Refusal("fault", "elaborating the design takes too much (30 s of CPU time)")
+        return elaborate_once(source, *args, **kwargs)
+
+    with monkeypatch.context() as machine:
+        machine.setattr(_dataset_reference, "elaborate_once", late)
+        skipping = task(path, on_bad_row="skip")
+        assert len(skipping) == 1
+        told = r"a.jsonl:2: the machine could not check it, now at least: .*30 s.*\"skip\""
+        with pytest.raises(ConfigError, match=told):
+            len(task(path))
+        unchecked = task(path, check_references=False)
+        assert not unchecked.verify(unchecked.problem_at(1), slow).scored
+    assert len(task(path)) == 2
+    assert len(task(path, on_bad_row="skip")) == len(skipping) == 1  # numbers stay, while in use
+    del skipping
+    assert len(task(path, on_bad_row="skip")) == 2
+    assert unchecked.verify(unchecked.problem_at(1), slow).score == 1.0
 
 
 LATE = """module late(input clk, input rst, output y);

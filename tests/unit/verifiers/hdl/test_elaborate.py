@@ -1,5 +1,6 @@
 """From source texts to netlists: hostile ones end in a refusal, honest ones mean what they say."""
 
+import dataclasses
 import importlib.util
 import json
 import os
@@ -12,6 +13,7 @@ import pytest
 
 from rlvr_envs.cli import doctor
 from rlvr_envs.core.errors import ConfigError, DependencyError, SandboxUnavailable
+from rlvr_envs.core.verdict import Status
 from rlvr_envs.sandboxes.base import Result, RunStatus
 from rlvr_envs.verifiers.hdl import elaborate as module
 from rlvr_envs.verifiers.hdl import sandbox as hdl_sandbox_module
@@ -23,6 +25,7 @@ from rlvr_envs.verifiers.hdl.elaborate import (
     elaborate_once,
 )
 from rlvr_envs.verifiers.hdl.interface import Port
+from rlvr_envs.verifiers.hdl.judge import refused
 from rlvr_envs.verifiers.hdl.sandbox import abc_path, hdl_sandbox, tools
 from rlvr_envs.verifiers.hdl.source import Source
 
@@ -697,15 +700,45 @@ def test_faults_are_ours_and_not_remembered(monkeypatch):
     assert broken.results == []
 
 
+UNSYNTHESISABLE = Result(
+    status=RunStatus.NONZERO_EXIT,
+    stderr=b"ERROR: the strict front end cannot do it",
+    files={"stage": b"synthesis"},
+)
+
+
+@pytest.mark.parametrize("before", [(), (UNSYNTHESISABLE,)])
+def test_a_reference_that_takes_too_long_is_our_fault_and_tried_again(monkeypatch, before):
+    """Of an answer it is wrong, whichever of the two front ends takes too long."""
+    source = f"{CELL} assign y = a; endmodule // of a slow machine, after {len(before)}"
+    late = Result(status=RunStatus.CPU_TIMEOUT, cpu_s=31.0)
+    with monkeypatch.context() as slow:
+        slow.setattr(module, "hdl_sandbox", lambda: broken)
+        broken = Broken(*before, late)
+        refusal = elaborate(source, "TopModule")
+        assert refused(refusal).status is Status.WRONG
+        broken = Broken(*before, late)
+        assert elaborate_once(source, "TopModule") == dataclasses.replace(refusal, stage="fault")
+    assert isinstance(elaborate_once(source, "TopModule"), Netlist)
+
+
+def test_a_reference_that_is_refused_for_its_text_is_remembered(monkeypatch):
+    source = f"{CELL} assign y = ; endmodule // of a dataset"
+    found = elaborate_once(source, "TopModule")
+    assert found.stage == "compile"
+    monkeypatch.setattr(module, "_run", None)
+    assert elaborate_once(source, "TopModule") is found
+
+
 @pytest.mark.parametrize(
     ("result", "stage"),
     [
         (Result(status=RunStatus.WALL_TIMEOUT, cpu_s=0.1), "fault"),
         (Result(status=RunStatus.WALL_TIMEOUT, cpu_s=4.0), "fault"),
-        (Result(status=RunStatus.CPU_TIMEOUT, cpu_s=5.0), "resource"),
+        (Result(status=RunStatus.CPU_TIMEOUT, cpu_s=5.0), "timeout"),
         (Result(status=RunStatus.MEMORY, cpu_s=0.5, peak_memory_mib=1024), "resource"),
         (Result(status=RunStatus.SIGNAL, signal=signal.SIGKILL, cpu_s=2.1), "fault"),
-        (Result(status=RunStatus.SIGNAL, signal=signal.SIGKILL, cpu_s=4.9), "resource"),
+        (Result(status=RunStatus.SIGNAL, signal=signal.SIGKILL, cpu_s=4.9), "timeout"),
         (Result(status=RunStatus.SIGNAL, signal=signal.SIGSEGV), "unsupported"),
         (Result(status=RunStatus.OK), "fault"),
         (

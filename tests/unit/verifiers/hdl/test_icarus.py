@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from rlvr_envs.core.errors import ToolchainMissing
-from rlvr_envs.core.verdict import Status
+from rlvr_envs.core.verdict import Status, Verdict
+from rlvr_envs.sandboxes.base import Result, RunStatus
 from rlvr_envs.verifiers.hdl import icarus
 from rlvr_envs.verifiers.hdl.icarus import CYCLES, RUNS, Trace, bench, cosimulate, difference, run
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
@@ -118,6 +119,42 @@ def test_a_run_that_does_not_come_to_its_end_is_a_difference(text, monkeypatch):
     gold, gate = run(AND.source, AND), run(body(AND, f"assign y = a & b; {text}"), AND)
     assert gate.compiled
     assert "does not end" in difference(gold, gate, AND)
+
+
+RIGHT = Verdict.correct("it is equivalent", proved=1.0)
+SLEPT = Result(status=RunStatus.WALL_TIMEOUT, cpu_s=0.1, detail="it slept or waited")
+SLOW = Result(status=RunStatus.CPU_TIMEOUT, cpu_s=5.1, detail="it used more than 5 s")
+SLOW_COMPILER = Result(status=RunStatus.COMPILE_ERROR, cpu_s=10.1, detail="it does not compile")
+
+
+@needs_icarus
+@pytest.mark.parametrize("result", [SLEPT, SLOW, SLOW_COMPILER])
+def test_a_reference_that_takes_too_long_is_no_verdict_and_is_tried_again(result, monkeypatch):
+    class Slow:
+        def run(self, job):
+            return result
+
+    icarus.require()
+    icarus._reference_trace.cache_clear()
+    with monkeypatch.context() as slow:
+        slow.setattr(icarus, "shared_sandbox", Slow)
+        assert cosimulate(AND.source, AND, RIGHT).status is Status.VERIFIER_ERROR
+    assert cosimulate(AND.source, AND, RIGHT).status is Status.CORRECT
+
+
+@needs_icarus
+@pytest.mark.parametrize(
+    ("result", "status"),
+    [(SLEPT, Status.VERIFIER_ERROR), (SLOW, Status.WRONG), (SLOW_COMPILER, Status.WRONG)],
+)
+def test_an_answer_that_takes_too_long_is_wrong(result, status, monkeypatch):
+    class Slow:
+        def run(self, job):
+            return result
+
+    assert cosimulate(AND.source, AND, RIGHT).status is Status.CORRECT  # keeps the reference's
+    monkeypatch.setattr(icarus, "shared_sandbox", Slow)
+    assert cosimulate(AND.source, AND, RIGHT).status is status
 
 
 def test_a_difference_names_the_step_and_the_port():

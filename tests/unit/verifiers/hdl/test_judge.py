@@ -4,9 +4,11 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.verdict import Status
+from rlvr_envs.verifiers.hdl import equivalence
 from rlvr_envs.verifiers.hdl import judge as judge_module
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.judge import COMPILES, OUTPUTS, PORTS, judge
+from rlvr_envs.verifiers.hdl.source import Refusal
 
 HEAD = "module TopModule(input clk, input rst_n, input go, output reg [4:0] n, output last);\n"
 BODY = (
@@ -116,6 +118,14 @@ def test_a_failing_sandbox_is_not_the_answer_s_fault(monkeypatch):
     monkeypatch.setattr(judge_module, "decide", fails)
     verdict = judge(AND.source, AND)
     assert (verdict.status, verdict.scored) == (Status.VERIFIER_ERROR, False)
+
+
+def test_a_reference_that_takes_too_long_is_not_the_answer_s_fault(monkeypatch):
+    late = Refusal("fault", "elaborating the design takes too much")
+    monkeypatch.setattr(equivalence, "elaborate_once", lambda *args, **kwargs: late)
+    verdict = judge(AND.source, AND)
+    assert (verdict.status, verdict.scored) == (Status.VERIFIER_ERROR, False)
+    assert "takes too much" in verdict.detail
 
 
 def test_rewards_are_named():

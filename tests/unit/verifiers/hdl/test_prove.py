@@ -169,6 +169,7 @@ def test_a_run_is_cut_where_it_first_shows(circuit, monkeypatch):
     "result",
     [
         {"status": RunStatus.SANDBOX_ERROR, "detail": "the slot is gone"},
+        {"status": RunStatus.WALL_TIMEOUT, "detail": "it slept or waited"},
         {"status": RunStatus.NONZERO_EXIT, "exit_code": 127},
     ],
 )
