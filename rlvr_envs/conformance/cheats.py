@@ -89,7 +89,7 @@ def _says(text: str, words: str) -> bool:
 def guessing_does_not_pay(subject: Subject) -> None:
     """The best constant answer, chosen on some problems, earns little on others."""
     subject.needs_generator()
-    count = subject.count(360)
+    count = subject.count(240)
     seen = list(subject.draw_answered(count, levels=(3,)))
     chosen, judged = seen[: count // 2], seen[count // 2 :]
     constant = Counter(str(drawn.reference) for drawn in chosen).most_common(1)[0][0]
