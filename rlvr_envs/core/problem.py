@@ -56,7 +56,7 @@ def to_json(value: Any) -> Any:
     raise TypeError(f"a problem may not hold a {type(value).__name__}: {value!r}")
 
 
-def hidden_fields(cls: type[Any]) -> list[str]:
+def hidden_fields(cls: Any) -> list[str]:
     """Return the names of the fields that `hidden` declares in a problem's class."""
     return [name for name, secret in _fields(cls) if secret]
 
