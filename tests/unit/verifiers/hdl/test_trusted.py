@@ -57,6 +57,13 @@ def test_an_untrusted_reference_that_prints_is_our_fault():
         ("assign y = $signed(a) + $clog2(4);", "assign y = $signed(a) + $clog2(4);"),
         ("$display // not ( yet\n (a);", "\n;"),
         ("$finish", ""),
+        ("$finish(1)(b); f(c)", "(b); f(c)"),
+        ("$display(a) b (c) d", "b (c) d"),
+        ("$display((a) + (b), (c)) d;", "d;"),
+        ("$finish (* keep *) b (c);", "b (c);"),
+        ("$display((* keep *) a) b;", "b;"),
+        ("$finish // one\n /* two */ (0) // three\n ; (d)", "\n// three\n; (d)"),
+        ("$display(a);$display(b);(c)", ";;(c)"),
     ],
 )
 def test_calls_that_print_are_cut_out_and_lines_stay(text, left):
