@@ -50,7 +50,9 @@ def test_normalise(text: str, clean: str) -> None:
 def test_plain_words_and_enumerations() -> None:
     assert plain_words(r"\text{ An Ellipse. }") == "ellipse"
     assert drop_enumeration("(1) 5; (2) 7") == "5, 7"
-    for kept in ("(1)(2)", "(a)+(b)", "(1) 5; (3) 7", "(2) 5"):
+    assert drop_enumeration("(a) x, (b) y. (c) z") == "x, y, z"
+    assert drop_enumeration(r"\text{(1)} 5 \text{(2)} 7") == "5, 7"
+    for kept in ("(1)(2)", "(a)+(b)", "(1) 5; (3) 7", "(2) 5", "(1) x + (2) y", "x (1) 5; (2) 7"):
         assert drop_enumeration(kept) == kept
 
 
