@@ -19,7 +19,7 @@ TYPED := rlvr_envs/core rlvr_envs/agents $(dir $(wildcard rlvr_envs/envs/*/__ini
 # Where a process may use little CPU time the build is killed, and goes on from its cache.
 CACHED := $(BIN)/zensical build --strict -f mkdocs.yml
 
-.PHONY: help demo test test-sandboxes test-all check docs bench clean
+.PHONY: help demo test test-sandboxes test-all mutants check docs bench clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -76,6 +76,9 @@ test-sandboxes: $(SANDBOX_READY)  ## only what runs programs: sandboxes, languag
 
 test-all: $(READY)  ## every test
 	$(BIN)/python scripts/run_tests.py -n 2
+
+mutants: $(READY)  ## measure which small faults in core and verifiers the tests notice (ARGS="--seed 1")
+	$(BIN)/python scripts/mutants.py $(ARGS)
 
 check: $(READY)  ## what CI checks before the tests: format, lint, types, imports, docs
 	$(BIN)/ruff format --check .
