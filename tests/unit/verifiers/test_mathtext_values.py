@@ -13,7 +13,7 @@ from rlvr_envs.verifiers.mathtext.nodes import Call, Node, Num, Sym
 from rlvr_envs.verifiers.mathtext.numeric import Digits, Floats, Program, Undefined, evaluate
 from rlvr_envs.verifiers.mathtext.reader import read
 from rlvr_envs.verifiers.mathtext.values import Opaque, Scalar
-from rlvr_envs.verifiers.symbolic import judge_math
+from rlvr_envs.verifiers.symbolic import compile_gold, judge_math
 
 
 def expr(text: str) -> Node:
@@ -427,3 +427,32 @@ def test_symbols_may_spell_a_unit() -> None:
     assert (found[0].value, found[1]) == (6, {"m": 2, "s": -2})
     for text in ("m s", "6", "6 (m+s)", "6 m^x"):
         assert units.spelled_in_symbols(expr(text)) is None
+
+
+def test_what_has_no_digits_stays_open() -> None:
+    # Zero to a power has no value over fifty complex digits, though floats have one.
+    left = expr(r"i + (\sqrt{2}-\sqrt{2})^2")
+    assert identity.same(left, expr("i")) is None
+    assert identity.same(left, expr("i+1")) is not True
+
+
+@pytest.mark.parametrize(
+    "text", [r"\sqrt\lfloor 2 \rfloor", r"x^\text{a}", r"\frac\begin{pmatrix}1\end{pmatrix}2", "x^"]
+)
+def test_an_argument_is_a_group_or_one_factor(text: str) -> None:
+    found = read(text)
+    assert isinstance(found, Opaque)
+    assert found.reason.startswith("expected an argument before")
+
+
+def test_a_gold_for_the_second_reader_alone() -> None:
+    compiled = compile_gold(r"\sum_{k=1}^{n} k")
+    assert (compiled.verifiable, compiled.declared, compiled.answer_type) == (
+        True,
+        False,
+        "expression",
+    )
+    assert isinstance(compiled.value, Opaque)
+    assert not compiled.hopeless
+    for text in ("{", r"\sum_{k} {", "???"):
+        assert not compile_gold(text).verifiable
