@@ -40,7 +40,9 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "mutants"
 SCORE = ROOT / "benchmarks" / "results" / "mutation_score.json"
 AREAS = ("rlvr_envs/core", "rlvr_envs/verifiers")
-GROUPS = tomllib.loads((ROOT / "tests/mutation/groups.toml").read_text())["group"]
+GROUPS: list[dict[str, str]] = tomllib.loads((ROOT / "tests/mutation/groups.toml").read_text())[
+    "group"
+]
 EQUIVALENT = tomllib.loads((ROOT / "tests/mutation/equivalent.toml").read_text())["mutant"]
 # Nothing tells ``==`` None from ``is`` None, and only the interpreter's caches ``is`` from ``==``.
 ALIKE = ("Eq_Is", "NotEq_IsNot", "Is_Eq", "IsNot_NotEq")
@@ -65,18 +67,14 @@ def main() -> None:
         session.unlink(missing_ok=True)
     database = WorkDB(session, WorkDB.Mode.create)
     drawn = {item.job_id: item for item in draw(options.sample, options.seed)}
-    database.add_work_items(drawn[job] for job in drawn.keys() - ids(database))
+    known = {item.job_id for item in database.work_items}
+    database.add_work_items(item for job, item in drawn.items() if job not in known)
     killed = {job for job, result in database.results if result.is_killed}
     pending = [item for job, item in drawn.items() if job not in killed]
     for job, result in judge(pending, options.workers):
         database.set_result(job, result)
         print(outcome(result), *place(drawn[job].mutations[0]), flush=True)
     report([(drawn[job], result) for job, result in database.results if job in drawn], options)
-
-
-def ids(database: WorkDB) -> set[str]:
-    """Return the mutants that a session has."""
-    return {item.job_id for item in database.work_items}
 
 
 def draw(size: int, seed: int) -> list[WorkItem]:
@@ -86,7 +84,7 @@ def draw(size: int, seed: int) -> list[WorkItem]:
     cosmic_ray.commands.init(modules, everything, {})
     lines = {path: path.read_text().splitlines() for path in modules}
     typed = {path: annotations(path) for path in modules}
-    places: dict[tuple[object, ...], list[MutationSpec]] = {}
+    places: dict[tuple[str, int, int, str], list[MutationSpec]] = {}
     for spec in (item.mutations[0] for item in everything.work_items):
         inside = any(first <= spec.start_pos < last for first, last in typed[spec.module_path])
         before = lines[spec.module_path][spec.start_pos[0] - 1][: spec.start_pos[1]]
@@ -111,9 +109,10 @@ def draw(size: int, seed: int) -> list[WorkItem]:
     return sample
 
 
-def place(spec: MutationSpec) -> tuple[object, ...]:
+def place(spec: MutationSpec) -> tuple[str, int, int, str]:
     """Return where a mutant is."""
-    return (str(spec.module_path), *spec.start_pos, spec.definition_name or "")
+    line, column = spec.start_pos
+    return str(spec.module_path), line, column, spec.definition_name or ""
 
 
 def annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
@@ -176,22 +175,20 @@ def judge(items: list[WorkItem], workers: int) -> Iterator[tuple[str, WorkResult
 
 
 def settle(trees: str) -> None:
-    """Give this worker a copy of the tree; bytecode is told by content, since mutants come fast."""
+    """Give this worker a copy of the tree, and go there."""
     tree = Path(trees) / str(os.getpid())
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    for name in subprocess.run(listed, capture_output=True, check=True, text=True).stdout.split(
-        "\0"
-    ):
+    names = subprocess.run(listed, capture_output=True, check=True, text=True).stdout.split("\0")
+    for name in names:
         if name.startswith(("rlvr_envs/", "tests/", "pyproject.toml")) and Path(name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(name, tree / name)
     os.chdir(tree)
+    # Bytecode that is told by content: mutants come too fast for times.
     compiling = [sys.executable, "-m", "compileall", "-qq", "--invalidation-mode", "checked-hash"]
     subprocess.run([*compiling, "rlvr_envs"], check=True)
-    os.environ |= {
-        "PYTHONPATH": str(tree),
-        "CI": "1",
-    }  # with CI, hypothesis draws the same each time
+    os.environ["PYTHONPATH"] = str(tree)
+    os.environ["CI"] = "1"  # hypothesis then draws the same each time
 
 
 def seconds(tests: str) -> float:
