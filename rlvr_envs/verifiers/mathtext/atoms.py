@@ -167,7 +167,8 @@ class AtomParser(Cursor, ABC):
 
     def _derivative(self) -> Node | None:
         r"""Read ``\frac{dy}{dx}`` as one unknown, not as a quotient of products."""
-        pieces, depth, groups, opened = [], 0, 0, 0
+        pieces: list[str] = []
+        depth, groups, opened = 0, 0, 0
         for token in self.tokens[self.at : self.at + 24]:
             if token.text == "{" and depth == 0:
                 opened = len(pieces)
