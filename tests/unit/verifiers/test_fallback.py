@@ -89,6 +89,7 @@ def test_a_worker_judges_sums() -> None:
         (r"\sum_{k=1}^{4} (k-k)", "0", True),
         (r"3+\sqrt{-4}", r"3+2\sqrt{-1}", True),
         (r"3+\sqrt{-4}", r"3-2\sqrt{-1}", False),
+        ("2", r"\{2\}", True),  # a set is no number that could be close
     ],
 )
 def test_the_worker_compares_numbers_by_their_difference(

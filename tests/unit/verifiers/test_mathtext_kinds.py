@@ -195,7 +195,9 @@ def test_regions_have_their_ends(
     assert [(one.from_, one.to, one.with_low, one.with_high) for one in found] == intervals
 
 
-@pytest.mark.parametrize("text", ["|x| < -1", "x^3 > 1", "1 > 2", "(1,2,3)", "x = 5"])
+@pytest.mark.parametrize(
+    "text", ["|x| < -1", r"\ln(3-x) + x > 1", "x^3 > 1", "1 > 2", "(1,2,3)", "x = 5"]
+)
 def test_other_relations_have_no_region(text: str) -> None:
     assert region_of(read(text)) is None
 

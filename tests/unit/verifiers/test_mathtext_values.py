@@ -288,6 +288,8 @@ def test_literals_are_bounded() -> None:
         ("2", r"\sqrt{4.1}", 0.02, True),
         ("2", r"\sqrt{4.1}", 0.01, False),
         ("0", r"\sqrt{2}-\sqrt{2}", 0.1, True),
+        ("0", r"\sqrt{2}\sqrt{3}-\sqrt{6}", 0.1, True),  # over fifty digits not quite 0
+        ("0", r"\pi-e", 0.1, False),
     ],
 )
 def test_what_a_decimal_stands_for(

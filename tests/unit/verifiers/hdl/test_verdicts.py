@@ -1,5 +1,6 @@
 """From what was found out about a design to a verdict and its words, with the tools left out."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -198,3 +199,26 @@ def test_long_messages_are_cut():
     assert elaborate._last_error("a\nERROR: one\nERROR: two\nb") == "two"
     assert elaborate._last_error("a") == "an error without a message"
     assert len(elaborate._last_error("ERROR: " + "x" * (2 * most))) == most
+
+
+@pytest.mark.parametrize(
+    ("diagnostics", "stderr", "stage", "words"),
+    [
+        ([], "ERROR: found logic loop in T", "compile", "the design has a combinational loop"),
+        ([], "ERROR: no such cell", "unsupported", "cannot be synthesised here: no such cell"),
+        ([error(2, "odd")], "", "unsupported", "cannot be synthesised here: design.sv:2:3: odd"),
+        (
+            [error(3, "unroll limit of 4000 exhausted")],
+            "",
+            "resource",
+            "design.sv:3:3: the loop runs too often to be unrolled",
+        ),
+        ([], "Traceback (most recent call last)\nValueError: x", "fault", "failed: ValueError: x"),
+    ],
+)
+def test_errors_of_the_tools_become_refusals(monkeypatch, diagnostics, stderr, stage, words):
+    monkeypatch.setattr(elaborate, "_stage", lambda result: "synthesis")
+    files = {"diagnostics.json": json.dumps(diagnostics).encode()}
+    found = elaborate._error(SOURCE, SimpleNamespace(stderr=stderr.encode(), files=files))
+    assert found.stage == stage
+    assert words in found.detail
