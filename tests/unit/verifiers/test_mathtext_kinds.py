@@ -168,6 +168,7 @@ def test_answers_that_do_not(gold: str, answer: str) -> None:
     ("text", "intervals"),
     [
         ("(1,2)", [(1, 2, False, False)]),
+        (r"x \in (1,2]", [(1, 2, False, True)]),
         ("[1,2)", [(1, 2, True, False)]),
         ("(1,2]", [(1, 2, False, True)]),
         ("x \\ge 1", [(1, math.inf, True, False)]),
