@@ -10,7 +10,7 @@ PLAYABLE := $(VENV)/.playable
 SANDBOXES := $(VENV)/.sandboxes
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-sandboxes test-all check docs bench clean
+.PHONY: help demo test test-sandboxes test-all mutants check docs bench clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -48,6 +48,9 @@ test-sandboxes: $(SANDBOXES)  ## only what depends on who runs it: sandboxes, la
 
 test-all: $(READY)  ## every test, on many more problems
 	$(BIN)/pytest -n auto --thorough
+
+mutants: $(READY)  ## measure which small faults in core and verifiers the tests notice (ARGS="--seed 1")
+	$(BIN)/python scripts/mutants.py $(ARGS)
 
 check: $(READY) docs  ## what CI checks before the tests: format, lint, types, imports, docs
 	$(BIN)/ruff format --check .

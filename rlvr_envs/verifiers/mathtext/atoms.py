@@ -167,19 +167,17 @@ class AtomParser(Cursor, ABC):
 
     def _derivative(self) -> Node | None:
         r"""Read ``\frac{dy}{dx}`` as one unknown, not as a quotient of products."""
-        pieces, depth, groups = [], 0, 0
+        pieces: list[str] = []
+        depth, groups, opened = 0, 0, 0
         for token in self.tokens[self.at : self.at + 24]:
+            if token.text == "{" and depth == 0:
+                opened = len(pieces)
             depth += {"{": 1, "}": -1}.get(token.text, 0)
             pieces.append(token.text)
             groups += token.text == "}" and depth == 0
             if groups == 2 or (depth <= 0 and token.text != "}"):
                 break
-        if groups != 2 or pieces[1] not in ("d", "partial") or "}" not in pieces[:-1]:
-            return None
-        middle = pieces.index("{", 1) if "{" in pieces[1:] else 0
-        second = len(pieces) - 1 - pieces[::-1].index("{")
-        start = second if "^" not in pieces[second - 1 : second] else middle
-        if pieces[start + 1 : start + 2] != [pieces[1]]:
+        if groups != 2 or pieces[1] not in ("d", "partial") or pieces[opened + 1] != pieces[1]:
             return None
         self.at += len(pieces)
         return Sym("".join(piece for piece in pieces if piece not in "{}"))

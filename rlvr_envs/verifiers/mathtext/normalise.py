@@ -214,7 +214,8 @@ def drop_enumeration(text: str) -> str:
         return text
     ends = [label.start() for label in labels[1:]] + [len(text)]
     parts = [text[label.end() : end].strip(" ,;.") for label, end in zip(labels, ends, strict=True)]
-    return ", ".join(parts) if all(any(c.isalnum() for c in part) for part in parts) else text
+    whole = all(any(c.isalnum() for c in part) and part[-1] not in "+-*/=^" for part in parts)
+    return ", ".join(parts) if whole else text
 
 
 _MODULUS = re.compile(

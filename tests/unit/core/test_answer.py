@@ -40,6 +40,18 @@ def found(label, text):
         (r"\boxed42", None),
         ("Put your final answer in \\boxed{}.", None),
         (", ".join(rf"\boxed{{{i}}}" for i in range(9)), None),
+        (", ".join(rf"\boxed{{{i}}}" for i in range(8)), "0, 1, 2, 3, 4, 5, 6, 7"),
+        (", ".join(rf"\boxed{{{i}}}" for i in range(9)) + r" so \boxed{9}", "9"),
+        (r"\boxed{0} so " + ", ".join(r"\boxed{1}" for _ in range(8)), "1"),
+        (r"\boxed{1} x \boxed{2}, \boxed{3}", "2, 3"),
+        (r"\boxed{1}, \boxed{}", None),
+        (r"\boxed{}, \boxed{1} or \boxed{2}", None),
+        (r"\boxed{a \boxed{b} c} or \fbox{d}", r"a \boxed{b} c, d"),
+        (r"\boxed{ a } \quad \text{or} \quad \boxed{ b }", "a, b"),
+        (r"\boxed{7} " + r"\boxed{" * 12, "7"),
+        (r"{\boxed{5}", "5"),
+        (r"\boxed{5} {", "5"),
+        (r"} \boxed{5}", "5"),
         (r"<think>\boxed{1}</think> so \boxed{2}", "2"),
         (r"<think>\boxed{1}</think> no idea", None),
         (r"\boxed{2} <think>\boxed{1}", "2"),
@@ -60,6 +72,9 @@ def test_boxed(text, answer):
         ("<answer>a</answer> and <answer>cut", "a"),
         ("<answer></answer>", None),
         ("</answer>a<answer>", None),
+        ("<answer>a</answer> </answer>", "a</answer>"),
+        ("</answer><answer>a", None),
+        ("x<answer> </answer>", None),
         ("a", None),
     ],
 )
@@ -77,8 +92,22 @@ def test_tag(text, answer):
         ("```python\nx = 1\n```\n```text\noutput\n```", "x = 1"),
         ("~~~python\nx = 1\n~~~", "x = 1"),
         ("````python\n```\ninner\n```\n````", "```\ninner\n```"),
+        ("```py\nx = 1\n```", "x = 1"),
+        ("```PYTHON3\nx = 1\n```", "x = 1"),
+        ("   ```python\nx = 1\n   ```", "x = 1"),
+        ("    ```python\nx = 1\n    ```", None),
+        ("```python title=a\nx = 1\n`````", "x = 1"),
+        ("```python\n\nx = 1\n\n```", "\nx = 1\n"),
+        ("````python\nx = 1\n```", None),
+        ("```python\nx = 1\n~~~", None),
+        ("```text\nx = 1\n```", None),
+        ("```\nx = 1\n```\n```\nx = 2\n```", "x = 2"),
+        ("```\nx = 1\n```\n```python\nx = 2\n```\n```\nx = 3\n```", "x = 2"),
+        ("```python\nx = 1\n```text\n```", "x = 1\n```text"),
+        ("``python\nx = 1\n``", None),
         ("```python\nx = 1", None),
         ("```python\n```", None),
+        ("```python\n \n```", None),
         ("x = 1", None),
     ],
 )
@@ -156,3 +185,38 @@ def test_unknown_formats_are_refused():
 def test_spoken_text():
     assert spoken("a<think>b</think>c") == "c"
     assert spoken("a<think>b") == "a"
+    assert spoken("a</think>b</think>c") == "c"
+    assert spoken("<think>a") == ""
+    assert spoken("a") == "a"
+
+
+@pytest.mark.parametrize(
+    ("answer", "fence"),
+    [("x", "```"), ("a ``` b", "````"), ("a ```` b", "`````"), ("a `` b", "```"), ("", "```")],
+)
+def test_a_fence_is_longer_than_those_in_the_answer(answer, fence):
+    assert answer_format("fenced:c++").wrap(answer) == f"{fence}c++\n{answer}\n{fence}"
+
+
+@pytest.mark.parametrize(
+    ("label", "reason"),
+    [
+        ("boxed", r"no complete \boxed{} was found"),
+        ("tag", "no complete <answer>...</answer> was found"),
+        ("json", "no complete JSON answer was found"),
+        ("fenced:go", "no complete ```go code block was found"),
+        ("raw", "the response is empty"),
+    ],
+)
+def test_a_reason_says_what_was_looked_for(label, reason):
+    assert answer_format(label).extract(" ") == (None, reason)
+    assert answer_format(label).label == label
+
+
+def test_an_empty_answer_is_told_from_none():
+    assert answer_format("tag").extract("<answer> </answer>").reason == "the answer tag is empty"
+    assert answer_format("fenced:go").extract("```go\n```").reason == "the code block is empty"
+    assert answer_format("boxed").extract(r"\boxed{ }").reason == r"the \boxed{} is empty"
+    spray = r"\boxed{1}" * 9
+    told = "more than 8 boxed answers stand side by side"
+    assert answer_format("boxed").extract(spray).reason == told

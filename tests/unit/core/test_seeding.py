@@ -68,3 +68,51 @@ def test_nonzero_and_pick():
 
 def test_problem_seeds_are_exact_in_json():
     assert all(0 <= draw_seed(stream("x", i)) < 2**53 for i in range(100))
+
+
+def golden():
+    return stream("golden", 1)
+
+
+@pytest.mark.parametrize(
+    ("high", "value"),
+    [
+        (-5, -5),
+        (0, -1),
+        (10, 7),
+        (2**32 - 6, 3316181549),  # the last span that one fraction covers
+        (2**32 - 5, 3316181550),
+        (2**40, 848942477931),
+        (2**62 - 6, 3560722830961306072),  # the last span that NumPy draws
+        (2**62 - 5, 251619206509472322),
+        (2**70, 1145471398858196510599),
+        (10**30, 689894588166595170952887508651),
+    ],
+)
+def test_an_integer_drawn_from_a_stream_never_changes(high, value):
+    assert integer(golden(), -5, high) == value
+
+
+def test_integers_drawn_from_a_stream_never_change():
+    assert integers(golden(), -5, 5, 7) == (3, 4, -1, -3, 2, 0, 4)
+    assert integers(golden(), -5, 5, 8) == (-1, 3, -4, 4, 0, -1, 3, -3)
+    assert integers(golden(), 0, 2**62 - 1, 8)[:2] == (3560722830961306077, 4044988645002313683)
+    assert integers(golden(), 0, 2**62, 8)[:2] == (251619206509472327, 4102359730162226452)
+
+
+def test_other_draws_from_a_stream_never_change():
+    rng = golden()
+    assert [nonzero(rng, 3) for _ in range(8)] == [-2, -3, 3, 2, -2, 3, -2, 1]
+    rng = golden()
+    assert "".join(pick(rng, "abcde") for _ in range(12)) == "decbdceadaeb"
+    rng = golden()
+    assert [draw_seed(rng) for _ in range(2)] == [6954536779221300, 7900368447270143]
+    assert fan_out(9, 3) == [9, 6857106746462810, 505496622318111]
+    assert fan_out(9, 1) == [9]
+
+
+def test_words_and_numbers_make_different_keys():
+    keys = [("a", "b"), ("ab",), (12,), (1, 2), ("12",), ("1", 2), ("a", 1, "b")]
+    drawn = [stream(*key).integers(0, 99, 3).tolist() for key in keys]
+    assert drawn[:4] == [[16, 5, 79], [36, 47, 19], [5, 58, 14], [54, 11, 40]]
+    assert len(set(map(tuple, drawn))) == len(keys)

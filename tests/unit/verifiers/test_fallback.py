@@ -114,6 +114,25 @@ def test_a_right_answer_that_takes_some_work_is_right() -> None:
     assert judge_math(gold, r"\frac{\pi^2}{4}").score == 1.0
 
 
+@pytest.mark.parametrize(
+    ("gold", "answer", "equal"),
+    [
+        (r"\sum_{k=1}^{4} k", "10", True),
+        (r"\sum_{k=1}^{4} (-k)", "-10", True),
+        (r"\sum_{k=1}^{4} k", "-10", False),
+        (r"\sum_{k=1}^{4} k", "11", False),
+        (r"\sum_{k=1}^{4} (k-k)", "0", True),
+        (r"3+\sqrt{-4}", r"3+2\sqrt{-1}", True),
+        (r"3+\sqrt{-4}", r"3-2\sqrt{-1}", False),
+        ("2", r"\{2\}", True),  # a set is no number that could be close
+    ],
+)
+def test_the_worker_compares_numbers_by_their_difference(
+    gold: str, answer: str, equal: bool
+) -> None:
+    assert fallback.equal_by_sympy(gold, answer) is equal
+
+
 def test_the_worker_calls_no_two_tiny_numbers_equal() -> None:
     assert fallback.equal_by_sympy(r"\frac{1}{2^{99}}", r"\frac{1}{2^{98}}") is False
     assert fallback.equal_by_sympy("x+y", "y+x") is True

@@ -50,7 +50,9 @@ def test_normalise(text: str, clean: str) -> None:
 def test_plain_words_and_enumerations() -> None:
     assert plain_words(r"\text{ An Ellipse. }") == "ellipse"
     assert drop_enumeration("(1) 5; (2) 7") == "5, 7"
-    for kept in ("(1)(2)", "(a)+(b)", "(1) 5; (3) 7", "(2) 5"):
+    assert drop_enumeration("(a) x, (b) y. (c) z") == "x, y, z"
+    assert drop_enumeration(r"\text{(1)} 5 \text{(2)} 7") == "5, 7"
+    for kept in ("(1)(2)", "(a)+(b)", "(1) 5; (3) 7", "(2) 5", "(1) x + (2) y", "x (1) 5; (2) 7"):
         assert drop_enumeration(kept) == kept
 
 
@@ -89,6 +91,11 @@ def test_read_gives_typed_values(text: str, kind: type) -> None:
         (r"3 \times 10^5", Form.LITERAL),
         (r"\frac{1}{2}", Form.QUOTIENT),
         (r"-1\frac{1}{2}", Form.QUOTIENT),
+        (r"3 \cdot \frac{1}{10}", Form.QUOTIENT),
+        (r"\frac{3}{7} \times 10^5", Form.QUOTIENT),
+        (r"\frac{3}{7} \cdot \frac{1}{10}", Form.COMPUTED),
+        (r"\frac{3}{7} \cdot 100", Form.COMPUTED),
+        ("3*100", Form.COMPUTED),
         ("1+1", Form.COMPUTED),
         ("2*3", Form.COMPUTED),
         ("2^3", Form.COMPUTED),

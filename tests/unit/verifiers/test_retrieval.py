@@ -193,6 +193,24 @@ def test_the_exact_set_in_any_writing_earns_full_marks(answer: str) -> None:
     assert names(answer, ENTITIES).score == 1.0
 
 
+def test_a_name_may_itself_begin_like_a_list_mark() -> None:
+    leagues = [["2. Bundesliga"], ["Bundesliga"]]
+    assert names("2. Bundesliga", leagues).parts["found"] == 1.0
+    assert names("2. Bundesliga, Bundesliga", leagues).score == 1.0
+    assert names("1. 2. Bundesliga\n2. Bundesliga", [["2. Bundesliga"]]).score == 1.0
+    assert names("2. Bundesliga", [["Bundesliga"]]).score == 1.0
+
+
+def test_a_name_with_several_breaks_is_read_wherever_it_stands() -> None:
+    islands = [["Turks, Caicos and Salt Cay"], ["Salt Cay"], ["Turks"]]
+    assert names("Turks, Caicos and Salt Cay", islands).parts["found"] == 1.0
+    assert names("Turks, Turks, Caicos and Salt Cay, Salt Cay", islands).score == 1.0
+    assert names("Salt Cay; Turks", islands[1:]).score == 1.0
+    assert names("Caicos and Salt Cay", islands).parts["named"] == 2.0
+    # More breaks than any form has are several names.
+    assert names("Turks,, Caicos and Salt Cay", islands).parts["found"] == 2.0
+
+
 def test_sets_are_graded_by_f1() -> None:
     verdict = names("Nan, Trinidad, Ben Orr, Ben Orr", ENTITIES)
     assert verdict.score == pytest.approx(2 * 2 / (3 + 3))

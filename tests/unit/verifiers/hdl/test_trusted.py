@@ -57,6 +57,13 @@ def test_an_untrusted_reference_that_prints_is_our_fault():
         ("assign y = $signed(a) + $clog2(4);", "assign y = $signed(a) + $clog2(4);"),
         ("$display // not ( yet\n (a);", "\n;"),
         ("$finish", ""),
+        ("$finish(1)(b); f(c)", "(b); f(c)"),
+        ("$display(a) b (c) d", "b (c) d"),
+        ("$display((a) + (b), (c)) d;", "d;"),
+        ("$finish (* keep *) b (c);", "b (c);"),
+        ("$display((* keep *) a) b;", "b;"),
+        ("$finish // one\n /* two */ (0) // three\n ; (d)", "\n// three\n; (d)"),
+        ("$display(a);$display(b);(c)", ";;(c)"),
     ],
 )
 def test_calls_that_print_are_cut_out_and_lines_stay(text, left):
@@ -99,3 +106,27 @@ def test_a_synchronous_reset_is_a_gate_like_any_other():
     found = elaborate(source, "T")
     assert isinstance(found, Netlist)
     assert found.resets == ()
+
+
+def test_a_macro_goes_on_behind_the_end_of_a_line():
+    bomb = "`define A0 a\n" + "".join(
+        f"`define A{n} \\\n `A{n - 1}+`A{n - 1}+ \\\n `A{n - 1}+`A{n - 1}\n" for n in range(1, 15)
+    )
+    refused = read_source(bomb + "module T(input a, output y); assign y = `A14; endmodule", "T")
+    assert "macros" in refused.detail
+    ended = "`define A x /* so\nit */\n`define B y\nmodule T; assign `A = `B; endmodule"
+    assert read_source(ended, "T").modules == ("T",)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("module T;\nwire a;\x07\nendmodule", "line 2: the source has a control character"),
+        ("module T;\n\n\x07\nendmodule", "line 3: the source has a control character"),
+        ("\x07", "line 1: the source has a control character"),
+        ("module T; wire foo; assign foo = `foo; endmodule", "line 1: `foo is neither a macro"),
+        ("`define A b\nmodule T; wire b = `b; endmodule", "line 2: `b is neither a macro"),
+    ],
+)
+def test_a_refusal_names_the_line_and_the_word(text, words):
+    assert read_source(text, "T").detail.startswith(words)

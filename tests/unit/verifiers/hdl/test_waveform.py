@@ -5,7 +5,13 @@ import pytest
 from rlvr_envs.verifiers.hdl.aig import Aig
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.simulate import Difference, exhaustive
-from rlvr_envs.verifiers.hdl.waveform import MOST_CHARACTERS, waveform
+from rlvr_envs.verifiers.hdl.waveform import (
+    MOST_CHARACTERS,
+    _Column,
+    _cut,
+    _fitting,
+    waveform,
+)
 
 CLOCKED = Reference(
     "",
@@ -154,3 +160,48 @@ def test_long_names_stay_different():
     titles = text.splitlines()[1].split()
     assert len(set(titles[:2])) == 2
     assert all(len(title) <= 24 for title in titles)
+
+
+def test_a_run_that_just_fits_is_shown_whole(circuit):
+    gold, gate = register(circuit, stuck=False), register(circuit, stuck=True)
+    twelve = waveform(gold, gate, CLOCKED, run(*[8] * 10, 4, 8))
+    assert "Only the last" not in twelve
+    assert [line.split()[0] for line in twelve.splitlines()[2:14]] == [str(n) for n in range(12)]
+    thirteen = waveform(gold, gate, CLOCKED, run(*[8] * 11, 4, 8))
+    assert "Only the last 12 cycles are shown." in thirteen
+    assert thirteen.splitlines()[2].split()[0] == "1"
+
+
+def test_several_wrong_bits_and_ports_are_listed():
+    bits = tuple(range(1, 9))
+    right = {"y": tuple(2 * bit for bit in bits), "z": (2,)}
+    wrong = {"y": tuple(2 * bit + 1 for bit in bits), "z": (3,)}
+    ports = (Port("a", "input", 8), Port("y", "output", 8), Port("z", "output"))
+    found = Difference(True, ((0,),), ((0, 0),))
+    text = waveform(Aig({"a": bits}, right), Aig({"a": bits}, wrong), Reference("", ports), found)
+    assert text.splitlines()[1:3] == [
+        "a   y expected  y got  z expected  z got",
+        "00  00          ff*    0           1*",
+    ]
+    assert text.splitlines()[-1] == "Wrong (*): y (bits 0, 1, 2, 3, 4, 5 and 2 more), z."
+    assert "edge" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "cut"),
+    [("abcdef", 6, "abcdef"), ("abcdefg", 6, "ab..fg"), ("abcdefgh", 7, "ab..gh"), ("", 6, "")],
+)
+def test_long_words_lose_their_middle(text, most, cut):
+    assert _cut(text, most) == cut
+
+
+def test_the_telling_columns_are_shown_first():
+    def column(title, width, rank):
+        return _Column(title, ["x" * (width - 2)], rank)
+
+    wide, telling, small = column("i", 200, 2), column("y", 100, 0), column("j", 140, 2)
+    assert telling.width == 100
+    assert _fitting([wide, telling, small], 1) == ([telling, small], [wide])
+    assert _fitting([column("i", 137, 2), telling, column("j", 3, 2)], 1)[1] == []
+    shown, hidden = _fitting([wide, telling], 10)  # ten rows leave a hundred characters
+    assert (shown, hidden) == ([telling], [wide])
