@@ -6,13 +6,11 @@ They are judged as `rlvr verify --workers` does it, then once more while busy pr
 the judging. A verdict is its status, its score and whether it is scored. The exit status is 1 if
 one differs.
 
-    python benchmarks/verdicts_under_load.py --out benchmarks/results/verdicts_under_load.json
+    python benchmarks/verdicts_under_load.py
 """
 
-import argparse
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -22,18 +20,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from itertools import count, cycle, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import results_file
 
 import rlvr_envs
 from rlvr_envs.core.instance import Row
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.datasets.score import Response, Sample, judge
 
+PACKAGES = ("numpy", "sympy", "math-verify", "latex2sympy2_extended", "pyosys")
 SHARES = {
     "math": 125,
     "second reader": 40,
@@ -254,47 +253,27 @@ def compare(answers: Sequence[Answer], workers: int, processes: int) -> dict[str
     }
 
 
-def machine() -> dict[str, Any]:
-    """Return the device and the versions behind a result."""
-    packages = ("numpy", "sympy", "math-verify", "latex2sympy2_extended", "pyosys")
-    found = {}
-    for name in packages:
-        found[name] = version(name)
-    return {
-        "device": f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores",
-        "versions": {"python": platform.python_version(), **found},
-    }
-
-
-def summary(result: dict[str, Any]) -> str:
-    """Return a result as JSON with a line for each key and each difference."""
-    lines = {key: json.dumps(value) for key, value in result.items()}
-    rows = ",\n  ".join(map(json.dumps, result["differences"]))
-    lines["differences"] = f"[\n  {rows}\n ]" if rows else "[]"
-    return "{\n" + ",\n".join(f' "{key}": {text}' for key, text in lines.items()) + "\n}\n"
-
-
 def main() -> int:
-    """Run the comparison, write the result, and return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    """Run the comparison, store the result, and return the exit status."""
+    parser = results_file.parser(__doc__, "verdicts_under_load")
     parser.add_argument(
         "--answers", type=int, default=TOTAL, help="how many answers (default: 500)"
     )
     parser.add_argument("--kinds", nargs="+", choices=SHARES, default=list(SHARES))
     parser.add_argument("--per-core", type=int, default=8, help="busy processes for each core")
-    parser.add_argument("--out", type=Path, help="write the result to this JSON file")
     arguments = parser.parse_args()
+    head = results_file.head(
+        "verdicts (status, score, scored) of the same answers idle and under load", *PACKAGES
+    )
     cores = len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as folder:
         answers = recorded(arguments.answers, Path(folder), arguments.kinds)
         found = compare(answers, cores, arguments.per_core * cores)
-    command = " ".join(["python benchmarks/verdicts_under_load.py", *sys.argv[1:]])
-    text = summary({**machine(), "command": command, **found})
-    print(text)
-    if arguments.out:
-        arguments.out.write_text(text)
+    for difference in found["differences"]:
+        print(difference)
+    print(f"{len(found['differences'])} of {found['answers']} verdicts differ")
+    whole = arguments.answers == TOTAL and arguments.kinds == list(SHARES)
+    results_file.store(arguments, head, found, found["differences"], whole=whole)
     return 1 if found["differences"] else 0
 
 

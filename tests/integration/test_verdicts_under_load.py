@@ -1,8 +1,7 @@
 """Verdicts are the same however busy the machine is; see benchmarks/verdicts_under_load.py."""
 
-import importlib.util
+import importlib
 import os
-import sys
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -22,13 +21,9 @@ needs_verilog = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def load():
     """Import the benchmark, which is no part of the package."""
-    path = BENCHMARKS / "verdicts_under_load.py"
-    spec = importlib.util.spec_from_file_location("verdicts_under_load", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where its dataclasses look for it
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        yield importlib.import_module("verdicts_under_load")
 
 
 def test_right_answers_stay_right_under_load(load, tmp_path):

@@ -1,6 +1,6 @@
 """Measure how many small faults in core and verifiers the tests notice, on a sample.
 
-    python scripts/mutants.py [--sample 40] [--seed 0] [--workers 2] [--keep]
+    python benchmarks/mutation_score.py [--sample 40] [--seed 0] [--workers 2] [--keep]
 
 cosmic-ray changes one operator, number or decorator at a time, in copies of the tree, and the tests
 of the module's group (tests/mutation/groups.toml) run until one fails. The same seed draws the same
@@ -8,13 +8,11 @@ mutants for as long as their lines stay what they are. The score goes to
 benchmarks/results/mutation_score.json, and the mutants that survived to build/mutants/.
 """
 
-import argparse
 import ast
 import hashlib
 import json
 import math
 import os
-import platform
 import resource
 import shlex
 import shutil
@@ -27,10 +25,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from fnmatch import fnmatchcase
-from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import cosmic_ray.commands
+import results_file
 from cosmic_ray.mutating import mutate_and_test
 from cosmic_ray.testing import run_tests
 from cosmic_ray.work_db import WorkDB
@@ -38,7 +37,6 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkItem, WorkResult
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "mutants"
-SCORE = ROOT / "benchmarks" / "results" / "mutation_score.json"
 AREAS = ("rlvr_envs/core", "rlvr_envs/verifiers")
 GROUPS: list[dict[str, str]] = tomllib.loads((ROOT / "tests/mutation/groups.toml").read_text())[
     "group"
@@ -53,13 +51,16 @@ MEMORY_KIB = 8 << 20  # of address space, for a mutant that allocates without an
 
 def main() -> None:
     """Draw the sample, judge it, and write the score."""
-    parser = argparse.ArgumentParser(description="Measure what small faults the tests notice.")
+    parser = results_file.parser(__doc__, "mutation_score")
     parser.add_argument("--sample", type=int, default=40, help="mutants of each area")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     parser.add_argument("--workers", type=int, default=2, help="mutants at a time")
     parser.add_argument("--keep", action="store_true", help="run only what no run killed before")
-    parser.add_argument("--out", type=Path, default=SCORE, help="where the score goes")
     options = parser.parse_args()
+    head = results_file.head(
+        "of small faults put into core and verifiers, the share that the tests notice",
+        *("cosmic-ray", "pytest"),
+    )
     os.chdir(ROOT)
     BUILD.mkdir(parents=True, exist_ok=True)
     session = BUILD / f"session-{options.seed}.sqlite"
@@ -74,7 +75,8 @@ def main() -> None:
     for job, result in judge(pending, options.workers):
         database.set_result(job, result)
         print(outcome(result), *place(drawn[job].mutations[0]), flush=True)
-    report([(drawn[job], result) for job, result in database.results if job in drawn], options)
+    judged = [(drawn[job], result) for job, result in database.results if job in drawn]
+    results_file.store(options, head, *report(judged, options.seed))
 
 
 def draw(size: int, seed: int) -> list[WorkItem]:
@@ -225,10 +227,12 @@ def is_equivalent(spec: MutationSpec, diff: str) -> bool:
     )
 
 
-def report(judged: Iterable[tuple[WorkItem, WorkResult]], options: argparse.Namespace) -> None:
-    """Write the score of each area, and list the mutants that survived."""
+def report(
+    judged: Iterable[tuple[WorkItem, WorkResult]], seed: int
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return the score of each area and what became of each mutant; list those that survived."""
     counts: dict[str, Counter[str]] = {one["area"]: Counter() for one in GROUPS}
-    survivors = []
+    survivors, rows = [], []
     for item, result in judged:
         spec, found = item.mutations[0], outcome(result)
         if found == "survived" and is_equivalent(spec, result.diff or ""):
@@ -236,23 +240,16 @@ def report(judged: Iterable[tuple[WorkItem, WorkResult]], options: argparse.Name
         if found == "survived":
             survivors.append(f"{place(spec)} {spec.operator_name}\n{result.diff}\n")
         counts[group(spec.module_path)["area"]][found] += 1
-    (BUILD / f"survivors-{options.seed}.txt").write_text("\n".join(sorted(survivors)))
+        rows.append([*place(spec), spec.operator_name, found])
+    (BUILD / f"survivors-{seed}.txt").write_text("\n".join(sorted(survivors)))
     counts["all"] = sum(counts.values(), Counter())
     names = ("killed", "timed_out", "survived", "equivalent")
     score = {
-        "command": f"python scripts/mutants.py --sample {options.sample} --seed {options.seed}",
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("cosmic-ray", "pytest", "rlvr-envs")},
-        },
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "areas": {
-            area: {"score": share(found), **{name: found[name] for name in names}}
-            for area, found in counts.items()
-        },
+        area: {"score": share(found), **{name: found[name] for name in names}}
+        for area, found in counts.items()
     }
-    options.out.write_text(json.dumps(score, indent=1) + "\n")
-    print(json.dumps(score["areas"], indent=1))
+    print(json.dumps(score, indent=1))
+    return score, rows
 
 
 def share(found: Counter[str]) -> float:
