@@ -272,5 +272,5 @@ def test_without_tantivy_the_fallback_serves(monkeypatch, documents):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "tantivy", None)
     assert type(build(documents)).__name__ == "Bm25Engine"
-    with pytest.raises(DependencyError, match=r"rlvr_envs\[search\]"):
+    with pytest.raises(DependencyError, match=r"pip install 'tantivy"):
         build(documents, "tantivy")

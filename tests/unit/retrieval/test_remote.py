@@ -255,5 +255,5 @@ def test_wrong_settings_are_told(settings, told):
 
 def test_a_missing_client_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(DependencyError, match=r"rlvr_envs\[report\]"):
+    with pytest.raises(DependencyError, match=r"pip install 'httpx"):
         HttpEngine(url="http://x")

@@ -171,7 +171,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path, monkeypatch):
     with pytest.raises(DependencyError, match="pip install kaleido"):
         draw([good], tmp_path / "curves.png")
     monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(DependencyError, match="report"):
+    with pytest.raises(DependencyError, match="pip install 'plotly"):
         draw([good], tmp_path / "curves.html")
     assert not list(tmp_path.glob("curves*"))
 
