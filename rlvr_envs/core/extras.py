@@ -2,7 +2,7 @@
 
 The metadata of the installed package lists them by extra, so no list is written twice. A hint
 names the packages themselves, which works in a clone and outside of one. It never names this
-package: the name ``rlvr-envs`` on PyPI belongs to somebody else.
+package: the name ``rlvr-envs`` on PyPI is not ours, so it may install anything.
 """
 
 import re
