@@ -333,7 +333,8 @@ def test_a_gold_that_is_no_number_lets_functions_be() -> None:
 @pytest.mark.parametrize(
     ("text", "slope"),
     [("3x + 1", 3.0), ("-x/2", -0.5), ("5", 0.0), ("x^2", 0.0), ("|x - 3|", 0.0),
-     ("x(x-1)(x-2)", 0.0), ("x y", 0.0)],
+     ("x(x-1)(x-2)", 0.0), ("x y", 0.0),
+     ("|x|", 0.0), ("x(x-1)(x-2)(x-5) + x", 0.0)],
 )  # fmt: skip
 def test_slopes_of_lines(text: str, slope: float) -> None:
     value = read(text)
