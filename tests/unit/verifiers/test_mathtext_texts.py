@@ -295,6 +295,28 @@ def test_chains_are_settled(text: str, settled: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "settled"),
+    [
+        ("x = 1, x = 2", "1, 2"),
+        ("x = 1 or x = 2", "1 or 2"),
+        ("x = 1, 2", "1, 2"),
+        ("1, 2; 3, 4", "1, 2, 3, 4"),
+        ("x = 1, y = 2; x = 3, y = 4", "x = 1, y = 2; x = 3, y = 4"),
+        ("x = 1, y = 2, x = 3, y = 4", "x = 1, y = 2; x = 3, y = 4"),
+        ("x = 1, y = 2", "x = 1, y = 2"),
+        (r"\pm 1, 5", "1, -1, 5"),
+        (r"2 + k, k \in \mathbb{Z}", "2 + k"),
+    ],
+)
+def test_lists_are_settled(text: str, settled: str) -> None:
+    found, expected = forms.settle(read(text)), read(settled)
+    if isinstance(found, Listing) and isinstance(expected, Listing):
+        assert found.items == expected.items
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize(
     ("text", "kind", "done"),
     [
         ("42", "integer", True),
