@@ -230,7 +230,7 @@ def silenced(text: str) -> str:
             opened = piece in ("(", "(*")
             closing += opened - (piece in (")", "*)"))
             kept.append("\n" * piece.count("\n"))
-            if closing == 0 and not opened and kind not in LAYOUT:
+            if closing == 0 and kind not in LAYOUT:
                 closing = None
     return "".join(kept)
 

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from rlvr_envs.verifiers.exact import TooLarge
 from rlvr_envs.verifiers.mathtext import identity, nodes
@@ -154,7 +153,7 @@ def _half_line(left: Node, relation: str, right: Node) -> Region | None:
         return None
     relation = relation if sign > 0 else _FLIPPED[relation]
     if isinstance(subject, Call) and subject.name == "abs":
-        return _around_zero(bound, relation)
+        return _around_zero(subject.args[0], bound, relation)
     return _beside(bound, relation)
 
 
@@ -172,17 +171,13 @@ def _linear_subject(left: Node, right: Node) -> tuple[Node | None, int]:
 
 def _slope(node: Node, name: str) -> float:
     """Return the slope of a function of one variable if it is a line, else 0."""
-    values = []
-    for at in (0, 1, 2, 5):
-        size = identity.size_of(nodes.substitute(node, name, Num(Fraction(at))))
-        if size is None or not math.isfinite(size):
-            return 0.0
-        values.append(size)
-    slope = values[1] - values[0]
-    straight = math.isclose(values[2] - values[1], slope, rel_tol=1e-9) and math.isclose(
-        values[3] - values[0], 5 * slope, rel_tol=1e-9
-    )
-    return slope if straight else 0.0
+    at_zero = nodes.substitute(node, name, nodes.ZERO)
+    rise = nodes.add(nodes.substitute(node, name, nodes.ONE), nodes.neg(at_zero))
+    slope = identity.size_of(rise)
+    if not slope or not math.isfinite(slope):
+        return 0.0
+    line = nodes.add(at_zero, nodes.mul(rise, Sym(name)))
+    return slope if identity.same(node, line) else 0.0
 
 
 def _bound(left: Node, right: Node, subject: Node) -> Node | None:
@@ -207,11 +202,14 @@ def _beside(bound: Node, relation: str) -> Region | None:
     return (above,) if relation.startswith(">") else (below,)
 
 
-def _around_zero(bound: Node, relation: str) -> Region | None:
-    upper = _beside(bound, relation)
-    lower = _beside(nodes.neg(bound), _FLIPPED[relation])
+def _around_zero(inner: Node, bound: Node, relation: str) -> Region | None:
+    """Solve ``|inner| < bound``, or the same with another relation."""
     size = identity.size_of(bound)
-    if upper is None or lower is None or size is None or size < 0:
+    if size is None or size < 0:
+        return None
+    upper = _half_line(inner, relation, bound)
+    lower = _half_line(inner, _FLIPPED[relation], nodes.neg(bound))
+    if upper is None or lower is None:
         return None
     return lower + upper if relation.startswith(">") else intersect(lower, upper)
 

@@ -6,7 +6,7 @@ import pytest
 
 from rlvr_envs.verifiers.hdl.aig import NetlistError, NetlistTooLarge, read, read_once
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
-from rlvr_envs.verifiers.hdl.miter import Schedule, miter
+from rlvr_envs.verifiers.hdl.miter import Schedule, _binary, _Builder, _varint, miter
 
 
 @dataclass(frozen=True)
@@ -226,3 +226,37 @@ def test_a_reference_is_read_once():
     assert read_once(CHOICE) is read_once(changed(CHOICE))
     assert read_once(CHOICE) is not read_once(REGISTERS)
     assert read_once(CHOICE).outputs == read(CHOICE).outputs
+
+
+@pytest.mark.parametrize(
+    ("number", "written"),
+    [
+        (0, b"\0"),
+        (1, b"\1"),
+        (127, b"\x7f"),
+        (128, b"\x80\1"),
+        (300, b"\xac\2"),
+        (16384, b"\x80\x80\1"),
+    ],
+)
+def test_numbers_of_seven_bits_a_byte(number, written):
+    assert bytes(_varint(number)) == written
+
+
+def test_gates_whose_value_is_plain_are_not_made():
+    builder = _Builder(4)  # the literals 2 to 9
+    assert [builder.both(4, other) for other in (0, 1, 4, 5)] == [0, 4, 4, 0]
+    assert [builder.both(other, 4) for other in (0, 1, 4, 5)] == [0, 4, 4, 0]
+    assert [builder.either(4, other) for other in (0, 1, 4, 5)] == [4, 1, 4, 1]
+    assert [builder.xor(4, other) for other in (0, 1, 4, 5)] == [4, 5, 0, 1]
+    assert builder.gates == []
+    assert builder.both(2, 4) == builder.both(4, 2) == 10
+    assert builder.both(3, 4) == 12
+    assert builder.gates == [(4, 2), (4, 3)]
+
+
+def test_a_binary_graph_says_what_the_gates_are():
+    builder = _Builder(3)
+    builder.both(builder.both(2, 5), 6)
+    # Two inputs, one latch whose next state is its complement, one output: gate 5.
+    assert _binary(builder, 2, [7], 10) == b"aig 5 2 1 1 2\n7\n10\n" + bytes([3, 3, 2, 2])

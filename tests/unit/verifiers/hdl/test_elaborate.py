@@ -7,7 +7,9 @@ import os
 import random
 import re
 import signal
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -794,3 +796,115 @@ def test_doctor_says_which_tools_are_there(monkeypatch):
         "yosys-abc beside it",
         "no iverilog (only testbenches of datasets need it)",
     ]
+
+
+@pytest.fixture
+def job(monkeypatch):
+    """The module of the job, without the synthesis tool, for its functions of plain data."""
+    name = "rlvr_envs.verifiers.hdl._elaborate_job"
+    monkeypatch.setitem(sys.modules, "pyosys", SimpleNamespace(libyosys=None))
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module(name)
+    sys.modules.pop(name, None)
+
+
+def test_places_and_digits_are_read(job):
+    assert job.place({"attributes": {"src": "answer.sv:12.34-12.56"}}) == (12, 34)
+    assert job.place({"attributes": {}}) == job.place({"attributes": {"src": "?"}}) == (0, 0)
+    assert job.lowest("110", 3) == "011"
+    assert job.lowest("10", 4) == "0100"
+    assert job.lowest("10110", 2) == "01"
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        ("always_comb y = a;", "always @(*) y = a;"),
+        ("function f;", "function automatic f;"),
+        ("task t;", "task automatic t;"),
+        ("function automatic f;", "function automatic f;"),
+        ("function /* a */ static f;", "function /* a */ static f;"),
+        ("endfunction", "endfunction"),
+        ('"always_comb"', '"always_comb"'),
+        ("// always_comb\nalways_comb", "// always_comb\nalways @(*)"),
+        ("/* task t */", "/* task t */"),
+        ("`define task 1", "`define task 1"),
+    ],
+)
+def test_two_kinds_of_words_are_changed(job, text, becomes):
+    assert job.WORDS.sub(job.reworded, text) == becomes
+
+
+def a_module(job, *cells, memories=None, **ports):
+    """Return what the job finds in a module of cells, each a kind, its wires and parameters."""
+    found = {name: {"direction": way, "bits": bits} for name, (way, bits) in ports.items()}
+    named = {
+        f"cell{n}": {"type": kind, "connections": wires, "parameters": values}
+        for n, (kind, wires, values) in enumerate(cells)
+    }
+    nets = {name: {"attributes": {}} for name in ports}
+    module = {"ports": found, "cells": named, "netnames": nets, "memories": memories or {}}
+    return job.Facts(module)
+
+
+INPUTS = {"clk": ("input", [2]), "rst": ("input", [3]), "d": ("input", [4, 5])}
+
+
+@pytest.mark.parametrize(("polarity", "edge"), [("1", "posedge"), ("0", "negedge")])
+def test_a_flip_flop_has_a_clock_and_a_reset(job, polarity, edge):
+    wires = {"CLK": [2], "ARST": [3], "D": [4, 5], "Q": [6, 7]}
+    cell = "$adff", wires, {"CLK_POLARITY": polarity, "ARST_POLARITY": polarity}
+    found = a_module(job, cell, q=("output", [6, 7]), **INPUTS)
+    assert found.clocks() == [("clk", edge)]
+    assert found.resets() == [("rst", int(polarity))]
+    assert (found.state_bits, found.latches, found.products) == (2, 0, 0)
+    assert found.ports[0] == ("q", "output", 2)
+
+
+def test_a_clock_that_is_data_too_or_made_inside_is_told(job):
+    cell = "$dff", {"CLK": [2], "D": [2], "Q": [6]}, {"CLK_POLARITY": "1"}
+    assert a_module(job, cell, **INPUTS).clocks() == [("clk", "level"), ("clk", "posedge")]
+    cell = "$dff", {"CLK": [9], "D": [4], "Q": [6]}, {"CLK_POLARITY": "1"}
+    assert a_module(job, cell, **INPUTS).clocks() == [("", "posedge")]
+    cell = "$dff", {"CLK": [5], "D": [3], "Q": [6]}, {"CLK_POLARITY": "1"}
+    assert a_module(job, cell, **INPUTS).clocks() == [("", "posedge")]  # one bit of a bus
+    assert a_module(job, **INPUTS).clocks() == a_module(job, **INPUTS).resets() == []
+
+
+def test_latches_products_and_memories_have_a_size(job):
+    cell = "$dlatch", {"EN": [2], "D": [4, 5], "Q": [6, 7]}, {"EN_POLARITY": "1"}
+    found = a_module(job, cell, cell, **INPUTS)
+    assert (found.latches, found.state_bits) == (4, 4)
+    cell = "$mul", {"A": [2, 3, 4], "B": [4, 5], "Y": [8]}, {}
+    assert a_module(job, cell, cell, **INPUTS).products == 12
+    for ports, sizes in (("0", (0, 64)), ("1", (64, 0)), ("10", (64, 0))):
+        none = {name: "0" for row in job.CLOCKS["$mem_v2"] for name in row[1:]}
+        size = {"SIZE": "10000", "WIDTH": "100", "WR_PORTS": ports}
+        cell = "$mem_v2", {"RD_CLK": [2], "WR_CLK": [2]}, {**none, **size}
+        found = a_module(job, cell, **INPUTS)
+        assert (found.state_bits, found.rom_bits) == sizes
+        assert found.clocks() == []  # no port uses its clock
+    memories = {"ram": {"size": 16, "width": 4}, "rom": {"size": 8, "width": 2}}
+    write = "$memwr_v2", {"CLK": [2]}, {"MEMID": "\\ram", "CLK_POLARITY": "1", "CLK_ENABLE": "1"}
+    found = a_module(job, write, memories=memories, **INPUTS)
+    assert (found.state_bits, found.rom_bits) == (64, 16)
+    assert found.clocks() == [("clk", "posedge")]
+
+
+@pytest.mark.parametrize(
+    ("ports", "stage"),
+    [
+        ({"a": ("inout", [2])}, "unsupported"),
+        ({"a": ("input", ["0"])}, "compile"),
+        ({"a": ("input", [2]), "b": ("input", [2])}, "compile"),
+    ],
+)
+def test_ports_that_cannot_be_judged_are_refused(job, ports, stage):
+    with pytest.raises(job.Refused) as refused:
+        a_module(job, **ports)
+    assert refused.value.args[0] == stage
+
+
+def test_a_design_that_drives_z_is_refused(job):
+    with pytest.raises(job.Refused, match="drives z"):
+        a_module(job, ("$tribuf", {"A": [2], "Y": [4]}, {}), **INPUTS)

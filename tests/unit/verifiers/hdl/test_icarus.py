@@ -200,3 +200,14 @@ def test_an_old_icarus_is_not_enough(monkeypatch):
     monkeypatch.setattr(icarus, "shared_sandbox", Old)
     with pytest.raises(ToolchainMissing, match="11 or later, this is 10"):
         icarus.require()
+
+
+def test_an_icarus_that_is_new_enough_is_available(monkeypatch):
+    # Without this, an Icarus that is never available would only skip the other tests.
+    monkeypatch.setattr(icarus, "require", lambda: None)
+    assert icarus.available()
+
+
+def test_a_trace_is_neither_faulty_nor_slow_unless_that_is_said():
+    trace = icarus.Trace(())
+    assert (trace.fault, trace.compiled, trace.slow) == ("", True, False)

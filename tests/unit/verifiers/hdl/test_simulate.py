@@ -5,12 +5,14 @@ from itertools import pairwise
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.verifiers.hdl import simulate
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.miter import Schedule
 from rlvr_envs.verifiers.hdl.simulate import (
     DEEP,
     LEAST_CYCLES,
     QUICK,
+    WIDE,
     Effort,
     compare,
     depth,
@@ -312,3 +314,94 @@ def test_buses_see_corners_and_one_another(tried):
 def test_controls_have_habits(tried):
     shares = [sum(tried("en", lane)[:64]) / 64 for lane in range(32)]
     assert min(shares) < 0.25 < 0.75 < max(shares)
+
+
+@pytest.mark.parametrize(("width", "blocks"), [(2, 0), (7, 0), (8, 2), (12, 10)])
+def test_all_inputs_are_tried_up_to_the_exact_budget(circuit, width, blocks):
+    design = adder(circuit, width)  # two ports, so 2 ** (2 * width) inputs, 2 ** 14 at a time
+    cost = WIDE * 2 * stepper(design).cost * 2**blocks
+    assert exhaustible(design, design, budget=cost)
+    assert not exhaustible(design, design, budget=cost - 1)
+
+
+def test_fewer_inputs_of_large_designs_are_tried_at_a_time(circuit, monkeypatch):
+    design = adder(circuit, 6)
+    cost = 2 * stepper(design).cost
+    for small, blocks in ((cost + 1, 0), (cost, 2)):  # 2 ** 14 at a time, or 2 ** 10
+        monkeypatch.setattr(simulate, "SMALL", small)
+        assert exhaustible(design, design, budget=WIDE * cost * 2**blocks)
+        assert not exhaustible(design, design, budget=WIDE * cost * 2**blocks - 1)
+        found = exhaustive(design, adder(circuit, 6, needle=0xABC))
+        assert found.inputs == ((0xABC & 63, 0xABC >> 6),)
+
+
+def test_a_design_without_gates_costs_one(circuit):
+    made = circuit(a=24)
+    wires = made.done(y=made.bus("a"))
+    assert exhaustible(wires, wires, budget=WIDE << 10)
+    assert not exhaustible(wires, wires, budget=(WIDE << 10) - 1)
+    assert depth(wires, wires, Effort(5000, 64, budget=100)) == 100
+    made = circuit(a=25)
+    wires = made.done(y=made.bus("a"))
+    assert not exhaustible(wires, wires, budget=10**18)
+    with pytest.raises(ConfigError, match="24 input bits"):
+        exhaustive(wires, wires)
+
+
+def test_free_inputs_of_both_designs_are_tried_in_full(circuit):
+    def design(count, *, free=0):
+        made = circuit(a=count)
+        bits = made.bus("a") + [made.unknown() for _ in range(free)]
+        total = 0
+        for bit in bits:
+            total = made.either(total, bit)
+        return made.done(y=[total])
+
+    found = exhaustive(design(2), design(2, free=2))
+    assert found.inputs == ((0,),)
+    assert found.free[0][0] == 0
+    assert found.free[0][1] != 0
+    found = exhaustive(design(2, free=2), design(2))
+    assert found.free[0][0] != 0
+    assert not exhaustible(design(23), design(23, free=2), budget=10**18)
+    assert exhaustible(design(22), design(22, free=2), budget=10**18)
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "unknown", "compared", "wrong"),
+    [
+        ({"y": 5}, {"y": 5}, {}, True, {}),
+        ({"y": 5}, {"y": 3}, {}, True, {"y": 6}),
+        ({"y": 5}, {"y": 3}, {"y": 2}, True, {"y": 4}),
+        ({"y": 5}, {"y": 3}, {"y": 6}, True, {}),
+        ({"y": 5}, {"y": 3}, {}, False, {}),
+        ({"y": 5, "z": 1}, {"y": 5, "z": 0}, {"y": 7}, True, {"z": 1}),
+    ],
+)
+def test_the_wrong_bits_of_a_row(expected, got, unknown, compared, wrong):
+    assert simulate.Row({}, expected, unknown, got, compared).differing() == wrong
+
+
+def test_bits_and_words():
+    assert simulate._bits(0b0110, 5) == [0, 1, 1, 0, 0]
+    assert simulate._word([0, 1, 1, 0]) == 6
+    assert simulate._word([0b10, 0b01, 0b11], lane=1) == 0b101
+    assert simulate._words([1, 0, 1, 1, 0], [(0,) * 2, (0,), (0,) * 2]) == [1, 1, 1]
+    assert [simulate._lowest(lanes) for lanes in (1, 0b110, 1 << 40 | 1 << 50)] == [0, 1, 40]
+
+
+def test_a_run_with_an_even_clock_is_preferred(circuit):
+    made = circuit(clk=1, en=1, rst=1)
+    gold = made.done(q=[made.bit("en")])
+    made = circuit(clk=1, en=1, rst=1)
+    gate = made.done(q=[made.bit("en") ^ 1])  # wrong in every lane
+    found = compare(gold, gate, clocked_reference(1), clocked=False)
+    assert found.cycle == 2  # nothing is compared before the clock could fall
+    assert [row[0] for row in found.inputs] == [0, 1, 0]
+
+
+def test_a_single_run_is_reset_now_and_then():
+    stimuli = Stimuli({"rst": 1}, Schedule("", "rst", 1, 1), 1, 0)
+    levels = [stimuli.next()[0] for _ in range(4000)]
+    assert levels[0] == 1
+    assert 150 < sum(levels) < 350  # one in sixteen

@@ -393,3 +393,8 @@ def test_without_icarus_nothing_is_judged(monkeypatch):
     check_bench.cache_clear()
     with pytest.raises(ToolchainMissing, match="apt-get install iverilog"):
         check_bench(bench, "both", PORTS)
+
+
+def test_a_run_is_neither_failed_nor_slow_unless_that_is_said():
+    run = testbench._Run(compiled=True, ended=True, passed=True)
+    assert (run.failed, run.fault, run.slow) == ((), "", False)

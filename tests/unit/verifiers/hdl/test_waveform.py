@@ -10,6 +10,8 @@ from rlvr_envs.verifiers.hdl.waveform import (
     _Column,
     _cut,
     _fitting,
+    _listed,
+    _wrong,
     waveform,
 )
 
@@ -205,3 +207,31 @@ def test_the_telling_columns_are_shown_first():
     assert _fitting([column("i", 137, 2), telling, column("j", 3, 2)], 1)[1] == []
     shown, hidden = _fitting([wide, telling], 10)  # ten rows leave a hundred characters
     assert (shown, hidden) == ([telling], [wide])
+
+
+def test_lists_are_cut_after_six_words():
+    words = list("abcdefgh")
+    assert _listed(words[:1]) == "a"
+    assert _listed(words[:6]) == "a, b, c, d, e, f"
+    assert _listed(words[:7]) == "a, b, c, d, e, f and 1 more"
+    assert _listed(words) == "a, b, c, d, e, f and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("bits", "width", "text"),
+    [(1, 1, "y"), (1, 2, "y (bit 0)"), (2, 2, "y (bit 1)"), (5, 3, "y (bits 0, 2)")],
+)
+def test_wrong_bits_are_named_where_there_are_several(bits, width, text):
+    assert _wrong("y", bits, width) == text
+
+
+def test_the_text_has_at_most_1500_characters():
+    gold, gate, listed, _ = wide(60, 1)
+    names = {port.name: f"{port.name}_{'n' * 50}" for port in listed}
+    gold, gate = (
+        Aig(*({names[name]: row for name, row in rows.items()} for rows in (d.inputs, d.outputs)))
+        for d in (gold, gate)
+    )
+    ports = tuple(Port(names[port.name], port.direction) for port in listed)
+    text = waveform(gold, gate, Reference("", ports), Difference(True, ((1,) * 60,), ((0, 0),)))
+    assert len(text) <= 1500 == MOST_CHARACTERS
