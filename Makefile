@@ -50,6 +50,7 @@ test-all: $(READY)  ## every test, on many more problems
 	$(BIN)/pytest -n auto --thorough
 
 mutants: $(READY)  ## measure which small faults in core and verifiers the tests notice (ARGS="--seed 1")
+	$(INSTALL) --editable ".[mutation]"
 	$(BIN)/python benchmarks/mutation_score.py $(ARGS)
 
 check: $(READY) docs  ## what CI checks before the tests: format, lint, types, imports, docs
