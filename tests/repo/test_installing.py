@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HINTS = "rlvr_envs/core/extras.py"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-USED = {name: found for name, found in EXTRAS.items() if name not in ("all", "dev", "docs", "mutation")}
+USED = {
+    name: found for name, found in EXTRAS.items() if name not in ("all", "dev", "docs", "mutation")
+}
 MODULES = {
     str(path.relative_to(ROOT)): path.read_text("utf-8")
     for path in (ROOT / "rlvr_envs").rglob("*.py")

@@ -53,6 +53,16 @@ def test_a_mixture_draws_by_weight_and_leaves_out_what_weighs_nothing():
     assert 160 < drawn["rlvr/TestRows-v0"] < 240
 
 
+def test_weights_whose_sum_is_rounded_down_leave_no_gap():
+    class Highest:
+        def random(self):
+            return 1 - 2**-53  # the largest number that a generator gives
+
+    source = mixture()
+    source._edges = np.array([0.25, 1 - 2**-52])
+    assert source._pick(Highest()) is source.specs[-1]
+
+
 def test_the_problems_of_a_mixture_never_change():
     drawn = [mixture(difficulty=(0, 3)).draw(seed) for seed in range(6)]
     assert [(one.spec.id[9:12], one.difficulty, one.problem.terms[0]) for one in drawn] == GOLDEN

@@ -513,3 +513,12 @@ def test_workers_die_with_a_killed_parent():
 def test_a_number_of_workers_that_is_no_positive_integer_is_refused(workers):
     with pytest.raises(ConfigError, match="workers must be an integer, at least 1"):
         WorkerPool(workers=workers)
+
+
+def test_an_exception_without_a_readable_text_is_told_by_its_name():
+    class Odd(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    assert _worker._text(Odd()) == "Odd: (its text cannot be read)"
+    assert _worker._text(ValueError("five")) == "ValueError: five"

@@ -458,3 +458,18 @@ def test_a_gold_for_the_second_reader_alone() -> None:
     assert not compiled.hopeless
     for text in ("{", r"\sum_{k} {", "???"):
         assert not compile_gold(text).verifiable
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [("0.171429", True), ("0.171428", False), ("0.1714286", True), ("0.17143", False)],
+)
+def test_a_decimal_of_six_digits_stands_for_what_rounds_to_it(answer: str, right: bool) -> None:
+    assert (judge_math(r"\frac{6}{35}", answer).score == 1.0) is right
+
+
+def test_numbers_beyond_floats_are_not_refuted_by_them() -> None:
+    left, right = read(r"e^{1000}+\sin(1)"), read(r"e\cdot e^{999}+\sin(1)")
+    assert isinstance(left, Scalar)
+    assert isinstance(right, Scalar)
+    assert identity.same(left.expr, right.expr) is True

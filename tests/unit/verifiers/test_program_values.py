@@ -258,3 +258,8 @@ def test_values_that_do_not(expected, got, match):
 def test_tolerances_out_of_range_are_refused(tolerance):
     with pytest.raises(ConfigError, match="abs_tol"):
         Match(abs_tol=tolerance)
+
+
+def test_a_bare_number_is_told_by_its_first_20_characters():
+    with pytest.raises(Unreadable, match=r"a bare '1\.234567890123456789'$"):
+        read("1.2345678901234567890123456789")

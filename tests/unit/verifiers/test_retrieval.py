@@ -215,6 +215,7 @@ def test_sets_are_graded_by_f1() -> None:
     verdict = names("Nan, Trinidad, Ben Orr, Ben Orr", ENTITIES)
     assert verdict.score == pytest.approx(2 * 2 / (3 + 3))
     assert dict(verdict.parts) == {"f1": verdict.score, "found": 2.0, "named": 3.0}
+    assert verdict.detail == "the names are not exactly the expected ones"
     assert names("Ben Orr", ENTITIES).status is Status.WRONG
     assert names(" ,; and\n", ENTITIES).status is Status.UNPARSABLE
     for hedge in ("Nan or Trinidad", "the answer is Nan", "Nan (also Anna Vell)", "Paris"):
