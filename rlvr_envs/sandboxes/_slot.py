@@ -73,6 +73,10 @@ class Fault(Exception):
     """The sandbox itself failed; never the program's doing."""
 
 
+class UserTaken(Fault):
+    """The kernel counts processes of others with ours; a container with another user may do."""
+
+
 def check(result: int, what: str) -> int:
     """Return the result of a system call; raise OSError, with what it was for, if it failed."""
     if result < 0:
@@ -1097,11 +1101,10 @@ class Runner:
             (resource.RLIMIT_CPU, (cpu, cpu + 1)),
             (resource.RLIMIT_FSIZE, (limits["file_mib"] * MIB,) * 2),
             (resource.RLIMIT_NOFILE, (limits["open_files"],) * 2),
+            (resource.RLIMIT_NPROC, (tasks, tasks)),
         ]
         if what["limit_address_space"]:
             wanted.append((resource.RLIMIT_AS, (memory, memory)))
-        if self.tier != "docker":  # there, other containers' processes of the same user count too
-            wanted.append((resource.RLIMIT_NPROC, (tasks, tasks)))
         return [(kind, within_the_machines(kind, pair)) for kind, pair in wanted]
 
     def wall_off(self, ruleset: int) -> None:
@@ -1569,6 +1572,25 @@ def tasks_of(uid: int) -> int:
     return count
 
 
+def counted_alone(tasks: int) -> bool:
+    """Whether the kernel counts no more than these processes and threads for our user.
+
+    It counts those of other containers and of the machine too, which cannot be seen from here.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    resource.setrlimit(resource.RLIMIT_NPROC, (tasks + 1, hard))
+    try:
+        child = os.fork()
+    except BlockingIOError:
+        return False
+    finally:
+        resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+    return True
+
+
 def open_client(pid: int) -> int:
     """Return a descriptor that becomes readable when the client ends, however it ends."""
     client = os.pidfd_open(pid)
@@ -1618,12 +1640,15 @@ def main() -> None:
             libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
             runner = Runner("docker", LimitedBox("/work", "/tmp", None), [], None)  # noqa: S108
             runner.client = control.reading
+            runner.other_tasks = tasks_of(os.geteuid())
+            if not counted_alone(runner.other_tasks):
+                raise UserTaken(f"other processes of the machine run as user {os.geteuid()}")
         else:
             runner = start_in_directory(control, start)
         gc.collect()
         gc.freeze()
     except (OSError, ImportError, Fault) as error:
-        control.write({"error": str(error)})
+        control.write({"error": str(error), "again": isinstance(error, UserTaken)})
         return
     control.write({"ok": True, "python": sys.version.split()[0], "landlock": landlock_abi()})
     serve = serve_in_namespaces if start["tier"] == "namespaces" else serve_directly

@@ -17,6 +17,7 @@ from rlvr_envs.sandboxes.backend import SHOWN, START_TIMEOUT_S, Backend, Channel
 from rlvr_envs.sandboxes.docker_channel import DockerChannel, command, label
 
 USERS = range(20_000, 60_000)  # within what rootless engines map
+USERS_TRIED = 4  # before a start fails because each of them has processes elsewhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,20 +83,24 @@ class DockerBackend(Backend):
 
     def start(self) -> Channel:
         self._reach()
-        try:
-            channel = DockerChannel(self._api, self._create())
-        except (docker_engine.engine_error(), SandboxError, OSError) as error:
-            self._pid = 0  # another engine may answer next time, without our image
-            raise SandboxUnavailable(self._failed(error)) from error
-        try:
-            answer, _ = channel.ask({"tier": "docker"}, START_TIMEOUT_S)
-        except SandboxError as error:
+        answer: dict[str, Any] = {"again": True}
+        tries = USERS_TRIED
+        while answer.get("again") and tries:
+            tries -= 1
+            try:
+                channel = DockerChannel(self._api, self._create())
+            except (docker_engine.engine_error(), SandboxError, OSError) as error:
+                self._pid = 0  # another engine may answer next time, without our image
+                raise SandboxUnavailable(self._failed(error)) from error
+            try:
+                answer, _ = channel.ask({"tier": "docker"}, START_TIMEOUT_S)
+            except SandboxError as error:
+                channel.close()
+                raise SandboxUnavailable(self._failed(error)) from error
+            if "error" not in answer:
+                return channel
             channel.close()
-            raise SandboxUnavailable(self._failed(error)) from error
-        if "error" in answer:
-            channel.close()
-            raise SandboxUnavailable(self._failed(answer["error"]))
-        return channel
+        raise SandboxUnavailable(self._failed(answer["error"]))
 
     def _failed(self, reason: object) -> str:
         return (

@@ -186,6 +186,37 @@ def test_a_limit_ends_the_program_and_not_the_container(host, api, attack, statu
         assert ours(api) == before
 
 
+def test_the_kernel_keeps_the_limit_on_threads(sandbox):
+    # all at once: no look of the supervisor falls in between
+    threads = (
+        "import _thread, time\nfor n in range(200):\n  _thread.start_new_thread(time.sleep, (9,))"
+    )
+    result = sandbox.run(python(threads, limits=Limits(processes=8)))
+    assert result.status is RunStatus.PROCESS_LIMIT
+    assert b"can't start new thread" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="starts a process as another user")
+def test_a_user_with_processes_elsewhere_is_given_up(host, api, monkeypatch):
+    taken, free = 59_998, 59_999
+    users = [taken, free]
+    monkeypatch.setattr("rlvr_envs.sandboxes.docker.USERS", range(taken, free + 1))
+    monkeypatch.setattr("secrets.choice", lambda _: users.pop(0))
+    other = subprocess.Popen(["sleep", "60"], user=taken, group=taken)
+    try:
+        with Sandbox("docker", slots=1) as sandbox:
+            shown = sandbox.run(python("import os; print(os.getuid())"))
+            assert shown.stdout == b"%d\n" % free
+        users += [taken] * 9
+        with pytest.raises(
+            SandboxUnavailable, match=f"processes of the machine run as user {taken}"
+        ):
+            Sandbox("docker", slots=1).run(python("0"))
+    finally:
+        other.kill()
+        other.wait()
+
+
 def test_orphans_end_with_their_job(host):
     code = """
 import os, time
