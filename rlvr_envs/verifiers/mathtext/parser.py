@@ -130,21 +130,23 @@ class Parser(AtomParser):
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unreadable("nested too deeply")
+        value = self._sum()
+        self.depth -= 1
+        return value
+
+    def _sum(self) -> Value:
         sign = self.sign()
         value = self.product()
-        if sign is None and not self.sees("+", "-", "pm", "mp"):
-            self.depth -= 1
-            return value
-        if isinstance(value, Scalar) and value.unit and not self.sees("+", "-", "pm", "mp"):
-            self.depth -= 1
-            return Scalar(signed(sign, value.expr), value.unit)
-        if isinstance(value, Grid) and not self.sees("+", "-", "pm", "mp"):
-            self.depth -= 1
-            return _scaled(value, sign or nodes.ONE)
+        if not self.sees("+", "-", "pm", "mp"):
+            if sign is None:
+                return value
+            if isinstance(value, Scalar) and value.unit:
+                return Scalar(signed(sign, value.expr), value.unit)
+            if isinstance(value, Grid):
+                return _scaled(value, sign)
         terms = [signed(sign, scalar(value))]
         while (sign := self.sign()) is not None:
             terms.append(signed(sign, scalar(self.product())))
-        self.depth -= 1
         return Scalar(nodes.add(*terms))
 
     def sign(self) -> Node | None:

@@ -197,6 +197,9 @@ def test_values_are_read_up_to_their_caps():
     with pytest.raises(Unreadable, match="too many keys of the same hash"):
         program_values.read(json.dumps({"s": alike}))
     assert program_values.read('{"d": []}') == {}
+    assert program_values.read('{"d": [["a", 1]]}') == {"a": 1}
+    with pytest.raises(Unreadable, match="items are no pairs"):
+        program_values.read('{"d": ["ab"]}')
     assert program_values.read('{"z": [1]}') == frozenset([1])
     assert program_values.read('{"b": "0aff"}') == b"\x0a\xff"
     assert program_values.read('{"c": ["1.5", "-2.0"]}') == 1.5 - 2j

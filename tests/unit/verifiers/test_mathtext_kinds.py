@@ -339,6 +339,8 @@ def test_nesting_is_read_to_its_limit() -> None:
 
     assert isinstance(nested(MAX_DEPTH - 1), Scalar)
     assert isinstance(nested(MAX_DEPTH), Opaque)
+    beside = "+".join(["(1+x)"] * (MAX_DEPTH + 1))  # none of them is inside another
+    assert isinstance(read(beside), Scalar)
 
 
 def test_chains_keep_every_relation() -> None:

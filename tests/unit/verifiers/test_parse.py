@@ -30,6 +30,7 @@ def test_lists_take_the_minus_sign_of_mathematics() -> None:
 
 def test_digit_limits_are_the_callers() -> None:
     assert parse.integer("123", max_digits=2) is None
+    assert parse.integer("-7", max_digits=1) == -7
     assert parse.natural("-1") is None
     assert parse.natural("0") == 0
 

@@ -154,11 +154,24 @@ def test_a_difference_that_does_not_show_is_none(circuit, monkeypatch, run):
     assert prove(gold, gate, CLOCKED, clocked=True).status == "open"
 
 
-def test_a_run_is_cut_where_it_first_shows(circuit, monkeypatch):
+def opening(monkeypatch):
+    """An engine that found how the lock opens, which shows in the fourth of five steps."""
     steps = (0, 1, 2, 3, 4)
     lines = [f"00{byte:08b}"[:2] + f"{byte:08b}"[::-1] for byte in steps]
     text = "\n".join(["000", *lines, "# DONE", ""]).encode()
     answering(monkeypatch, stdout=b"Status = 0  Frames = 5", files={"run.cex": text})
+
+
+@pytest.mark.parametrize(("longest", "status"), [(3, "open"), (4, "differs")])
+def test_a_longer_run_than_is_read_proves_nothing(circuit, monkeypatch, longest, status):
+    opening(monkeypatch)
+    monkeypatch.setattr(module, "_LONGEST_RUN", longest)
+    gold, gate = lock(circuit, (1, 2), opens=False), lock(circuit, (1, 2))
+    assert prove(gold, gate, CLOCKED, clocked=True).status == status
+
+
+def test_a_run_is_cut_where_it_first_shows(circuit, monkeypatch):
+    opening(monkeypatch)
     gold, gate = lock(circuit, (1, 2), opens=False), lock(circuit, (1, 2))
     proof = prove(gold, gate, CLOCKED, clocked=True)
     assert proof.status == "differs"
