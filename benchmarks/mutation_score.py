@@ -46,6 +46,7 @@ EQUIVALENT = tomllib.loads((ROOT / "tests/mutation/equivalent.toml").read_text()
 # Nothing tells ``==`` None from ``is`` None, and only the interpreter's caches ``is`` from ``==``.
 ALIKE = ("Eq_Is", "NotEq_IsNot", "Is_Eq", "IsNot_NotEq")
 GUARDS = ("strict=", "frozen=", "slots=")  # against mistakes of our own, which are never made
+CAPACITY = re.compile(r"[0-9][0-9_]{2,}\b")  # one more or less than that many is no fault
 DOTTED_EXCEPTION = re.compile(r"\bexcept\b.*\w\.\w")
 TIMEOUT = "timeout"  # as cosmic-ray says it
 MEMORY_KIB = 8 << 20  # of address space, for a mutant that allocates without an end
@@ -96,6 +97,7 @@ def draw(size: int, seed: int) -> list[WorkItem]:
             inside
             or spec.operator_name.endswith(ALIKE)
             or line[: spec.start_pos[1]].endswith(GUARDS)
+            or CAPACITY.match(line, spec.start_pos[1])
             or DOTTED_EXCEPTION.search(line)  # which cosmic-ray fails to replace
         )
         if not left_out:

@@ -94,7 +94,7 @@ class TextEnv(gymnasium.Env[str, str]):
         """The number of turns after which the running episode is cut off.
 
         A wrapper may lower or raise it for this episode; the next one begins with the
-        environment's own.
+        environment's own. Before the first reset it is 0.
         """
         return self._turn_limit
 

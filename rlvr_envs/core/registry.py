@@ -64,10 +64,10 @@ class TaskSpec:
     id: str
     task_type: type[Task[Any, Any]]
     domain: str
-    answer_format: str = "boxed"
-    weight: float = 1.0
-    max_turns: int = 1
-    example: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    answer_format: str
+    weight: float
+    max_turns: int
+    example: Mapping[str, Any] = field(hash=False)
 
     def answer_format_of(self, config: object) -> str:
         """Return the label of the default answer format under a configuration."""

@@ -222,6 +222,7 @@ def test_turn_limits_truncate():
 
 def test_the_turn_limit_of_one_episode_can_be_set():
     env = gym.make("rlvr/TestGuess-v0", max_turns=2).unwrapped
+    assert env.turn_limit == 0
     env.reset(seed=1)
     env.turn_limit = 1
     assert env.step("what?")[3]

@@ -1,5 +1,7 @@
 """What counts as the same answer, and what does not."""
 
+import itertools
+
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
@@ -453,6 +455,14 @@ def test_a_declared_number_must_be_worked_out(
     assert (judge_math(gold, answer, answer_type=answer_type).score == 1.0) is right
 
 
+UNITS = ("cm", "kg", "seconds", "miles", "cents")
+
+
+@pytest.mark.parametrize(("gold", "answer"), list(itertools.permutations(UNITS, 2)))
+def test_another_unit_is_wrong_either_way(gold: str, answer: str) -> None:
+    assert judge_math(rf"5\text{{ {gold}}}", rf"5\text{{ {answer}}}").score == 0.0
+
+
 @pytest.mark.parametrize(
     ("gold", "answer", "rel_tol", "right"),
     [
@@ -465,6 +475,11 @@ def test_a_declared_number_must_be_worked_out(
         (r"\sqrt{2}", "1.5", 0.01, False),
         ("9.8", r"\pi^2", 0.01, True),
         ("(1, 2)", "(1.005, 2)", 0.01, True),
+        # relative to the gold answer, whichever of the two is the matrix
+        (r"\begin{pmatrix} 100 & 1 \\ 1 & 1 \end{pmatrix}", "((99, 1), (1, 1))", 0.01, True),
+        ("((100, 1), (1, 1))", r"\begin{pmatrix} 99 & 1 \\ 1 & 1 \end{pmatrix}", 0.01, True),
+        (r"\begin{pmatrix} 99 & 1 \\ 1 & 1 \end{pmatrix}", "((100, 1), (1, 1))", 0.01, False),
+        ("((99, 1), (1, 1))", r"\begin{pmatrix} 100 & 1 \\ 1 & 1 \end{pmatrix}", 0.01, False),
     ],
 )
 def test_tolerance_is_relative_and_per_row(

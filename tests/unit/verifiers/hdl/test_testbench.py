@@ -85,6 +85,12 @@ def body(text):
     return f"{HEAD}{text}\nendmodule\n"
 
 
+def test_a_testbench_writes_no_waveform():
+    text = read_bench(TESTS, "both").text
+    assert "$dump" not in text
+    assert "$finish" in text
+
+
 @needs_icarus
 def test_a_right_module_passes_without_a_proof():
     verdict = judged(GOOD)
