@@ -86,7 +86,7 @@ def body(text):
 
 
 def test_a_testbench_writes_no_waveform():
-    text = read_bench(TESTS, "both").text
+    text = read_bench(TESTS, "both").text("secret")
     assert "$dump" not in text
     assert "$finish" in text
 
