@@ -225,8 +225,9 @@ def outcome(result: WorkResult) -> str:
 
 def is_equivalent(spec: MutationSpec, diff: str) -> bool:
     """Return whether a person has found that a mutant changes nothing that can be observed."""
+    changed = diff.splitlines()[4:]
     removed, added = (
-        next((line[1:].strip() for line in diff.splitlines()[4:] if line[0] == sign), "")
+        next((line[1:].strip() for line in changed if line[0] == sign and line[1:].strip()), "")
         for sign in "-+"
     )
     return any(
