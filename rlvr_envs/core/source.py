@@ -198,7 +198,7 @@ def _mix(
     if not members:
         raise registry.unknown(source_id)
     if tasks is not None:
-        members = {i: members.get(i, 1.0) for i in sorted(_known(tasks, members, source_id))}
+        members = {i: members[i] for i in sorted(_known(tasks, members, source_id))}
     given = {registry.full_id(i): w for i, w in (weights or {}).items()}
     _known(given, members, source_id)
     members |= given

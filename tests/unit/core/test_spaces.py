@@ -139,6 +139,7 @@ def test_a_shared_buffer_holds_any_texts(texts):
     assert view == tuple(texts)
     assert view[-1] == texts[-1]
     assert view[:1] == (texts[0],)
+    assert view != (*texts, "")
     for clone in (copy.copy, copy.deepcopy, lambda v: pickle.loads(pickle.dumps(v))):
         assert data_equivalence(clone(view), tuple(texts))
 
