@@ -2,10 +2,7 @@
 
 import ast
 import re
-import subprocess
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = sorted((ROOT / "rlvr_envs").rglob("*.py"))
@@ -15,15 +12,6 @@ TASK_FILES = [p for p in (ROOT / "rlvr_envs/envs").glob("*/*.py") if not p.name.
 LONG_MODULES: dict[str, int] = {
     "rlvr_envs/sandboxes/_slot.py": 1660,  # one file, because it travels alone into containers
 }
-
-
-def tracked():
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if listed.returncode:
-        pytest.skip("not a git checkout")
-    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
 
 
 def relative(path):
@@ -82,8 +70,8 @@ def test_no_user_error_is_an_assert():
     ]
 
 
-def test_text_files_are_clean():
-    for path in tracked():
+def test_text_files_are_clean(tracked):
+    for path in tracked:
         text = path.read_bytes()
         if b"\0" in text or path.suffix in {".png", ".parquet"}:
             continue
@@ -94,13 +82,13 @@ def test_text_files_are_clean():
         )
 
 
-def test_files_are_small():
-    for path in tracked():
+def test_files_are_small(tracked):
+    for path in tracked:
         assert path.stat().st_size < 1_000_000, f"{relative(path)} is large: store it elsewhere"
 
 
-def test_no_conflict_markers_and_no_home_paths():
-    for path in tracked():
+def test_no_conflict_markers_and_no_home_paths(tracked):
+    for path in tracked:
         text = path.read_text("utf-8", errors="replace")
         assert not re.search(r"^(<{7}|>{7}) ", text, re.MULTILINE), relative(path)
         assert not re.search(r"/(home|root|Users)/\w+/", text), relative(path)
