@@ -1072,6 +1072,8 @@ class Runner:
             return "output_limit"
         if result["peak"] - watch.floor > limits["memory_mib"] * MIB:
             return "memory"
+        if self.box.over(limits):  # since the last look
+            return "file_limit"
         if number is None and not result["exit_code"]:
             return ""
         last_words = result["stderr"][-4096:]

@@ -15,6 +15,8 @@ from rlvr_envs.envs.code._families.family import (
 )
 from rlvr_envs.envs.code._ir.nodes import Value
 
+LONG = 40_000  # wider windows make fewer of them, so brute force over them needs longer lists
+
 
 def _list(draw: Draw, size: int, shape: str, parameters: Parameters) -> list[Value]:
     return [items(draw, size, shape)]
@@ -25,6 +27,8 @@ def _family(
     level: int,
     draw: Callable[[Rng], Parameters],
     words: str | Callable[[Parameters], str],
+    *,
+    most: int = 20_000,
 ) -> Family:
     return Family(
         name=name,
@@ -35,8 +39,7 @@ def _family(
         draw=draw,
         make=_list,
         words=template(words) if isinstance(words, str) else words,
-        # Wider windows make fewer of them, so brute force over windows takes longer lists.
-        most=40_000 if name.startswith("window") else 20_000,
+        most=most,
         staged=True,
     )
 
@@ -142,7 +145,7 @@ LIST_FAMILIES = (
         "the length of the longest block of consecutive items of the list in which at most {1} "
         "different remainders modulo {0} occur (0 for an empty list)",
     ),
-    _family("window_extremes", 4, signed(2, 6), _window),
+    _family("window_extremes", 4, signed(2, 6), _window, most=LONG),
     _family(
         "window_distinct",
         4,
@@ -150,6 +153,7 @@ LIST_FAMILIES = (
         "the sum, over all windows of w consecutive items, of the number of different remainders "
         "modulo {1} of the window's items, where n is the length of the list and w = floor(n / "
         "{0}) + 1 (0 if the list is shorter than w)",
+        most=LONG,
     ),
     _family(
         "waiting_time",
@@ -158,6 +162,7 @@ LIST_FAMILIES = (
         "the sum of the waiting times of all items of the list, where the waiting time of the "
         "item x at position i is j - i for the first later position j whose item y has floor(y / "
         "{0}) > floor(x / {0}), and 0 if there is no such position",
+        most=50_000,  # most items wait for a short time only, even in brute force
     ),
     _family(
         "count_inversions",

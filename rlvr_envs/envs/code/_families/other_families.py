@@ -182,7 +182,7 @@ OTHER_FAMILIES = (
     ),
     _family(
         "range_divisors",
-        (5, 15_000, 1),
+        (5, 40_000, 1),
         (XS, ("starts", "list"), ("width", "int")),
         nothing,
         inputs.ranges,

@@ -1,7 +1,7 @@
 """How large tests are, and how long programs may take, in each language.
 
 The sizes follow the speed of a plain implementation: at full growth the fast solution takes a small
-part of the limit, and the slow one many times the limit. The limits leave room for a loaded
+part of the limit, and the slow one a multiple of it. The limits leave room for a loaded
 machine and for clumsier programs than ours.
 """
 
