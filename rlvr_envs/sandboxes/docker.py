@@ -7,6 +7,7 @@ or remote, with any runtime that it knows (``runsc`` for gVisor).
 
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ from rlvr_envs.sandboxes.docker_channel import DockerChannel, command, label
 
 USERS = range(20_000, 60_000)  # within what rootless engines map
 USERS_TRIED = 4  # before a start fails because each of them has processes elsewhere
+
+
+class UserTaken(SandboxUnavailable):
+    """Processes elsewhere on the machine have the user of a container; another user may be free."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,24 +88,27 @@ class DockerBackend(Backend):
 
     def start(self) -> Channel:
         self._reach()
-        answer: dict[str, Any] = {"again": True}
-        tries = USERS_TRIED
-        while answer.get("again") and tries:
-            tries -= 1
-            try:
-                channel = DockerChannel(self._api, self._create())
-            except (docker_engine.engine_error(), SandboxError, OSError) as error:
-                self._pid = 0  # another engine may answer next time, without our image
-                raise SandboxUnavailable(self._failed(error)) from error
-            try:
-                answer, _ = channel.ask({"tier": "docker"}, START_TIMEOUT_S)
-            except SandboxError as error:
-                channel.close()
-                raise SandboxUnavailable(self._failed(error)) from error
-            if "error" not in answer:
-                return channel
+        for _ in range(USERS_TRIED - 1):
+            with suppress(UserTaken):
+                return self._start()
+        return self._start()
+
+    def _start(self) -> Channel:
+        try:
+            channel = DockerChannel(self._api, self._create())
+        except (docker_engine.engine_error(), SandboxError, OSError) as error:
+            self._pid = 0  # another engine may answer next time, without our image
+            raise SandboxUnavailable(self._failed(error)) from error
+        try:
+            answer, _ = channel.ask({"tier": "docker"}, START_TIMEOUT_S)
+        except SandboxError as error:
             channel.close()
-        raise SandboxUnavailable(self._failed(answer["error"]))
+            raise SandboxUnavailable(self._failed(error)) from error
+        if "error" in answer:
+            channel.close()
+            failure = UserTaken if answer.get("again") else SandboxUnavailable
+            raise failure(self._failed(answer["error"]))
+        return channel
 
     def _failed(self, reason: object) -> str:
         return (
