@@ -84,6 +84,16 @@ class Instance:
             return reference
         return answer_format(self.format_label).wrap(reference)
 
+    def demonstration(self) -> str | list[str]:
+        """Return the worked solution and then the answer, or just `solution` where there is none.
+
+        It is a full response, as a model is to write it.
+        """
+        solution = self.solution()
+        if isinstance(solution, list):
+            return solution
+        return "\n".join([*self.task.explain(self.problem), solution])
+
     def judge(self, response: str | Sequence[str]) -> Verdict:
         """Judge a full response, or the actions of an interactive episode; never raises for them.
 

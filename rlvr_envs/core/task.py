@@ -83,6 +83,14 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
     def solve(self, problem: ProblemT) -> str:
         """Return an answer of full marks (the oracle)."""
 
+    def explain(self, problem: ProblemT) -> list[str]:
+        """Return the steps of a worked solution, in order, without the answer in its format.
+
+        Each step follows from those before it, so that any number of first steps is a hint. Tasks
+        that have none return an empty list.
+        """
+        return []
+
 
 class IndexedTask(Task[ConfigT, ProblemT]):
     """A task whose problems are numbered, such as the rows of a file."""

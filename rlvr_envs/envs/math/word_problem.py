@@ -214,7 +214,7 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
     def solve(self, problem: WordProblem) -> str:
         return str(problem.answer)
 
-    def explain(self, problem: WordProblem) -> str:
+    def explain(self, problem: WordProblem) -> list[str]:
         """Return the solution, one line for each quantity that the answer needs.
 
         A line reads ``rulers in the Nova classroom: 3 + 4 = 7``, or just the number if it is given.
@@ -223,7 +223,7 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
         for subject, calculation, value in trace(problem.facts, problem.asked):
             worked = "" if calculation == str(value) else f"{calculation} = "
             lines.append(f"{_name(problem.quantities[subject])}: {worked}{value}")
-        return "\n".join(lines)
+        return lines
 
     def step_credit(self, problem: WordProblem, solution: str) -> float:
         """Return the share of the needed quantities that a solution works out rightly.

@@ -126,7 +126,7 @@ def test_credit_for_steps():
     task = WordProblemTask(WordProblemConfig(n_operations=6))
     for seed in range(20):
         problem = task.generate(stream("WordProblem", "credit", seed))
-        lines = task.explain(problem).splitlines()
+        lines = task.explain(problem)
         assert lines[-1].endswith(f"= {problem.answer}")
         almost = (len(lines) - 1) / len(lines)
         assert task.step_credit(problem, "\n".join(reversed(lines))) == 1.0
