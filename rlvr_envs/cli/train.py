@@ -2,21 +2,21 @@
 
 `rlvr train PRESET --tasks Gcd-v0 …`: a preset is a published recipe, and every setting beside it
 replaces one of the recipe's. `rlvr train --list` names the presets, `rlvr train --help` tells all
-settings.
+settings, and `--config run.yaml` takes them from a file.
 """
 
 import argparse
 import os
 import shlex
 import sys
-from dataclasses import fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.config_file import CONFIG, read_config
-from rlvr_envs.agents.grpo.presets import PRESETS, preset
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint
+
+if TYPE_CHECKING:
+    from rlvr_envs.agents.grpo.config import Config
 
 HELP = "train a model with the reference GRPO agent"
 
@@ -32,60 +32,106 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, and say where the result is."""
     given = list(args.arguments)
-    if given == ["--list"]:
-        for name, settings in PRESETS.items():
-            print(f"{name}: {', '.join(f'{key}={value}' for key, value in settings.items())}")
-        return 0
     try:
         import tyro
-    except ImportError as error:
-        raise DependencyError(f"training needs tyro: {hint('train')}") from error
-    named = given.pop(0) if given and not given[0].startswith("-") else "default"
-    start, begun = preset(named), _begun(given)
-    if begun is not None:  # a recipe that it was not begun with is refused later
-        start = replace(begun, **PRESETS[named])
-    config = tyro.cli(
-        type(start),
-        default=start,
-        args=given,
-        prog=f"rlvr train {named}",
-        description=f"{__doc__}\nPresets: {', '.join(PRESETS)}. {len(fields(start))} settings:",
-    )
-    from rlvr_envs.agents.grpo.train import train
 
+        from rlvr_envs.agents.grpo.train import train
+    except ImportError as error:
+        raise DependencyError(f"training needs {error.name}: {hint('train')}") from error
+    from rlvr_envs.agents.grpo.config import Config
+
+    if "--list" in given:
+        return _list(given)
+    start, rest = _start(given)
+    config = tyro.cli(
+        tyro.conf.OmitArgPrefixes[Config],
+        default=start,
+        args=rest,
+        prog="rlvr train [PRESET]",
+        description=f"{__doc__}\n{_plugins()}" if {"--help", "-h"} & set(rest) else __doc__,
+    )
     try:
         newest = train(config)
     except KeyboardInterrupt:
-        print(_how_to_go_on(config), file=sys.stderr)
+        print(_how_to_go_on(config.output.out), file=sys.stderr)
         raise
     if os.environ.get("RANK", "0") == "0":  # of several workers one talks
         print(f"the newest checkpoint: {newest}", file=sys.stderr)
-        print(f"to draw the run: rlvr plot {shlex.quote(config.out)}", file=sys.stderr)
+        print(f"to draw the run: rlvr plot {shlex.quote(config.output.out)}", file=sys.stderr)
     return 0
 
 
-def _how_to_go_on(config: Config) -> str:
+def _list(given: list[str]) -> int:
+    """Print the presets, those of plug-in files too."""
+    from rlvr_envs.agents.grpo import plugins
+    from rlvr_envs.agents.grpo.presets import recipes
+
+    for path in _early(given).plugins:
+        plugins.load_file(path)
+    for each in recipes():
+        settings = ", ".join(f"{key}={value}" for key, value in each.settings.items())
+        differs = f" (differs: {each.differs})" if each.differs else ""
+        print(f"{each.name}: {each.paper}{differs}: {settings}")
+    return 0
+
+
+def _plugins() -> str:
+    """Tell what can be named where a plug-in is expected, and with which settings."""
+    from rlvr_envs.agents.grpo.plugins import REGISTRIES
+
+    parts = ["What can be named, with its settings:"]
+    for registry in REGISTRIES:
+        parts += [f"\n{registry.kind}:", *(f"  {plugin.help}" for plugin in registry)]
+    return "\n".join(parts)
+
+
+def _how_to_go_on(folder: str) -> str:
     """Say what an interrupted run has kept."""
     from rlvr_envs.agents.grpo.model import checkpoint
     from rlvr_envs.agents.grpo.run import CHECKPOINTS
 
-    kept = checkpoint.newest(Path(config.out) / CHECKPOINTS)
+    kept = checkpoint.newest(Path(folder) / CHECKPOINTS)
     if kept is None:
-        return f"there is no checkpoint yet: --resume --out {shlex.quote(config.out)} begins anew"
-    out = shlex.quote(config.out)
+        return f"there is no checkpoint yet: --resume --out {shlex.quote(folder)} begins anew"
+    out = shlex.quote(folder)
     return f"to go on from {kept}: rlvr train --resume --out {out}"
 
 
-def _begun(given: list[str]) -> Config | None:
-    """Return what the run was begun with, if there is one to go on with."""
+def _early(given: list[str]) -> argparse.Namespace:
+    """Return what has to be known before the rest can be read."""
     asked = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    asked.add_argument("--out", default=Config.out)
+    asked.add_argument("--config")
+    asked.add_argument("--out", default="runs/grpo")
     asked.add_argument("--resume", action="store_true")
     asked.add_argument("--tasks", nargs="*")
-    told, _ = asked.parse_known_args(given)
-    if told.resume and (Path(told.out) / CONFIG).is_file():
+    asked.add_argument("--plugins", "--plugin", nargs="*", default=[])
+    return asked.parse_known_args(given)[0]
+
+
+def _start(given: list[str]) -> "tuple[Config, list[str]]":
+    """Return the configuration that the arguments change, and the arguments without its name."""
+    from rlvr_envs.agents.grpo.config_file import CONFIG, read_config, read_yaml
+    from rlvr_envs.agents.grpo.presets import preset, settings_of
+
+    given = ["--plugins" if each == "--plugin" else each for each in given]
+    named = given.pop(0) if given and not given[0].startswith("-") else None
+    early = _early(given)
+    if early.config is not None:
+        told = f"--config={early.config}"
+        if told in given:
+            given.remove(told)
+        else:
+            place = given.index("--config")
+            del given[place : place + 2]
+        if named is not None:
+            raise ConfigError(f"give a preset ({named}) or --config, whose file may name a preset")
+        return read_yaml(Path(early.config)), given
+    if early.resume and (Path(early.out) / CONFIG).is_file():
         # Wherever the folder is now, and without the limit of the last process.
-        return replace(read_config(Path(told.out)), out=told.out, stop_after=None)
-    if told.resume and not told.tasks:
-        raise ConfigError(f"there is no run in {told.out} to go on with: give its folder by --out")
-    return None
+        begun = read_config(Path(early.out)).replace(out=early.out, stop_after=None)
+        if named is not None:  # a recipe that it was not begun with is refused later
+            begun = begun.replace(**settings_of(named))
+        return begun, given
+    if early.resume and not early.tasks:
+        raise ConfigError(f"there is no run in {early.out} to go on with: give its folder by --out")
+    return preset(named or "default", plugins=tuple(early.plugins)), given

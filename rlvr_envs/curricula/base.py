@@ -1,7 +1,7 @@
 """What every curriculum does: propose what comes next, and take down how it went."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 
@@ -13,6 +13,8 @@ class Proposal:
         task: the id of a task.
         difficulty: a rung of its ladder.
         problem_seed: the seed of one problem, for curricula that come back to problems.
+        row: a problem as a row of a data set holds it, instead of a seed.
+        index: the number of a problem, for tasks whose problems are numbered, instead of a seed.
         samples: the size of the group, that is how many episodes of it to sample.
         horizon: the turns of an episode.
         response_tokens: the most tokens that a response may have.
@@ -21,6 +23,8 @@ class Proposal:
     task: str | None = None
     difficulty: int | None = None
     problem_seed: int | None = None
+    row: Mapping[str, Any] | None = field(default=None, hash=False)
+    index: int | None = None
     samples: int | None = None
     horizon: int | None = None
     response_tokens: int | None = None

@@ -25,6 +25,9 @@ class Batch:
         sampled: (B, T) float32, ``sampled[b, t]`` is the log-probability with which ``ids[b, t]``
             was sampled, in nats; 0 outside the mask.
         turns: (B, T) int64, the number of the action from 0; -1 outside the mask.
+        versions: (B, T) int64, how many updates had been made when the token was sampled; 0 outside
+            the mask.
+        observed: (B, T) bool, true at what was said after the first action.
         episodes: B of them.
     """
 
@@ -33,7 +36,13 @@ class Batch:
     mask: Tensor
     sampled: Tensor
     turns: Tensor
+    versions: Tensor
+    observed: Tensor
     episodes: list[Episode]
+
+    def lag(self, version: int) -> Tensor:
+        """Return (B, T), how many updates ago a token was sampled; 0 outside the mask."""
+        return (version - self.versions).clamp(min=0).masked_fill(~self.mask, 0)
 
 
 def batch(episodes: Sequence[Episode], pad_token: int, device: str | torch.device = "cpu") -> Batch:
@@ -51,6 +60,8 @@ def batch(episodes: Sequence[Episode], pad_token: int, device: str | torch.devic
     mask = torch.zeros(shape, dtype=torch.bool)
     sampled = torch.zeros(shape)
     turns = torch.full(shape, -1)
+    versions = torch.zeros(shape, dtype=torch.long)
+    observed = torch.zeros(shape, dtype=torch.bool)
     for row, episode in enumerate(episodes):
         begin = turn = 0
         for segment in episode.segments:
@@ -66,7 +77,10 @@ def batch(episodes: Sequence[Episode], pad_token: int, device: str | torch.devic
                 mask[row, begin:end] = True
                 sampled[row, begin:end] = torch.tensor(segment.logps)
                 turns[row, begin:end] = turn
+                versions[row, begin:end] = segment.version
                 turn += 1
+            elif turn:
+                observed[row, begin:end] = True
             begin = end
     return Batch(
         ids.to(device),
@@ -74,6 +88,8 @@ def batch(episodes: Sequence[Episode], pad_token: int, device: str | torch.devic
         mask.to(device),
         sampled.to(device),
         turns.to(device),
+        versions.to(device),
+        observed.to(device),
         list(episodes),
     )
 

@@ -4,7 +4,10 @@ It is the only thing that environment, sampler and trainer hand each other. Text
 and is never tokenised again, so what is trained on is exactly what was sampled.
 """
 
+import math
 from dataclasses import dataclass, field
+
+from rlvr_envs.curricula.base import Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +18,12 @@ class Segment:
         tokens: their ids; an action's end-of-sequence token is among them where it was sampled.
         logps: of an action, each token's log-probability under the distribution that it was
             sampled from, in nats; None for an observation, which is never trained on.
+        version: of an action, how many updates had been made to the weights that sampled it.
     """
 
     tokens: tuple[int, ...]
     logps: tuple[float, ...] | None = None
+    version: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,7 +45,14 @@ class Episode:
             action off, or where the context was full.
         status: the verdict's status, or "context" where the context was full before the end.
         texts: each action as text, and what the verdict says, for samples that people look at.
+        heard: the prompt and the observations as text.
         info: named numbers, such as the verdict's parts.
+        target: the tokens of the oracle's full response, where the estimator asks for beliefs.
+        beliefs: the mean log-probability of these tokens before the first action and after each.
+        agents: which agent wrote each action, where there are several.
+        weight: by what its loss is multiplied.
+        left_out: whether it only counts in its group's statistics, and is not trained on.
+        demonstrated: whether it was given instead of sampled.
     """
 
     group: int
@@ -55,7 +67,14 @@ class Episode:
     finished: bool = False
     status: str = ""
     texts: list[str] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
     info: dict[str, float] = field(default_factory=dict)
+    target: tuple[int, ...] = ()
+    beliefs: list[float] = field(default_factory=list)
+    agents: list[int] = field(default_factory=list)
+    weight: float = 1.0
+    left_out: bool = False
+    demonstrated: bool = False
 
     @property
     def actions(self) -> list[Segment]:
@@ -71,3 +90,36 @@ class Episode:
     def n_trained(self) -> int:
         """The tokens that the model wrote."""
         return sum(len(segment.tokens) for segment in self.actions)
+
+
+@dataclass(slots=True)
+class Group:
+    """The episodes of one problem.
+
+    Attributes:
+        proposal: what was posed.
+        episodes: at least one.
+    """
+
+    proposal: Proposal
+    episodes: list[Episode]
+
+    @property
+    def posed(self) -> Episode:
+        """The first episode that says what was posed: one whose environment broke may not."""
+        return next((each for each in self.episodes if each.segments), self.episodes[0])
+
+    @property
+    def scores(self) -> list[float]:
+        """The verdicts' scores, without those of episodes that were not scored."""
+        return [each.score for each in self.episodes if not math.isnan(each.score)]
+
+    @property
+    def rewards(self) -> list[float]:
+        """What the environment paid, without episodes that were not scored."""
+        return [each.reward for each in self.episodes if not math.isnan(each.reward)]
+
+    @property
+    def informative(self) -> bool:
+        """Whether rewards differ, so that there is something to learn by comparing."""
+        return len(set(self.rewards)) > 1

@@ -45,13 +45,13 @@ def held_out(config: Config, sampler: Sampler, chat: Chat) -> dict[str, float]:
         ConfigError: a difficulty, a knob or a request does not fit the tasks or the model.
     """
     plan = Plan(
-        ids=expand_ids(config.tasks, per_task=True),
-        difficulties=read_difficulties(config.difficulty),
-        episodes=config.evaluate_problems,
-        knobs=read_knobs(config.knobs),
+        ids=expand_ids(config.data.tasks, per_task=True),
+        difficulties=read_difficulties(config.data.difficulty),
+        episodes=config.evaluation.evaluate_problems,
+        knobs=read_knobs(config.data.knobs),
     )
     policies = {
-        SAMPLED: SamplerPolicy(SAMPLED, config, sampler, chat, config.temperature),
+        SAMPLED: SamplerPolicy(SAMPLED, config, sampler, chat, config.sampling.temperature),
         GREEDY: SamplerPolicy(GREEDY, config, sampler, chat, 0.0),
     }
 
@@ -139,7 +139,7 @@ class SamplerPolicy(Policy):
         self._answer_if_all_wait()
 
     def settings(self) -> dict[str, Any]:
-        return {"temperature": self._temperature, "max_tokens": self._config.max_tokens}
+        return {"temperature": self._temperature, "max_tokens": self._config.sampling.max_tokens}
 
     async def act(self, request: Request) -> Response:
         answer: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
@@ -166,9 +166,9 @@ class SamplerPolicy(Policy):
 
     def _respond(self, requests: Sequence[Request]) -> list[Response]:
         talks = [self._heard(request) for request in requests]
-        rooms = [self._config.context - len(talk.tokens) for talk in talks]
+        rooms = [self._config.sampling.context - len(talk.tokens) for talk in talks]
         asked = [
-            sampling.Request(talk.tokens, min(self._config.max_tokens, room))
+            sampling.Request(talk.tokens, min(self._config.sampling.max_tokens, room))
             for talk, room in zip(talks, rooms, strict=True)
             if room > 0
         ]
@@ -190,10 +190,11 @@ class SamplerPolicy(Policy):
         text = request.messages[-1]["content"]
         if request.turn == 0:
             talk.tokens = self._chat.opening(text)
-            if len(talk.tokens) >= self._config.context:
+            if len(talk.tokens) >= self._config.sampling.context:
                 raise ConfigError(
                     f"a prompt of {request.instance.spec.id} has {len(talk.tokens)} tokens, and "
-                    f"the context is {self._config.context}: raise it, or lower the difficulty"
+                    f"the context is {self._config.sampling.context}: raise it, or lower the "
+                    "difficulty"
                 )
         else:
             talk.tokens += self._chat.observation(text, finished=talk.has_end)

@@ -1,50 +1,56 @@
-"""Environments, wrappers and curricula from the text that a configuration has for them."""
+"""Environments and wrappers from the text that a configuration has for them."""
 
-import ast
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium
 
-from rlvr_envs import curricula, wrappers
+from rlvr_envs import wrappers
+from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.plugins import parse_call
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, did_you_mean
-from rlvr_envs.curricula import Curriculum, Proposal
+from rlvr_envs.evaluation.plan import read_difficulties
 
+Cell = tuple[str, int | None]  # a task's id, and a rung of its ladder
 MakeEnv = Callable[[str | None, int | None], gymnasium.Env[str, str]]
 
 
-def parse_call(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and arguments of ``NAME`` or ``NAME(argument=value, …)``.
+def read_task(text: str) -> tuple[str, dict[str, Any]]:
+    """Return full id and knobs of ``Gcd-v0`` or ``MathDataset-v0(path="train.jsonl")``.
 
     Raises:
-        ConfigError: it is neither, or a value is no Python literal.
+        ConfigError: knobs are no plain values.
+        RegistrationError: there is no such task.
     """
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-        if isinstance(tree, ast.Name):
-            return tree.id, {}
-        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
-            given = {word.arg: _plain(word.value) for word in tree.keywords if word.arg}
-            if len(given) == len(tree.keywords):
-                return tree.func.id, given
-    except (SyntaxError, ValueError):
-        pass
-    raise ConfigError(f"expected NAME or NAME(argument=value, …) with plain values, got {text!r}")
+    name, bracket, _ = text.partition("(")
+    knobs = parse_call(f"task{text[len(name) :]}")[1] if bracket else {}
+    return registry.full_id(name.strip()), knobs
 
 
-def _plain(node: ast.expr) -> Any:
-    """Return a constant, a number with its sign, or a tuple or list of them."""
-    match node:
-        case ast.Constant():
-            return node.value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -number
-        case ast.Tuple() | ast.List():
-            return tuple(_plain(part) for part in node.elts)
-    raise ValueError(ast.dump(node))
+def cells_of(config: Config) -> list[Cell]:
+    """Return all pairs of a task and a rung; tasks without a ladder have the rung None.
+
+    Raises:
+        ConfigError: a task stands there twice, or the difficulty is none.
+    """
+    tasks = [read_task(text)[0] for text in config.data.tasks]
+    twice = sorted({task for task in tasks if tasks.count(task) > 1})
+    if twice:
+        raise ConfigError(f"a task stands in tasks once, with one set of knobs; got twice: {twice}")
+    rungs = read_difficulties(config.data.difficulty)
+    return [cell for task in tasks for cell in _rungs(task, rungs)]
+
+
+def _rungs(task: str, rungs: Sequence[int | None]) -> list[Cell]:
+    if task not in registry.mixture_ids():
+        try:
+            registry.find(task).task_type.Config.at(0)
+        except ConfigError:  # the rows of a data set are as hard as they are
+            return [(task, None)]
+    return [(task, rung) for rung in rungs]
 
 
 class EnvMaker:
@@ -54,9 +60,9 @@ class EnvMaker:
     wrapper of all other environments, as the episodes of a group have to. It is this maker's state.
 
     Args:
-        tasks: ids.
+        tasks: ids, with their knobs, as `read_task` reads them.
         wrapped_in: wrappers from the inside out, as `parse_call` reads them.
-        knobs: settings of the tasks.
+        knobs: settings of all tasks.
 
     Raises:
         ConfigError: there is no such wrapper.
@@ -65,7 +71,8 @@ class EnvMaker:
     def __init__(
         self, tasks: Sequence[str], wrapped_in: Sequence[str], knobs: Mapping[str, Any]
     ) -> None:
-        self._tasks, self._knobs = tasks, dict(knobs)
+        self._tasks = dict(map(read_task, tasks))
+        self._knobs = dict(knobs)
         self._calls = [parse_call(text) for text in wrapped_in]
         for name, _ in self._calls:
             _known("wrapper", name, _wrappers())
@@ -75,9 +82,9 @@ class EnvMaker:
 
     def __call__(self, task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
         """Return a new environment."""
-        env: gymnasium.Env[str, str] = TextEnv(
-            task or self._tasks[0], difficulty=difficulty, **self._knobs
-        )
+        name = registry.full_id(task) if task else next(iter(self._tasks))
+        knobs = self._knobs | self._tasks.get(name, {})
+        env: gymnasium.Env[str, str] = TextEnv(name, difficulty=difficulty, **knobs)
         with self._lock:
             for place, (name, arguments) in enumerate(self._calls):
                 env = self._wrapped(env, f"{place} {name}", name, arguments)
@@ -117,37 +124,6 @@ def _wrappers() -> list[str]:
     """Return the names of the wrappers, without those of what they are made with."""
     found = [(name, getattr(wrappers, name)) for name in wrappers.__all__]
     return [n for n, kind in found if isinstance(kind, type) and issubclass(kind, gymnasium.Env)]
-
-
-def make_curriculum(
-    text: str, tasks: Sequence[str], difficulties: Sequence[int | None], seed: int
-) -> Curriculum:
-    """Return the curriculum of a text, over these tasks and rungs.
-
-    Raises:
-        ConfigError: there is none of that name, or its arguments do not fit.
-    """
-    name, given = parse_call(text)
-    ids = [registry.full_id(task) for task in tasks]
-    arms = [(task, rung) for task in ids for rung in difficulties]
-    low, high = difficulties[0] or 0, difficulties[-1] or 0
-    own: dict[str, tuple[Callable[..., Curriculum], dict[str, Any]]] = {
-        "fixed": (
-            curricula.Fixed,
-            {"proposals": [Proposal(task=task, difficulty=rung) for task, rung in arms]},
-        ),
-        "linear": (curricula.Linear, {"tasks": ids, "start": low, "end": high}),
-        "rising_window": (curricula.RisingWindow, {"tasks": ids, "start": low}),
-        "success_band": (curricula.SuccessBand, {"highest": dict.fromkeys(ids, high)}),
-        "dump": (curricula.Dump, {"arms": arms}),
-        "prompt_gdro": (curricula.PromptGdro, {"arms": arms}),
-        "rollout_gdro": (curricula.RolloutGdro, {"arms": arms}),
-        "weakness": (curricula.Weakness, {"arms": arms}),
-    }
-    _known("curriculum", name, own)
-    make, defaults = own[name]
-    made: Curriculum = _made(f"curriculum {name}", make, **{**defaults, "seed": seed, **given})
-    return made
 
 
 def _known(what: str, name: str, names: Sequence[str] | Mapping[str, Any]) -> None:

@@ -1,110 +1,140 @@
 """Published recipes, as settings of the agent; what a recipe leaves open keeps its default.
 
-A preset is a start: whatever is said beside it on the command line replaces its setting.
+A preset is a start: whatever is said beside it replaces its setting. The zoo and others' plug-ins
+add theirs with `recipe`.
 """
 
+from dataclasses import dataclass, field
 from typing import Any
 
+from rlvr_envs.agents.grpo import plugins
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "default": {},
-    # arXiv 2402.03300
-    "grpo": {
-        "advantage": "grpo",
-        "clip_high": 0.2,
-        "aggregation": "sequence_mean",
-        "kl": "k3",
-        "kl_coef": 0.04,
-    },
-    # arXiv 2503.20783
-    "dr_grpo": {"advantage": "dr_grpo", "clip_high": 0.2, "aggregation": "constant_length"},
-    # arXiv 2503.14476
-    "dapo": {
-        "advantage": "grpo",
-        "clip_low": 0.2,
-        "clip_high": 0.28,
-        "aggregation": "token_mean",
-        "dynamic_sampling": True,
-        "overlong": "penalty",
-    },
-    # arXiv 2402.14740
-    "rloo": {"advantage": "rloo", "objective": "reinforce", "aggregation": "sequence_sum"},
-    "reinforce": {
-        "advantage": "reinforce",
-        "objective": "reinforce",
-        "aggregation": "sequence_sum",
-    },
-    # arXiv 2501.03262
-    "reinforce_plus_plus": {
-        "advantage": "reinforce_plus_plus",
-        "clip_high": 0.2,
-        "aggregation": "token_mean",
-    },
-    # arXiv 2507.18071
-    "gspo": {
-        "advantage": "grpo",
-        "ratio": "sequence",
-        "clip_low": 3e-4,
-        "clip_high": 4e-4,
-        "aggregation": "sequence_mean",
-    },
-    # ScaleRL's use of arXiv 2506.13585
-    "cispo": {"advantage": "lite_ppo", "objective": "cispo", "clip_high": 5.0},
-    # arXiv 2506.02864
-    "bnpo": {"advantage": "bnpo", "aggregation": "sequence_sum", "clip_dual": 10.0},
-    # arXiv 2508.08221
-    "lite_ppo": {"advantage": "lite_ppo", "clip_high": 0.2},
-    "ngrpo": {"advantage": "ngrpo", "clip_low": 0.16, "clip_high": 0.24},
-    "mc_grpo": {"advantage": "mc_grpo", "group_size": 9},
-    # arXiv 2506.01347
-    "psr": {"advantage": "psr"},
-    "nsr": {"advantage": "nsr"},
-    "weighted_reinforce": {"advantage": "weighted_reinforce"},
-    # arXiv 2503.14286
-    "topr": {"objective": "topr", "ratio": "sequence", "aggregation": "sequence_sum"},
-    "soft_adaptive": {"advantage": "grpo", "objective": "soft_adaptive"},
-    # arXiv 2509.02522, with one update a step
-    "pacs": {"advantage": "pacs", "objective": "reinforce", "aggregation": "sequence_sum"},
-    # arXiv 2510.04474, with one update a step, which makes its trust region idle
-    "drpo": {"advantage": "drpo", "objective": "reinforce", "aggregation": "sequence_mean"},
-    # arXiv 2602.21420; its shape and strength are others' reports
-    "ace_experimental": {"advantage": "grpo", "kl": "k3", "kl_coef": 0.0, "ace_experimental": 1.0},
-    # arXiv 2509.18314, by its abstract
-    "tempo_experimental": {"advantage": "tempo_experimental", "clip_high": 0.2},
-    # arXiv 2506.20520
-    "asym_re": {"advantage": "asym_re", "objective": "reinforce", "aggregation": "sequence_sum"},
-    # arXiv 2509.24203
-    "one_side": {"objective": "one_side"},
-    "opmd_experimental": {"objective": "opmd_experimental", "aggregation": "sequence_sum"},
-    # arXiv 2602.00983 and 2601.05607, by others' reports
-    "dispo_experimental": {"objective": "dispo_experimental"},
-    "dhpo_experimental": {"objective": "dhpo_experimental"},
-    "minpro": {"ratio": "prefix"},
-    "balanced": {"aggregation": "balanced"},
-    # of Dr. Kernel: one advantage a turn
-    "trloo": {"advantage": "trloo"},
-    # arXiv 2505.24864; weight of the KL and interval of the resets are not verified
-    "prorl": {
-        "advantage": "grpo",
-        "clip_low": 0.2,
-        "clip_high": 0.4,
-        "dynamic_sampling": True,
-        "kl": "k3",
-        "kl_coef": 1e-4,
-        "reference_every": 200,
-    },
-}
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Settings that were published together.
+
+    Attributes:
+        name: of the preset.
+        paper: where they were published.
+        differs: what of the paper is not reproduced; empty where all is.
+        settings: by name, without their groups.
+    """
+
+    name: str
+    paper: str
+    differs: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
-def preset(name: str) -> Config:
-    """Return the defaults with a preset's settings.
+_RECIPES: dict[str, Recipe] = {}
+
+
+def recipe(name: str, paper: str, *, differs: str = "", **settings: Any) -> None:
+    """Add a preset; `Config` says what can be set.
+
+    Raises:
+        ConfigError: there is another of that name.
+    """
+    added = Recipe(name, paper, differs, settings)
+    if _RECIPES.get(name, added) != added:
+        raise ConfigError(f"there is a preset {name!r} already")
+    _RECIPES[name] = added
+
+
+def recipes() -> list[Recipe]:
+    """Return all presets, the core's first."""
+    plugins.load()
+    return list(_RECIPES.values())
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """Return the settings of a preset, by name and without their groups.
 
     Raises:
         ConfigError: there is none of that name.
     """
-    if name not in PRESETS:
-        hint = did_you_mean(name, tuple(PRESETS))
-        raise ConfigError(f"no preset {name!r}{hint} (known: {', '.join(PRESETS)})")
-    return Config(**PRESETS[name])
+    known = {each.name: each for each in recipes()}
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise ConfigError(f"no preset {name!r}{hint} (known: {', '.join(known)})")
+    return known[name].settings
+
+
+def preset(name: str = "default", **settings: Any) -> Config:
+    """Return the configuration of a preset, with settings that replace its own.
+
+    Raises:
+        ConfigError: there is none of that name, or no such setting.
+    """
+    for path in settings.get("plugins", ()):
+        plugins.load_file(path)
+    return Config().replace(**{**settings_of(name), **settings})
+
+
+recipe("default", "DAPO's clipping and aggregation, Dr. GRPO's advantages")
+recipe(
+    "grpo",
+    "DeepSeekMath, arXiv 2402.03300",
+    estimator="grpo",
+    loss="clipped(high=0.2)",
+    aggregation="sequence_mean",
+    kl="k3",
+    kl_coef=0.04,
+)
+recipe(
+    "dr_grpo",
+    "arXiv 2503.20783",
+    estimator="dr_grpo",
+    loss="clipped(high=0.2)",
+    aggregation="constant_length",
+)
+recipe(
+    "dapo",
+    "arXiv 2503.14476",
+    estimator="grpo",
+    loss="clipped(low=0.2, high=0.28)",
+    aggregation="token_mean",
+    dynamic_sampling=True,
+    overlong="penalty",
+    minibatches=16,
+)
+recipe("rloo", "arXiv 2402.14740", estimator="rloo", loss="reinforce", aggregation="sequence_sum")
+recipe(
+    "reinforce",
+    "Williams, 1992",
+    estimator="reinforce",
+    loss="reinforce",
+    aggregation="sequence_sum",
+)
+recipe(
+    "reinforce_plus_plus",
+    "arXiv 2501.03262",
+    estimator="reinforce_plus_plus",
+    loss="clipped(high=0.2)",
+    aggregation="token_mean",
+)
+recipe(
+    "gspo",
+    "arXiv 2507.18071",
+    estimator="grpo",
+    loss="gspo",
+    aggregation="sequence_mean",
+    correction='truncate(level="sequence")',
+    minibatches=4,
+)
+recipe(
+    "cispo",
+    "MiniMax-M1, arXiv 2506.13585, as ScaleRL, arXiv 2510.13786, uses it",
+    estimator="lite_ppo",
+    loss="cispo(high=5.0)",
+)
+recipe("lite_ppo", "arXiv 2508.08221", estimator="lite_ppo", loss="clipped(high=0.2)")
+recipe(
+    "soft_adaptive",
+    "Soft Adaptive Policy Optimization, arXiv 2511.20347",
+    estimator="grpo",
+    loss="soft_adaptive",
+)

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 import gymnasium
 
 from rlvr_envs.agents.grpo.chat import Chat
-from rlvr_envs.agents.grpo.episode import Episode, Segment
+from rlvr_envs.agents.grpo.episode import Episode, Group, Segment
 from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Sampler
+from rlvr_envs.agents.grpo.warm_start import text_env
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, RlvrEnvsError
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.verdict import Status
@@ -45,6 +46,7 @@ class Rollout:
         context: the most tokens of an episode.
         temperature: of sampling.
         threads: how many environments run at a time.
+        keeps_targets: whether episodes hold the oracle's response.
     """
 
     def __init__(  # noqa: PLR0913 - every argument is a part or a number of the run
@@ -57,6 +59,7 @@ class Rollout:
         context: int,
         temperature: float,
         threads: int = 8,
+        keeps_targets: bool = False,
     ) -> None:
         for name, value in (("max_tokens", max_tokens), ("context", context), ("threads", threads)):
             if value < 1:
@@ -64,31 +67,29 @@ class Rollout:
         self._make_env, self._sampler, self._chat = make_env, sampler, chat
         self._max_tokens, self._context = max_tokens, context
         self._temperature, self._threads = temperature, threads
+        self._keeps_targets = keeps_targets
         self._envs: dict[Key, gymnasium.Env[str, str]] = {}
 
     def play(
         self,
         proposals: Sequence[Proposal],
-        problem_seeds: Sequence[int],
         group_size: int,
         *,
         seed: int,
-        first_group: int = 0,
-    ) -> list[Episode]:
-        """Return a group of episodes for each proposal, group after group.
+    ) -> list[Group]:
+        """Return a group of episodes for each proposal, numbered in their order.
 
         Args:
-            proposals: what to pose; a `samples` of its own overrides `group_size`.
-            problem_seeds: one for each; a proposal's own goes before it.
+            proposals: what to pose: a problem's seed, row or index; a `samples` of its own
+                overrides `group_size`.
             group_size: the episodes of a group.
             seed: of the sampler's draws.
-            first_group: the number of the first group.
 
         Raises:
             ConfigError: a prompt does not fit into the context, or an argument of a task is wrong.
             DependencyError: a task or the sampler needs something that is missing here.
         """
-        players = self._cast(proposals, problem_seeds, group_size, first_group)
+        players = self._cast(proposals, group_size)
         with ThreadPoolExecutor(self._threads) as pool:
             prompts = list(pool.map(lambda player: _attempt(self._begin, player), players))
             self._open(players, prompts)
@@ -106,24 +107,20 @@ class Rollout:
                 for player, step in zip(acted, list(steps), strict=True):
                     self._after(player, step)
                 turn += 1
-        return [player.episode for player in players]
+        groups = [Group(proposal, []) for proposal in proposals]
+        for player in players:
+            groups[player.episode.group].episodes.append(player.episode)
+        return groups
 
     def close(self) -> None:
         """Close the environments."""
         while self._envs:
             self._envs.popitem()[1].close()
 
-    def _cast(
-        self,
-        proposals: Sequence[Proposal],
-        problem_seeds: Sequence[int],
-        group_size: int,
-        first_group: int,
-    ) -> list["_Player"]:
+    def _cast(self, proposals: Sequence[Proposal], group_size: int) -> list["_Player"]:
         used: Counter[tuple[str | None, int | None]] = Counter()
         players = []
-        pairs = zip(proposals, problem_seeds, strict=True)
-        for group, (proposal, given) in enumerate(pairs, first_group):
+        for group, proposal in enumerate(proposals):
             kind = (proposal.task, proposal.difficulty)
             limit = proposal.response_tokens or self._max_tokens
             for _ in range(group_size if proposal.samples is None else proposal.samples):
@@ -131,10 +128,10 @@ class Rollout:
                     group=group,
                     task=proposal.task or "",
                     difficulty=proposal.difficulty,
-                    problem_seed=given if proposal.problem_seed is None else proposal.problem_seed,
+                    problem_seed=proposal.problem_seed,
                     max_tokens=proposal.response_tokens,
                 )
-                players.append(_Player(episode, (*kind, used[kind]), proposal.horizon, limit))
+                players.append(_Player(episode, (*kind, used[kind]), proposal, limit))
                 used[kind] += 1
         return players
 
@@ -144,13 +141,17 @@ class Rollout:
         if env is None:
             env = self._envs[player.key] = self._make_env(*player.key[:2])
         player.env = env
-        problem_seed = player.episode.problem_seed
+        proposal, episode = player.proposal, player.episode
         # The seed as well, so that what a wrapper draws is the same again.
-        prompt, info = env.reset(seed=problem_seed, options={"problem_seed": problem_seed})
-        if player.horizon is not None:
-            TurnLimit(env.unwrapped, player.horizon).begin()
-        player.episode.task = info.get("task", player.episode.task)
-        player.episode.difficulty = info.get("difficulty", player.episode.difficulty)
+        prompt, info = env.reset(seed=proposal.problem_seed, options=_problem(proposal))
+        if proposal.horizon is not None:
+            TurnLimit(env.unwrapped, proposal.horizon).begin()
+        episode.task = info.get("task", episode.task)
+        episode.difficulty = info.get("difficulty", episode.difficulty)
+        if self._keeps_targets:
+            solution = text_env(env).instance.solution()
+            said = solution if isinstance(solution, str) else solution[-1]
+            episode.target = self._chat.action(said)
         return prompt
 
     def _open(self, players: Sequence["_Player"], prompts: Sequence[str | Exception]) -> None:
@@ -167,7 +168,7 @@ class Rollout:
                     f"a prompt of {player.episode.task} has {len(tokens)} tokens, which leaves no "
                     f"room in a context of {self._context}: raise `context` or lower the difficulty"
                 )
-            player.observe(tokens)
+            player.observe(tokens, prompt)
 
     def _sample(
         self, running: Sequence["_Player"], seed: int
@@ -195,7 +196,7 @@ class Rollout:
             return
         tokens = self._chat.observation(text, finished=player.has_end)
         if len(player.tokens) + len(tokens) < self._context:
-            player.observe(tokens)
+            player.observe(tokens, text)
         else:
             player.overflow()
 
@@ -214,7 +215,7 @@ class _Player:
 
     episode: Episode
     key: Key
-    horizon: int | None
+    proposal: Proposal
     max_tokens: int
     env: Any = None  # an environment of Gymnasium, once there is one
     tokens: list[int] = field(default_factory=list)  # of all segments
@@ -222,8 +223,9 @@ class _Player:
     has_end: bool = False  # whether the last action has its end token
     over: bool = False
 
-    def observe(self, tokens: tuple[int, ...]) -> None:
+    def observe(self, tokens: tuple[int, ...], text: str) -> None:
         self.tokens += tokens
+        self.episode.heard.append(text)
         self.episode.segments.append(Segment(tokens))
 
     def take(self, completion: Completion, chat: Chat) -> None:
@@ -249,7 +251,7 @@ class _Player:
         episode.texts.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         shares = info.get("reward_parts", {})
         episode.info = {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
-        episode.info["out_of_turns"] = float(out_of_turns)
+        episode.info["over_turn"] = float(out_of_turns)
         self.over = True
 
     def overflow(self) -> None:
@@ -264,6 +266,14 @@ class _Player:
         self.episode.status = str(Status.VERIFIER_ERROR)
         self.episode.texts.append(f"[{self.episode.status}] {type(error).__name__}: {error}")
         self.over = True
+
+
+def _problem(proposal: Proposal) -> dict[str, Any]:
+    """Return the reset options that name a proposal's problem."""
+    given = {name: getattr(proposal, name) for name in ("problem_seed", "index")}
+    if proposal.row is not None:
+        given["problem"] = proposal.row
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _attempt(function: Callable[..., T], *arguments: Any) -> T | Exception:

@@ -1,27 +1,31 @@
 """What a run has at hand, how it is set up, and how it goes on from a checkpoint."""
 
 import sys
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import torch
 
+from rlvr_envs.agents.grpo import plugins
+from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.chat import Chat
-from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.config_file import check_same, read_config, write_config
+from rlvr_envs.agents.grpo.config import Config, flat
+from rlvr_envs.agents.grpo.config_file import check_same, write_config
+from rlvr_envs.agents.grpo.curriculum import make_curriculum
+from rlvr_envs.agents.grpo.learner import Learner, make_optimizer
 from rlvr_envs.agents.grpo.model import checkpoint, policy
 from rlvr_envs.agents.grpo.model.distributed import Workers
-from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv, make_curriculum
+from rlvr_envs.agents.grpo.parts import Cell, EnvMaker, MakeEnv, cells_of
 from rlvr_envs.agents.grpo.rollout import Rollout
 from rlvr_envs.agents.grpo.sampling.sampler import Sampler
+from rlvr_envs.agents.grpo.sources import Source, make_source
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
-from rlvr_envs.agents.grpo.update import Learner, make_optimizer
 from rlvr_envs.agents.grpo.warm_start import texts
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.curricula import Curriculum
-from rlvr_envs.evaluation.plan import read_difficulties, read_knobs
+from rlvr_envs.evaluation.plan import read_knobs
 from rlvr_envs.evaluation.torch_threads import thread_count
 
 CHECKPOINTS = "checkpoints"
@@ -45,21 +49,22 @@ class Run:
     rollout: Rollout
     make_env: MakeEnv
     curriculum: Curriculum
+    source: Source
+    callbacks: list[Callback]
     metrics: Metrics
     step: int = 0
     newest: Path | None = None
-    envs: dict[tuple[str, int | None], gymnasium.Env[str, str]] = field(default_factory=dict)
+    envs: dict[Cell, gymnasium.Env[str, str]] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
         """How many steps there are, supervised ones included."""
-        return self.config.warm_start + self.config.steps
+        return self.config.optimiser.warm_start + self.config.optimiser.steps
 
     @property
-    def cells(self) -> list[tuple[str, int | None]]:
+    def cells(self) -> list[Cell]:
         """All pairs of a task and a rung."""
-        rungs = read_difficulties(self.config.difficulty)
-        return [(task, rung) for task in self.config.tasks for rung in rungs]
+        return cells_of(self.config)
 
     def close(self) -> None:
         """Let go of environments and files."""
@@ -74,21 +79,22 @@ def begin(
     config: Config, *, curriculum: Curriculum | None, make_env: MakeEnv | None, quiet: bool
 ) -> Run:
     """Load everything, and go on from the newest checkpoint if the configuration says so."""
-    folder, rungs = Path(config.out), read_difficulties(config.difficulty)
-    kept = checkpoint.newest(folder / CHECKPOINTS) if config.resume else None
+    folder = Path(config.output.out)
+    kept = checkpoint.newest(folder / CHECKPOINTS) if config.output.resume else None
     if kept is not None:
-        before = read_config(folder)
-        check_same(config, before)
-        if config.threads is None:  # another number rounds sums differently
-            config = replace(config, threads=before.threads)
-    make_env = make_env or EnvMaker(config.tasks, config.wrappers, read_knobs(config.knobs))
-    maker = make_env
-    curriculum = curriculum or make_curriculum(config.curriculum, config.tasks, rungs, config.seed)
-    workers = Workers(config.device)
-    model, tokenizer = policy.load(config, lambda: texts(maker, config.tasks, rungs))
-    threads = config.threads or thread_count(model)
+        before = check_same(config, folder)
+        if config.policy.threads is None:  # another number rounds sums differently
+            config = config.replace(threads=before.policy.threads)
+    maker = make_env or EnvMaker(
+        config.data.tasks, config.data.wrappers, read_knobs(config.data.knobs)
+    )
+    curriculum = curriculum or make_curriculum(config)
+    workers = Workers(config.policy.device)
+    worked = config.optimiser.warm_start_worked
+    model, tokenizer = policy.load(config, lambda: texts(maker, cells_of(config), worked=worked))
+    threads = config.policy.threads or thread_count(model)
     torch.set_num_threads(threads)
-    config = replace(config, threads=threads)
+    config = config.replace(threads=threads)
     if workers.is_main and not quiet:
         weights = sum(int(weight.numel()) for weight in model.parameters()) / 1e6
         sys.stderr.write(
@@ -97,10 +103,10 @@ def begin(
     ends = model.generation_config.eos_token_id
     chat = Chat(
         tokenizer,
-        system_prompt=config.system_prompt,
+        system_prompt=config.sampling.system_prompt,
         end_tokens=ends if isinstance(ends, list) else [] if ends is None else [ends],
     )
-    reference = policy.Reference(model) if config.kl != "none" else None
+    reference = policy.Reference(model) if config.needs_reference else None
     if kept is not None:
         checkpoint.load_weights(kept, model)
     model, optimizer = workers.wrap(model, make_optimizer(model, config))
@@ -111,7 +117,7 @@ def begin(
         reference=reference,
         optimizer=optimizer,
         pad_token=chat.pad_token,
-        bf16=workers.device.type == "cuda" if config.bf16 is None else config.bf16,
+        bf16=workers.device.type == "cuda" if config.policy.bf16 is None else config.policy.bf16,
     )
     sampler = make_sampler(config, workers.sampling_model(model), chat, learner.bf16)
     run = Run(
@@ -122,15 +128,17 @@ def begin(
         learner=learner,
         chat=chat,
         sampler=sampler,
-        rollout=make_rollout(config, make_env, sampler, chat),
-        make_env=make_env,
+        rollout=make_rollout(config, maker, sampler, chat),
+        make_env=maker,
         curriculum=curriculum,
+        source=make_source(config, maker),
+        callbacks=[choice({}) for choice in config.callbacks],
         metrics=Metrics(
             folder if workers.is_main else folder / "workers" / str(workers.rank),
-            report=config.report if workers.is_main else (),
-            total=config.warm_start + config.steps,
+            report=config.output.report if workers.is_main else (),
+            total=config.optimiser.warm_start + config.optimiser.steps,
             quiet=quiet or not workers.is_main,
-            config=asdict(config),
+            config=flat(config),
         ),
     )
     if kept is not None:
@@ -146,50 +154,36 @@ def make_rollout(config: Config, make_env: MakeEnv, sampler: Sampler, chat: Chat
         make_env,
         sampler,
         chat,
-        max_tokens=config.max_tokens,
-        context=config.context,
-        temperature=config.temperature,
+        max_tokens=config.sampling.max_tokens,
+        context=config.sampling.context,
+        temperature=config.sampling.temperature,
+        keeps_targets=config.estimator.wants("beliefs"),
     )
 
 
 def make_sampler(config: Config, model: Any, chat: Chat, bf16: bool) -> Sampler:
-    """Return the sampler that a configuration names."""
-    dtype = torch.bfloat16 if bf16 else None
-    if config.engine == "server":
-        from rlvr_envs.agents.grpo.sampling.server import ServerOptions, ServerSampler
-
-        told = ServerOptions(update=config.server_update or None, tempered=config.server_tempered)
-        return ServerSampler(config.server, config.server_model, chat.end_tokens, options=told)
-    if config.engine != "generate":
-        from rlvr_envs.agents.grpo.sampling.slots import SlotOptions, SlotSampler
-
-        try:
-            return SlotSampler(
-                model,
-                chat.end_tokens,
-                chat.pad_token,
-                slots=config.slots,
-                context=config.context,
-                options=SlotOptions(dtype=dtype),
-            )
-        except ConfigError:  # a kind of attention that it does not know
-            if config.engine == "slots":
-                raise
-    from rlvr_envs.agents.grpo.sampling.generate import GenerateSampler
-
-    return GenerateSampler(
-        model,
-        chat.end_tokens,
-        chat.pad_token,
-        batch_size=config.slots,
-        context=config.context,
-        dtype=dtype,
-    )
+    """Return the engine that a configuration names."""
+    known = {
+        "model": model,
+        "chat": chat,
+        "context": config.sampling.context,
+        "dtype": torch.bfloat16 if bf16 else None,
+    }
+    named = config.sampling.sampler
+    made: Sampler
+    try:
+        made = plugins.sampler.choose("slots" if named == "auto" else named)(known)
+    except ConfigError:  # a kind of attention that slots do not know
+        if named != "auto":
+            raise
+        made = plugins.sampler.choose("generate")(known)
+    return made
 
 
 def refresh(run: Run) -> None:
     """Let the sampler see the weights as they are; for all workers."""
     run.workers.sampling_model(run.learner.model)
+    run.learner.version += 1
     run.sampler.update()
 
 
@@ -201,6 +195,8 @@ def save(run: Run) -> Path:
         "step": run.step,
         "optimizer": workers.optimizer_state(learner.optimizer),
         "curriculum": run.curriculum.state_dict(),
+        "source": run.source.state_dict(),
+        "callbacks": [callback.state_dict() for callback in run.callbacks],
         "environments": state_of(run.make_env),
         "reference": {} if learner.reference is None else learner.reference.state_dict(),
         "rng": checkpoint.rng_state(),
@@ -209,7 +205,7 @@ def save(run: Run) -> Path:
     written = None
     if workers.is_main:
         written = checkpoint.save(
-            folder, run.step, state, model, run.tokenizer, keep=run.config.keep
+            folder, run.step, state, model, run.tokenizer, keep=run.config.output.keep
         )
     kept: Path = workers.broadcast_object(written)
     return kept
@@ -226,8 +222,12 @@ def restore(run: Run, kept: Path) -> None:
     """Go on from a checkpoint, whose weights are in the model already."""
     state = checkpoint.load_state(kept)
     run.step, run.newest = state["step"], kept
+    run.learner.version = run.step
     run.workers.load_optimizer_state(run.learner.optimizer, state["optimizer"])
     run.curriculum.load_state_dict(state["curriculum"])
+    run.source.load_state_dict(state["source"])
+    for callback, told in zip(run.callbacks, state["callbacks"], strict=True):
+        callback.load_state_dict(told)
     if state["environments"]:
         run.make_env.load_state_dict(state["environments"])  # type: ignore[attr-defined]
     if run.learner.reference is not None:

@@ -6,7 +6,7 @@ import gymnasium
 
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.episode import Episode, Segment
-from rlvr_envs.agents.grpo.parts import MakeEnv
+from rlvr_envs.agents.grpo.parts import Cell, MakeEnv
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import draw_seed, stream
@@ -19,15 +19,17 @@ def demonstrate(
     *,
     mistaken: int | None = None,
     group: int = 0,
+    worked: bool = False,
 ) -> Episode:
     """Return the episode in which the oracle answers a problem, as tokens to imitate.
 
     Every action ends with the chat's end token, so that the model learns to stop. ``mistaken`` is
-    the seed of another problem, whose solution is given instead.
+    the seed of another problem, whose solution is given instead; with ``worked`` the worked
+    solution comes before the answer, where the task has one.
     """
     segments: list[Segment] = []
     said = ""
-    for place, (heard, said) in enumerate(oracle_play(env, problem_seed, mistaken)):
+    for place, (heard, said) in enumerate(oracle_play(env, problem_seed, mistaken, worked)):
         opening = chat.observation(heard, finished=True) if place else chat.opening(heard)
         action = chat.action(said)
         segments += [Segment(opening), Segment(action, (0.0,) * len(action))]
@@ -44,15 +46,18 @@ def demonstrate(
 
 
 def oracle_play(
-    env: gymnasium.Env[str, str], problem_seed: int, mistaken: int | None = None
+    env: gymnasium.Env[str, str],
+    problem_seed: int,
+    mistaken: int | None = None,
+    worked: bool = False,
 ) -> Iterator[tuple[str, str]]:
     """Yield what the environment says and what the oracle answers, until the episode ends."""
     solution = None
     if mistaken is not None:
         env.reset(seed=mistaken, options={"problem_seed": mistaken})
-        solution = text_env(env).instance.solution()
+        solution = _response(env, worked)
     heard, _ = env.reset(seed=problem_seed, options={"problem_seed": problem_seed})
-    solution = solution or text_env(env).instance.solution()
+    solution = solution or _response(env, worked)
     for said in [solution] if isinstance(solution, str) else solution:
         yield heard, said
         heard, _, terminated, truncated, _ = env.step(said)
@@ -60,17 +65,21 @@ def oracle_play(
             return
 
 
-def texts(make_env: MakeEnv, tasks: Sequence[str], rungs: Sequence[int | None]) -> list[str]:
+def _response(env: gymnasium.Env[str, str], worked: bool) -> str | list[str]:
+    instance = text_env(env).instance
+    return instance.demonstration() if worked else instance.solution()
+
+
+def texts(make_env: MakeEnv, cells: Sequence[Cell], *, worked: bool = False) -> list[str]:
     """Return prompts, observations and solutions of 64 problems of each task and rung."""
     found: list[str] = []
-    for task in tasks:
-        for rung in rungs:
-            env = make_env(task, rung)
-            for place in range(64):
-                rng = stream("texts", task, rung or 0, place)
-                for pair in oracle_play(env, draw_seed(rng)):
-                    found += pair
-            env.close()
+    for task, rung in cells:
+        env = make_env(task, rung)
+        for place in range(64):
+            rng = stream("texts", task, rung or 0, place)
+            for pair in oracle_play(env, draw_seed(rng), worked=worked):
+                found += pair
+        env.close()
     return found
 
 

@@ -38,18 +38,20 @@ def check(config: Config) -> None:
         ConfigError: there is no such model or device, or a number is out of range.
         DependencyError: a package is missing.
     """
-    if config.lora_rank < 0:
-        raise ConfigError(f"lora_rank is 0 (all weights) or more, got {config.lora_rank}")
-    files = None if config.model == TINY else find_model(config.model)
+    if config.policy.lora_rank < 0:
+        raise ConfigError(f"lora_rank is 0 (all weights) or more, got {config.policy.lora_rank}")
+    files = None if config.policy.model == TINY else find_model(config.policy.model)
     needed = {"transformers": "train"}  # and the extra that brings it
     if files is not None and files.gguf is not None:
         needed |= {"accelerate": "train", "gguf": "train"}  # what such a file is read with
-    if config.lora_rank:
+    if config.policy.lora_rank:
         needed["peft"] = "lora"
     for package, extra in needed.items():
         if find_spec(package) is None:
-            raise DependencyError(f"training {config.model!r} needs {package}: {hint(extra)}")
-    pick_device(config.device)
+            raise DependencyError(
+                f"training {config.policy.model!r} needs {package}: {hint(extra)}"
+            )
+    pick_device(config.policy.device)
 
 
 def load(config: Config, texts: Callable[[], Sequence[str]] = tuple) -> tuple[Any, Any]:
@@ -66,19 +68,19 @@ def load(config: Config, texts: Callable[[], Sequence[str]] = tuple) -> tuple[An
         DependencyError: a package is missing.
     """
     check(config)
-    device = pick_device(config.device)
-    if config.model == TINY:
+    device = pick_device(config.policy.device)
+    if config.policy.model == TINY:
         from rlvr_envs.agents.grpo.model.tiny import tiny_model
 
         model, tokenizer = tiny_model(texts(), seed=config.seed)
         model = model.to(device)
     else:
         options = PolicyOptions(device=device, dtype="float32")
-        model, tokenizer = load_model(config.model, options)
+        model, tokenizer = load_model(config.policy.model, options)
     _drop_nothing(model)
-    if config.lora_rank:
+    if config.policy.lora_rank:
         model = _adapted(model, config)
-    if config.gradient_checkpointing:
+    if config.policy.gradient_checkpointing:
         enable = getattr(model, "activation_checkpointing_enable", None)  # since transformers 5
         (enable or model.gradient_checkpointing_enable)({"use_reentrant": False})
     return model.train(), tokenizer
@@ -99,8 +101,8 @@ def _adapted(model: Any, config: Config) -> Any:
 
     # A scale of alpha / rank = 2, whatever the rank.
     lora = LoraConfig(
-        r=config.lora_rank,
-        lora_alpha=2 * config.lora_rank,
+        r=config.policy.lora_rank,
+        lora_alpha=2 * config.policy.lora_rank,
         target_modules="all-linear",
         task_type="CAUSAL_LM",
     )

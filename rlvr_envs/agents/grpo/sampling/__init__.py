@@ -1,1 +1,3 @@
-"""What continues token sequences: our own engine, plain transformers, an HTTP server."""
+"""What continues token sequences: one protocol, and an engine a module, each a plug-in."""
+
+from rlvr_envs.agents.grpo.sampling import engines  # noqa: F401 - registers them

@@ -1,0 +1,46 @@
+"""Callbacks: what is told of groups, batches and steps while a run goes on, and may change them.
+
+A callback is a subclass of `Callback` that is registered::
+
+    @callback
+    class Skip(Callback):
+        def __init__(self, *, under: float = 0.1): ...
+        def on_group(self, run, group): ...
+
+With several processes each has its own, all are told the same, and so all come to the same state.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rlvr_envs.agents.grpo.episode import Episode, Group
+
+if TYPE_CHECKING:
+    from rlvr_envs.agents.grpo.run import Run
+
+
+class Callback:
+    """Does nothing; override what you need."""
+
+    def on_group(self, run: "Run", group: Group) -> None:
+        """Look at a group that was played, before it is kept or thrown away; it may be changed."""
+
+    def on_batch(self, run: "Run", episodes: list[Episode]) -> list[Episode]:
+        """Return what to learn from in this step: a group's episodes have the same number."""
+        return episodes
+
+    def on_step(self, run: "Run", numbers: dict[str, float]) -> None:
+        """Look at a step's numbers before they are logged; they may be added to."""
+
+    def on_evaluate(self, run: "Run", numbers: dict[str, float]) -> None:
+        """Look at the numbers of a held-out evaluation, which only the first process has."""
+
+    def on_end(self, run: "Run") -> None:
+        """Do what is to be done when a run ends, or is interrupted."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what has to be kept in checkpoints, as JSON can hold it."""
+        return {}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that `state_dict` returned."""

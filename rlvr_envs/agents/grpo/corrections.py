@@ -1,0 +1,62 @@
+"""Corrections: weights for tokens whose sampler had other probabilities than the trainer computes.
+
+Each is registered under its own name and returns weights (B, T) without gradient, by which losses
+are multiplied and penalties are not. ``old`` and ``sampled`` (B, T) are log-probabilities under the
+weights that sampled, as trainer and sampler computed them. ``lag`` (B, T) says how many updates
+later than it was sampled a token is learned from; with a lag, ``old`` is of the newest weights.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rlvr_envs.agents.grpo.losses import sequence_ratio, token_ratio
+from rlvr_envs.agents.grpo.plugins import correction
+from rlvr_envs.core.errors import ConfigError
+
+Level = Literal["token", "sequence"]
+
+
+@correction
+def none(mask: Tensor) -> Tensor:
+    """Return 1: what differs is taken as it is."""
+    return torch.ones_like(mask, dtype=torch.float32)
+
+
+@correction
+def truncate(
+    old: Tensor, sampled: Tensor, mask: Tensor, *, most: float = 2.0, level: Level = "token"
+) -> Tensor:
+    """Return min(exp(old - sampled), most) (truncated importance sampling).
+
+    Of a sequence it is the product over its tokens. It is 1 outside the mask where ``level`` is
+    "token".
+    """
+    return _weights(old, sampled, mask, level, most).clamp(max=most)
+
+
+@correction
+def leave_out(
+    old: Tensor,
+    sampled: Tensor,
+    mask: Tensor,
+    *,
+    least: float = 0.0,
+    most: float = 2.0,
+    level: Level = "token",
+) -> Tensor:
+    """Return exp(old - sampled), and 0 where it is not within [least, most].
+
+    As `truncate`, but what differs too much is not learned from at all.
+    """
+    weights = _weights(old, sampled, mask, level, most)
+    return weights.masked_fill((weights < least) | (weights > most), 0.0)
+
+
+def _weights(old: Tensor, sampled: Tensor, mask: Tensor, level: Level, most: float) -> Tensor:
+    if most < 1:
+        raise ConfigError(f"most is from 1, got {most!r}")
+    if level == "token":
+        return token_ratio(old, sampled, mask).detach()
+    return sequence_ratio(old, sampled, mask, by_length=False).detach()
