@@ -5,6 +5,7 @@ groups, as the command line does.
 """
 
 import dataclasses
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,8 +16,25 @@ from rlvr_envs.agents.grpo.plugins import Choice
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 
 
+class _Checked:
+    """Checks the types of its fields as it is made; lists become tuples."""
+
+    def __post_init__(self) -> None:
+        hints = typing.get_type_hints(type(self))
+        for each in dataclasses.fields(self):  # type: ignore[arg-type]  # which all groups are
+            value = getattr(self, each.name)
+            if isinstance(value, list):
+                value = tuple(value)
+                object.__setattr__(self, each.name, value)
+            if not plugins.fits(value, hints[each.name]):
+                kind = str(each.type).replace("typing.", "")
+                raise ConfigError(
+                    f"{each.name} is {getattr(each.type, '__name__', kind)}, got {value!r}"
+                )
+
+
 @dataclass(frozen=True, kw_only=True)
-class Data:
+class Data(_Checked):
     """What is trained on."""
 
     tasks: tuple[str, ...] = ()
@@ -41,7 +59,7 @@ class Data:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class Policy(_Checked):
     """The model, and where it is computed."""
 
     model: str = "tiny"
@@ -59,7 +77,7 @@ class Policy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampling:
+class Sampling(_Checked):
     """How episodes are played."""
 
     groups: int = 16
@@ -91,7 +109,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Algorithm:
+class Algorithm(_Checked):
     """What is minimised."""
 
     estimator: str = "dr_grpo"
@@ -122,7 +140,7 @@ class Algorithm:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optimiser:
+class Optimiser(_Checked):
     """How the weights move."""
 
     steps: int = 200
@@ -160,7 +178,7 @@ class Optimiser:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evaluation:
+class Evaluation(_Checked):
     """What is measured on problems that are not trained on."""
 
     evaluate_every: int = 0
@@ -174,7 +192,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output:
+class Output(_Checked):
     """What is kept."""
 
     out: str = "runs/grpo"

@@ -94,7 +94,7 @@ class Plugin:
                 raise ConfigError(
                     f"the {self.kind} {self.name} has no setting {name!r}{hint} (it has: {known})"
                 )
-            if not _fits(value, hints[name]):
+            if not fits(value, hints[name]):
                 raise ConfigError(
                     f"the {self.kind} {self.name} takes {self.settings[name]}, got {value!r}"
                 )
@@ -334,7 +334,7 @@ def _signed(make: Callable[..., Any]) -> Callable[..., Any]:
     return make.__init__ if isinstance(make, type) else make  # type: ignore[misc]
 
 
-def _fits(value: object, kind: Any) -> bool:
+def fits(value: object, kind: Any) -> bool:
     """Whether a value is of an annotated type; a truth value is no number."""
     try:
         typeguard.check_type(value, kind)

@@ -310,15 +310,15 @@ def weights_of(
     config: Config, episodes: Sequence[Episode], part: Sequence[int], advantages: Tensor
 ) -> Tensor:
     """Return the weights (B,) of a step's episodes in the loss, 0 outside of ``part``."""
-    weights = torch.zeros(len(episodes))
+    weights = torch.zeros(len(episodes), dtype=torch.float64)
     if part:
         known = {
-            "lengths": torch.tensor([float(episodes[i].n_trained) for i in part]),
+            "lengths": torch.tensor([episodes[i].n_trained for i in part]).double(),
             "groups": torch.tensor([episodes[i].group for i in part]),
             "advantages": advantages[list(part), 0],
             "longest": config.sampling.max_tokens,
         }
-        own = torch.tensor([episodes[i].weight for i in part])
+        own = torch.tensor([episodes[i].weight for i in part]).double()
         weights[list(part)] = config.aggregation(known) * own
     return weights
 

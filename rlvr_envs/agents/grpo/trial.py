@@ -54,7 +54,7 @@ def gradient(
         sampled=given.sampled,
         mask=given.mask,
         advantages=by_token(config, advantages, given.turns),
-        weights=weights,
+        weights=weights.to(logp),
         turns=given.turns,
         entropy=-logp,
         reference=given.sampled - moved * waves.cos() if config.needs_reference else None,

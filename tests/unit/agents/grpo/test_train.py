@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import traceback
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import gymnasium
@@ -22,12 +22,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from rlvr_envs.agents.grpo.config import Config  # noqa: E402  (as above)
+from rlvr_envs.agents.grpo.config import from_groups  # noqa: E402  (as above)
 from rlvr_envs.agents.grpo.config_file import check_same, read_config, write_config  # noqa: E402
+from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
 from rlvr_envs.core.errors import ConfigError  # noqa: E402
 
 # With everything that has a state: moments, a reference that is renewed, a curriculum.
-SMALL = Config(
+SMALL = preset(
     tasks=("Gcd-v0", "MatrixRank-v0"),
     difficulty="0-2",
     curriculum="success_band",
@@ -50,6 +51,7 @@ SMALL = Config(
     threads=1,
     device="cpu",
 )
+NOISY = SMALL.replace(wrappers=("NoisyVerifier(rho0=0.5, rho1=0.2)",))  # rewards that differ
 TIMES = ("time/", "tokens/s")
 
 
@@ -61,16 +63,17 @@ def run_in_pieces(config, each, kill_after_s=None):
     from rlvr_envs.agents.grpo import train
     from rlvr_envs.agents.grpo.model import checkpoint
 
-    folder = Path(config.out)
+    folder = Path(config.output.out)
     kills = 0
+    total = config.optimiser.warm_start + config.optimiser.steps
     for attempt in range(60):
         newest = checkpoint.newest(folder / "checkpoints")
-        if newest and newest.name == f"step-{config.warm_start + config.steps:08d}":
+        if newest and newest.name == f"step-{total:08d}":
             return {"kills": kills}
         child = os.fork()
         if not child:
             resume = (folder / "config.json").exists()
-            train.train(replace(config, resume=resume, stop_after=each), quiet=True)
+            train.train(config.replace(resume=resume, stop_after=each), quiet=True)
             os._exit(0)
         if kill_after_s and attempt % 2 == 0:
             time.sleep(kill_after_s * (1 + attempt / 4))
@@ -114,7 +117,7 @@ def run_broken(config):
         def reset(self, **_):
             raise RuntimeError("this environment is broken")
 
-    whole = parts.EnvMaker(config.tasks, (), {})
+    whole = parts.EnvMaker(config.data.tasks, (), {})
 
     def make(task, difficulty):
         env = whole(task, 0)
@@ -122,7 +125,7 @@ def run_broken(config):
 
     proposals = [Proposal(difficulty=1), Proposal(task="rlvr/Gcd-v0", difficulty=0, samples=2)]
     train.train(
-        replace(config, warm_start=0),
+        config.replace(warm_start=0),
         make_env=make,
         curriculum=Fixed(proposals=proposals, seed=0),
         quiet=True,
@@ -131,8 +134,7 @@ def run_broken(config):
 
 def run(given):
     """Run what a test asks for."""
-    as_tuples = {k: tuple(v) if isinstance(v, list) else v for k, v in given["config"].items()}
-    config = Config(**as_tuples)
+    config = from_groups(given["config"])
     if given.get("workers"):
         return run_in_workers(config, given["workers"])
     if given.get("broken"):
@@ -212,7 +214,7 @@ def weights(folder, step):
 def whole(tmp_path_factory, trained):
     """Return the folder of a run that did not stop."""
     folder = tmp_path_factory.mktemp("whole") / "run"
-    trained(replace(SMALL, out=str(folder)), each=6)
+    trained(SMALL.replace(out=str(folder)), each=6)
     return folder
 
 
@@ -236,24 +238,51 @@ def test_a_checkpoint_is_a_model_of_transformers(whole):
 
 @pytest.mark.parametrize("each", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_run_in_pieces_is_the_same_run(each, whole, tmp_path, trained):
-    trained(replace(SMALL, out=str(tmp_path / "run")), each=each)
+    trained(SMALL.replace(out=str(tmp_path / "run")), each=each)
     assert weights(tmp_path / "run", 6) == weights(whole, 6)
     assert measured(tmp_path / "run") == measured(whole)
 
 
 def test_a_killed_run_goes_on_from_its_last_checkpoint(whole, tmp_path, trained):
-    config = replace(SMALL, out=str(tmp_path / "run"))
+    config = SMALL.replace(out=str(tmp_path / "run"))
     told = trained(config, each=6, kill_after_s=0.3)
     assert told["kills"] >= 1
     assert weights(tmp_path / "run", 6) == weights(whole, 6)
     assert measured(tmp_path / "run") == measured(whole)
 
 
+PLUG_IN = """
+from rlvr_envs.agents.grpo.plugins import estimator
+
+
+@estimator
+def above_median(rewards, *, scale: float = 1.0):
+    return (scale * (rewards - rewards.nanmedian(1, keepdim=True).values)).nan_to_num(nan=0.0)
+"""
+
+
+def test_a_killed_run_with_a_plug_in_from_elsewhere_goes_on(tmp_path, trained):
+    plug_in = tmp_path / "mine.py"
+    plug_in.write_text(PLUG_IN)
+    chosen = NOISY.replace(plugins=(str(plug_in),), estimator="above_median(scale=2.0)")
+    trained(chosen.replace(out=str(tmp_path / "whole")), each=6)
+    told = trained(chosen.replace(out=str(tmp_path / "run")), each=6, kill_after_s=0.3)
+    assert told["kills"] >= 1
+    assert weights(tmp_path / "run", 6) == weights(tmp_path / "whole", 6)
+    assert measured(tmp_path / "run") == measured(tmp_path / "whole")
+    kept = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert kept["plugins"]["estimator"] == {"name": "above_median", "settings": {"scale": 2.0}}
+    plug_in.write_text(PLUG_IN.replace("1.0", "3.0"))
+    begun = read_config(tmp_path / "run")
+    with pytest.raises(ConfigError, match="a plug-in file is not what it was"):
+        check_same(begun, tmp_path / "run")
+
+
 def test_another_seed_is_another_run(whole, tmp_path, trained):
-    other = replace(SMALL, out=str(tmp_path / "run"), seed=1, steps=1, threads=None)
+    other = SMALL.replace(out=str(tmp_path / "run"), seed=1, steps=1, threads=None)
     trained(other, each=2)  # the second process takes the threads that the first one kept
     assert measured(tmp_path / "run")[2] != measured(whole)[2]
-    assert read_config(tmp_path / "run").threads == 1  # chosen for so small a model
+    assert read_config(tmp_path / "run").policy.threads == 1  # chosen for so small a model
 
 
 def test_a_configuration_is_read_as_it_was_written(tmp_path):
@@ -261,23 +290,22 @@ def test_a_configuration_is_read_as_it_was_written(tmp_path):
     assert read_config(tmp_path) == SMALL
     with pytest.raises(ConfigError, match="no run in"):
         read_config(tmp_path / "nothing")
-    row = {"config": {"tasks": ["Gcd-v0"], "no_longer": 1}}
+    row = {"config": {"data": {"tasks": ["Gcd-v0"], "no_longer": 1}}, "files": []}
     (tmp_path / "config.json").write_text(json.dumps(row))
     with pytest.raises(ConfigError, match="no_longer"):
         read_config(tmp_path)
 
 
-def test_what_is_computed_may_not_change_on_the_way():
-    check_same(replace(SMALL, steps=9, out="elsewhere", micro_tokens=7), SMALL)
-    with pytest.raises(ConfigError, match=r"seed was 0 and is 3; clip_low was 0\.2 and is 0\.1"):
-        check_same(replace(SMALL, clip_low=0.1, seed=3), SMALL)
-
-
-NOISY = replace(SMALL, wrappers=("NoisyVerifier(rho0=0.5, rho1=0.2)",))  # rewards that differ
+def test_what_is_computed_may_not_change_on_the_way(tmp_path):
+    write_config(SMALL, tmp_path)
+    assert check_same(SMALL.replace(steps=9, out="elsewhere", micro_tokens=7), tmp_path) == SMALL
+    told = r"loss was 'clipped' and is 'cispo'; seed was 0 and is 3"
+    with pytest.raises(ConfigError, match=told):
+        check_same(SMALL.replace(loss="cispo", seed=3), tmp_path)
 
 
 def test_the_reference_is_what_reinforcing_begins_with(tmp_path, trained):
-    config = replace(SMALL, out=str(tmp_path / "run"), steps=1, learning_rate=1e-9)
+    config = SMALL.replace(out=str(tmp_path / "run"), steps=1, learning_rate=1e-9)
     trained(config, each=3)
     assert abs(measured(tmp_path / "run")[-1]["kl"]) < 1e-6
 
@@ -286,7 +314,7 @@ def test_adapters_go_on_beside_a_reference_that_is_renewed(tmp_path, trained):
     pytest.importorskip("peft")
     adapters = []
     for name, each in (("whole", 6), ("pieces", 2)):
-        config = replace(NOISY, out=str(tmp_path / name), lora_rank=2, reference_every=1)
+        config = NOISY.replace(out=str(tmp_path / name), lora_rank=2, reference_every=1)
         trained(config, each=each)
         newest = tmp_path / name / "checkpoints" / "step-00000006"
         adapters.append((newest / "adapter_model.safetensors").read_bytes())
@@ -297,10 +325,10 @@ def test_adapters_go_on_beside_a_reference_that_is_renewed(tmp_path, trained):
 
 
 def test_two_workers_train_one_model_and_go_on(tmp_path, trained):
-    config = replace(NOISY, out=str(tmp_path / "run"), groups=2, evaluate_every=6)
-    config = replace(config, evaluate_problems=2)
-    trained(replace(config, stop_after=4), workers=2)
-    trained(replace(config, resume=True), workers=2)
+    config = NOISY.replace(out=str(tmp_path / "run"), groups=2, evaluate_every=6)
+    config = config.replace(evaluate_problems=2)
+    trained(config.replace(stop_after=4), workers=2)
+    trained(config.replace(resume=True), workers=2)
     rows = measured(tmp_path / "run")
     assert [row["step"] for row in rows] == [0, 1, 2, 3, 4, 5, 6]
     assert "held_out/score" in rows[0]
@@ -313,22 +341,22 @@ def test_two_workers_train_one_model_and_go_on(tmp_path, trained):
         if row["step"]
     ]
     assert [row for row in others if row["step"]] == kept
-    trained(replace(config, out=str(tmp_path / "at once")), workers=2)
+    trained(config.replace(out=str(tmp_path / "at once")), workers=2)
     assert weights(tmp_path / "run", 6) == weights(tmp_path / "at once", 6)
 
 
 def test_two_workers_imitate_as_one(tmp_path, trained):
-    config = replace(SMALL, steps=1, stop_after=2, save_every=2, warm_start_batch=5)
+    config = SMALL.replace(steps=1, stop_after=2, save_every=2, warm_start_batch=5)
     losses = []
     for size in (1, 2):
         folder = tmp_path / str(size)
-        trained(replace(config, out=str(folder)), workers=size)
+        trained(config.replace(out=str(folder)), workers=size)
         losses.append([row["imitation/loss"] for row in measured(folder)])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
 
 def test_environments_that_break_are_left_out(tmp_path, trained):
-    config = replace(NOISY, out=str(tmp_path / "run"), steps=2, groups=4, difficulty="0")
+    config = NOISY.replace(out=str(tmp_path / "run"), steps=2, groups=4, difficulty="0")
     trained(config, broken=True)
     rows = measured(tmp_path / "run")
     # of four groups, those of three broke and those of two did not
