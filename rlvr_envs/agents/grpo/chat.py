@@ -23,6 +23,8 @@ from rlvr_envs.core.errors import ConfigError
 # What environments read in an answer; a tokenizer may have a special token for it.
 _TAG = re.compile(r"</?(?:think|tool_call|search|access|find|answer|question)>")
 _THOUGHT_FIRST = re.compile(r"\s*<think>\s*(.*?)\s*</think>\s*(.*)", re.DOTALL)
+# Some tokenizers do not call these special, and no template writes them (``<|fim_prefix|>``).
+_PIPED = re.compile(r"<[|\uff5c].*[|\uff5c]>")
 
 
 def check_template(
@@ -191,7 +193,7 @@ class Chat:
             mark = self._encode(bare if self._first_special(bare) is not None else text.rstrip())
             if dropped.intersection(mark):
                 marks.append((mark, meaning))
-        return sorted(marks, key=lambda mark: -len(mark[0]))
+        return marks
 
     def _framed(
         self, frame: Frame, text: str, control: re.Pattern[str], *, opening: bool = False
@@ -251,14 +253,16 @@ class Chat:
         return tokens[0] if tokens and tokens[0] in self._added else None
 
     def _control_tokens(self) -> set[str]:
-        """Return the special tokens, and those added ones that the template writes."""
+        """Return the special tokens, those added that the template writes, and their like."""
         written = ""
         if self._template is not None:
             written = f"{self.template}\n{self._template.opening}\n{self._template.ending}"
         return {
             text
             for text, token in ((str(token), token) for token in self._added.values())
-            if len(text) > 1 and not text.isspace() and (token.special or text in written)
+            if len(text) > 1
+            and not text.isspace()
+            and (token.special or text in written or _PIPED.fullmatch(text))
         }
 
 

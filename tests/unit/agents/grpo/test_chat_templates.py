@@ -49,9 +49,9 @@ def read(name):
 
 
 def tokenizer(template, **names):
-    """Return a byte-level tokenizer with the control tokens that a template names, and two merges."""
+    """Return a byte-level tokenizer with the control tokens of a template and a few merges."""
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    merges = [("b", "o"), ("Ċ", "Ċ")]
+    merges = [("b", "o"), ("Ċ", "Ċ"), ("Ġ", "t")]
     vocab = {token: i for i, token in enumerate([*letters, *map("".join, merges)])}
     core = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocab, merges=merges))
     core.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -127,7 +127,9 @@ def test_what_stands_between_answers_is_what_the_template_writes_there(name):
     made = tokenizer(read(name))
     chat = Chat(made)
     messages = [{"role": "user", "content": ASKED}]
-    assert made.decode(chat.opening(ASKED)) == rendered(made, messages)
+    opening = rendered(made, messages)
+    assert made.decode(chat.opening(ASKED)) == opening
+    assert chat.opening(ASKED) == tuple(made.encode(opening))  # template and text together
     for turn in range(TURNS):
         answer = f"It is {turn}."
         messages += [{"role": "assistant", "content": answer}, {"role": "user", "content": TOLD}]
@@ -139,8 +141,8 @@ def test_what_stands_between_answers_is_what_the_template_writes_there(name):
     if name in ENDS_OTHERWISE:
         assert made.decode(whole[:1]) == "<|end|>"
         assert {made.eos_token_id, *made.encode("<|return|>")} == chat.end_tokens
-    elif end:
-        assert end.startswith(made.decode(whole[:1]))
+    else:
+        assert end.startswith(made.decode(whole[:1])) or (name, end) == ("glm4moe", "")
         assert whole[0] in chat.end_tokens
 
 
