@@ -99,11 +99,10 @@ class Template:
         self,
         tokenizer: Any,
         text: str,
-        label: str = "the chat template",
+        label: str,
         arguments: Mapping[str, Any] | None = None,
         system_prompt: str = "",
     ) -> None:
-        self.text = text
         self._tokenizer = tokenizer
         self._label = label
         self._arguments = dict(arguments or {})
