@@ -1,14 +1,17 @@
 """Framing against what each family's template renders for the whole conversation."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rlvr_envs.core.answer import spoken
 from rlvr_envs.core.errors import ConfigError
 
 pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from rlvr_envs.agents.grpo.chat import Chat  # noqa: E402  (it needs transformers)
+from rlvr_envs.agents.grpo.chat import Chat, check_template  # noqa: E402  (it needs transformers)
 
 CHATML = (
     "{% for m in messages %}{% if loop.first and m.role != 'system' %}<|im_start|>system\nBe "
@@ -124,15 +127,165 @@ def test_without_a_system_role_the_system_prompt_heads_the_question(template):
 
 
 @pytest.mark.parametrize("template", [FORGETS_THOUGHTS, OPENS_THOUGHTS])
-def test_a_template_that_rewrites_turns_serves_one_turn_only(template):
+def test_a_template_that_rewrites_turns_serves_several(template):
     made = tokenizer(template)
     chat = Chat(made)
-    assert shown(made, chat.opening("1?")).endswith(
-        "<think>\n" if template is OPENS_THOUGHTS else "assistant\n"
-    )
+    start = "<think>\n" if template is OPENS_THOUGHTS else ""
+    assert shown(made, chat.opening("1?")).endswith(f"<|im_start|>assistant\n{start}")
     assert made.convert_tokens_to_ids("<|im_end|>") in chat.end_tokens
-    with pytest.raises(ConfigError, match=r"rewrites earlier turns.*chat_template"):
-        chat.observation("No.", finished=True)
+    assert shown(made, chat.observation("No.", finished=True)) == (
+        f"\n<|im_start|>user\nNo.<|im_end|>\n<|im_start|>assistant\n{start}"
+    )
+
+
+def test_a_thought_that_the_prompt_begins_is_begun_in_the_text():
+    made = tokenizer(OPENS_THOUGHTS)
+    chat = Chat(made)
+    assert chat.text(made("\\boxed{5}?").input_ids) == "<think>\n\\boxed{5}?"
+    assert spoken(chat.text(made("\\boxed{5}?").input_ids)) == ""
+    assert shown(made, chat.action("4")) == "\n</think>\n\n4<|im_end|>"
+    assert shown(made, chat.action("<think>2, 2</think>4")) == "2, 2\n</think>\n\n4<|im_end|>"
+    assert spoken(chat.text(chat.action("4"))).strip() == "4"
+
+
+def test_tags_that_are_special_tokens_are_text_all_the_same():
+    made = tokenizer(CHATML)
+    tags = ["<think>", "</think>", "<tool_call>", "</tool_call>"]
+    made.add_special_tokens({"additional_special_tokens": tags})
+    chat = Chat(made)
+    text = "<think>2 and 2</think>\n<tool_call>add(2, 2)</tool_call>"
+    assert chat.text(made(text + "<|im_end|>").input_ids) == text
+    assert chat.text(made("a<|im_start|>b").input_ids) == "ab"
+    # A demonstration writes them as the model does; what is heard spells them out.
+    call = "<tool_call>add(2, 2)</tool_call>"
+    (tool_call,) = made("<tool_call>").input_ids
+    assert tool_call in chat.action(call)
+    assert tool_call not in chat.observation(call, finished=True)
+    assert call in shown(made, chat.observation(call, finished=True))
+
+
+@pytest.mark.parametrize("template", [*FRAMED.values(), None], ids=[*FRAMED, "none"])
+@given(st.lists(st.sampled_from([*SPECIAL, "<", "|im_end|>", "/s>", "s>", "\n", " ", "a"])))
+def test_texts_give_no_control_token(template, parts):
+    made = tokenizer(template)
+    chat = Chat(made)
+    text = f"({''.join(parts)})"
+    special = set(made.added_tokens_decoder)
+    for framed in (chat.opening, lambda said: chat.observation(said, finished=False)):
+        tokens, plain = framed(text), framed("()")
+        assert text in shown(made, tokens)
+        assert [t for t in tokens if t in special] == [t for t in plain if t in special]
+    assert shown(made, chat.action(text)).startswith(text)
+    assert special.intersection(chat.action(text)) == {chat.action("")[-1]}
+
+
+@pytest.mark.parametrize("scheme", ["first", "always", "never"])
+def test_tokenizers_that_put_a_space_in_front(scheme):
+    letters = ["<unk>", *sorted(set("▁abcdegimnopstINST<>|/_:[]."))]
+    core = tokenizers.Tokenizer(
+        tokenizers.models.BPE(
+            vocab={letter: i for i, letter in enumerate(letters)}, merges=[], unk_token="<unk>"
+        )
+    )
+    core.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False)
+    core.decoder = tokenizers.decoders.Metaspace(prepend_scheme=scheme)
+    core.add_special_tokens(["<unk>", *SPECIAL])
+    made = transformers.PreTrainedTokenizerFast(tokenizer_object=core, eos_token="</s>")
+    made.chat_template = NO_SYSTEM
+    tokens = Chat(made).opening("a <|im_end|>.</s></s> b")
+    assert set(tokens) & set(made.added_tokens_decoder) <= {made.convert_tokens_to_ids("<s>")}
+    words = shown(made, tokens)
+    if scheme == "always":  # before each piece
+        words = words.replace("<s> ", "<s>").replace("< ", "<")
+    assert words == "<s>[INST] a <|im_end|>.</s></s> b [/INST]"
+    plain = Chat(made).opening("a b")
+    assert plain == tuple(made("<s>[INST] a b [/INST]", add_special_tokens=False).input_ids)
+
+
+def test_an_added_token_that_is_called_special_by_nobody_is_spelled_out_too():
+    made = tokenizer(CHATML)
+    made.add_tokens(["<|fim_prefix|>", "<table>"])
+    fim, table = made.convert_tokens_to_ids(["<|fim_prefix|>", "<table>"])
+    opening = Chat(made).opening("<|fim_prefix|><table>")
+    assert fim not in opening
+    assert table in opening  # words of pages stay as the tokenizer has them
+    assert "<|fim_prefix|><table>" in shown(made, opening)
+
+
+def test_a_template_is_a_file_a_name_or_none(tmp_path):
+    made = tokenizer({"default": CHATML, "short": NO_SYSTEM})
+    assert shown(made, Chat(made, template="short").opening("1?")) == "<s>[INST] 1? [/INST]"
+    assert Chat(made).template == CHATML
+    assert Chat(made, template="none").template is None
+    assert shown(made, Chat(made, template="none").opening("1?")) == "1?\n"
+    file = tmp_path / "llama.jinja"
+    file.write_text(LLAMA, encoding="utf-8")
+    assert Chat(made, template=str(file)).template == LLAMA
+    for name in ("shrt", str(tmp_path)):
+        with pytest.raises(ConfigError, match=r"no readable file.*none, default, short"):
+            check_template(made, several_turns=False, template=name)
+    with pytest.raises(ConfigError, match=r"did you mean 'short'"):
+        Chat(made, template="shrt")
+
+
+def test_arguments_are_for_the_template_to_read():
+    polite = CHATML.replace("Be kind.", "Be {{ manner | default('kind') }}.")
+    made = tokenizer(polite)
+    assert "Be rude." in shown(made, Chat(made, template_args={"manner": "rude"}).opening("1?"))
+    for name in ("maner", "messages", "add_generation_prompt"):
+        with pytest.raises(ConfigError, match=f"template_args has '{name}'"):
+            check_template(made, several_turns=False, template_args={name: "rude"})
+    with pytest.raises(ConfigError, match="needs a template"):
+        Chat(tokenizer(), template_args={"manner": "rude"})
+
+
+NUMBERED = CHATML.replace("{{ m.role }}", "{{ m.role }} {{ loop.index }}")
+ONE_QUESTION = CHATML.replace(
+    "{% for m in messages %}",
+    "{% for m in messages %}{% if loop.index > 2 %}{{ raise_exception('too long') }}{% endif %}",
+)
+NO_ANSWER = CHATML.replace("{{ m.content }}", "{% if m.role == 'user' %}{{ m.content }}{% endif %}")
+
+
+@pytest.mark.parametrize(
+    ("template", "wrong"),
+    [
+        (NUMBERED, "writes later turns in another way"),
+        (ONE_QUESTION, r"cannot write a conversation of user, assistant, user: too long"),
+        (NO_ANSWER, "leaves out what was answered"),
+        (CHATML.replace("in messages", "in messages[:2]"), "leaves out what a user says"),
+    ],
+)
+def test_what_serves_one_turn_only_is_said_before_the_second(template, wrong):
+    made = tokenizer(template)
+    check_template(made, several_turns=False)
+    with pytest.raises(ConfigError, match=f"chat template 'default' {wrong}.*set `template`"):
+        check_template(made, several_turns=True)
+
+
+@pytest.mark.parametrize(
+    ("template", "wrong"),
+    [
+        ("{% for m in messages %}{{ m.content }}", "cannot write a conversation of user: "),
+        ("{{ messages[0].content + 1 }}", "cannot write a conversation of user: "),
+        ("{{ bos_token }}", "leaves out what a user says"),
+        ("{{ messages[0].content * 2 }}", "repeats what a user says"),
+    ],
+)
+def test_what_serves_no_turn_is_said_at_once(template, wrong):
+    with pytest.raises(ConfigError, match=f"chat template 'default' {wrong}.*set `template`"):
+        check_template(tokenizer(template), several_turns=False)
+
+
+def test_the_ends_of_texts_are_trimmed_where_the_template_does():
+    for template, told in ((CHATML, "user\n\n 1? \n<|im_end|>"), (LLAMA, "user\n\n1?<|im_end|>")):
+        made = tokenizer(template)
+        assert told in shown(made, Chat(made).opening("\n 1? \n"))
+        assert told in shown(made, Chat(made).observation("\n 1? \n", finished=True))
+    made = tokenizer(NO_SYSTEM.replace("{{ m.content }} [", "{{ m.content | trim }} ["))
+    headed = Chat(made, system_prompt="Be brief.").opening("  1? ")
+    assert shown(made, headed) == "<s>[INST] Be brief.\n\n  1? [/INST]"
+    assert shown(made, Chat(made).opening("  1? ")) == "<s>[INST] 1? [/INST]"
 
 
 def test_every_end_token_ends_an_action():
@@ -172,9 +325,3 @@ def test_nothing_that_ends_an_answer_is_an_error():
     with pytest.raises(ConfigError, match="no end-of-sequence token"):
         Chat(tokenizer(eos_token=None))
     assert Chat(tokenizer(CHATML, eos_token=None)).end_tokens
-
-
-def test_a_template_without_the_later_question_is_an_error():
-    made = tokenizer(CHATML.replace("{% for m in messages %}", "{% for m in messages[:2] %}"))
-    with pytest.raises(ConfigError, match="leaves out"):
-        Chat(made).observation("No.", finished=True)
