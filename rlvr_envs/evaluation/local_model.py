@@ -129,6 +129,24 @@ def load_model(name: str, options: PolicyOptions) -> tuple[Any, Any]:
     return model.to(device).eval(), tokenizer
 
 
+def load_tokenizer(name: str) -> Any:
+    """Return a model's tokenizer alone.
+
+    Raises:
+        ConfigError: it cannot be loaded.
+        DependencyError: a package is missing.
+    """
+    files = find_model(name)
+    _, transformers = _packages(files)
+    extra = {} if files.gguf is None else {"gguf_file": files.gguf}
+    try:
+        with without_bars():
+            return transformers.AutoTokenizer.from_pretrained(files.place, **extra)
+    except (OSError, ValueError) as error:
+        told = " ".join(str(error).split())  # transformers writes several lines
+        raise ConfigError(f"the tokenizer of {name!r} cannot be loaded: {told}") from error
+
+
 @contextmanager
 def without_bars() -> Iterator[None]:
     """Keep transformers from drawing progress bars, which would tear a run's own."""

@@ -93,7 +93,8 @@ class Sampling(_Checked):
     system_prompt: str = ""
     """Said before the problem, if the model's chat has such a place."""
     template: str = ""
-    """A file with a chat template (Jinja), instead of the tokenizer's own."""
+    """A file with a chat template (Jinja), the name of one of the tokenizer's, or none for texts on
+    lines of their own; empty for the tokenizer's own."""
     template_args: tuple[str, ...] = ()
     """What the template is told, as NAME=VALUE, such as enable_thinking=false."""
     sampler: str = "auto"

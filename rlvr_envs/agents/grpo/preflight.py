@@ -10,10 +10,12 @@ from rlvr_envs.agents.grpo.curriculum import make_curriculum
 from rlvr_envs.agents.grpo.parts import Cell, EnvMaker, MakeEnv, cells_of
 from rlvr_envs.agents.grpo.sources import make_source
 from rlvr_envs.agents.grpo.trial import try_out
+from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint, pip_install
-from rlvr_envs.evaluation.local_model import pick_device
-from rlvr_envs.evaluation.plan import read_knobs
+from rlvr_envs.core.task import InteractiveTask
+from rlvr_envs.evaluation.local_model import load_tokenizer, pick_device
+from rlvr_envs.evaluation.plan import expand_ids, read_knobs
 
 _COUNTS = {
     "steps": 1,
@@ -64,6 +66,7 @@ def check(config: Config) -> None:
     make_curriculum(config)
     make_source(config, maker)
     _check_model(config)
+    _check_chat(config)
 
 
 def _check_packages(config: Config) -> None:
@@ -194,6 +197,25 @@ def _check_model(config: Config) -> None:
             f"training {chosen.model} takes {n_weights * each / 2**30:.1f} GiB and more, "
             f"{free / 2**30:.1f} GiB are free on the GPU: take lora_rank or a smaller model"
         )
+
+
+def _check_chat(config: Config) -> None:
+    """Find out whether the chat template frames episodes, by the tokenizer alone."""
+    from rlvr_envs.agents.grpo.chat import check_template
+    from rlvr_envs.agents.grpo.model import policy
+
+    if config.policy.model == policy.TINY:
+        return
+    tasks = expand_ids([task for task, _ in cells_of(config)], per_task=True)
+    kinds = [registry.find(task).task_type for task in tasks]
+    check_template(
+        load_tokenizer(config.policy.model),
+        several_turns=bool(config.data.wrappers)
+        or any(issubclass(kind, InteractiveTask) for kind in kinds),
+        template=config.sampling.template,
+        template_args=read_knobs(config.sampling.template_args),
+        system_prompt=config.sampling.system_prompt,
+    )
 
 
 def _count_weights(model: str) -> int | None:

@@ -103,9 +103,13 @@ def begin(
     ends = model.generation_config.eos_token_id
     chat = Chat(
         tokenizer,
+        template=config.sampling.template,
+        template_args=read_knobs(config.sampling.template_args),
         system_prompt=config.sampling.system_prompt,
         end_tokens=ends if isinstance(ends, list) else [] if ends is None else [ends],
     )
+    if chat.template is not None:
+        tokenizer.chat_template = chat.template  # checkpoints are to be asked as they were trained
     reference = policy.Reference(model) if config.needs_reference else None
     if kept is not None:
         checkpoint.load_weights(kept, model)

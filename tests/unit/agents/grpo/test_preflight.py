@@ -100,6 +100,7 @@ def test_a_model_that_is_too_large_for_the_gpu_is_refused(good, tmp_path, monkey
     n_weights = 2 * (7 * 64 * 64 + 2 * 64) + 2 * 100 * 64 + 64
     assert preflight._count_weights(str(tmp_path)) == n_weights
     monkeypatch.setattr(preflight, "pick_device", lambda _: "cuda")
+    monkeypatch.setattr(preflight, "_check_chat", lambda _: None)  # there is no tokenizer
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (n_weights * 18, 0))
     preflight.check(good.replace(model=str(tmp_path)))
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (n_weights * 18 - 1, 0))
@@ -119,3 +120,28 @@ def test_presets_set_what_they_say():
     assert preset("default") == Config()
     with pytest.raises(ConfigError, match="no preset 'dappo'; did you mean 'dapo'"):
         preset("dappo")
+
+
+ONE_QUESTION = (
+    "{% if messages|length > 2 %}{{ raise_exception('one question only') }}{% endif %}"
+    "{% for m in messages %}{{ m.content }}</s>{% endfor %}"
+)
+
+
+def test_a_template_that_cannot_frame_the_tasks_is_refused_by_the_tokenizer_alone(good, tmp_path):
+    pytest.importorskip("transformers")
+    from rlvr_envs.agents.grpo.model.tiny import tiny_model
+
+    model, tokenizer = tiny_model(["one question", "and 1 answer"], seed=0)
+    folder = tmp_path / "model"
+    model.config.save_pretrained(folder)  # and no weights
+    tokenizer.save_pretrained(folder)
+    template = tmp_path / "template.jinja"
+    template.write_text(ONE_QUESTION)
+    plain = good.replace(model=str(folder))
+    preflight.check(plain)
+    preflight.check(plain.replace(template=str(template)))
+    with pytest.raises(ConfigError, match="template"):
+        preflight.check(plain.replace(template=str(template), tasks=("GuessNumber-v0",)))
+    with pytest.raises(ConfigError, match="template_args"):
+        preflight.check(plain.replace(template_args=("enable_thinking=false",)))
