@@ -77,7 +77,7 @@ class Plugin:
         told = ", ".join(
             str(parameter).replace("typing.", "") for parameter in self.settings.values()
         )
-        first = (inspect.getdoc(self.make) or "").partition("\n")[0]
+        first = (inspect.getdoc(self.make) or "").partition("\n")[0].removeprefix("Return ")
         return f"{self.name}({told}): {first}" if told else f"{self.name}: {first}"
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,8 @@ SMALL = [
     "1",
     "--save-every",
     "1",
+    "--minibatches",
+    "2",
 ]
 WAIT_S = 60.0
 
@@ -150,9 +152,13 @@ def test_what_cannot_be_run_is_one_line(tmp_path):
         assert found["stderr"].count("\n") == 1
     assert option["status"] == 2
     assert "--no-such" in option["stderr"]
-    assert "dapo: advantage=grpo" in listed["stdout"]
+    assert "dapo: arXiv 2503.14476" in listed["stdout"]
+    assert "estimator=grpo" in listed["stdout"]
     assert told["status"] == 0
     assert "--group-size" in told["stdout"]
+    assert "clipped(low: float = 0.2, high: float = 0.28, dual: float | None = None)" in "".join(
+        told["stdout"].split("\n")
+    )
     assert not list(tmp_path.glob("*/config.json"))
 
 
@@ -172,3 +178,39 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path):
     assert gone_on["status"] == 0, gone_on["stderr"]
     before = int(last[0].partition("step-")[2].partition(":")[0])
     assert f"the newest checkpoint: run/checkpoints/step-{before + 1:08d}" in gone_on["stderr"]
+
+
+YAML = """
+preset: grpo
+data: {tasks: [Gcd-v0]}
+sampling: {groups: 2, group_size: 3, max_tokens: 6, context: 200}
+algorithm: {loss: "clipped(high=0.3)"}
+optimiser: {steps: 1, warm_start: 1, warm_start_batch: 4}
+policy: {device: cpu, threads: 1}
+"""
+
+
+def test_a_file_may_say_what_to_do(tmp_path):
+    (tmp_path / "run.yaml").write_text(YAML)
+    (tmp_path / "typo.yaml").write_text(YAML.replace("group_size", "grop_size"))
+    (tmp_path / "lost.yaml").write_text(YAML.replace("groups: 2", "steps: 2"))
+    (tmp_path / "words.yaml").write_text(YAML.replace("groups: 2", "groups: two"))
+    (tmp_path / "loss.yaml").write_text(YAML.replace("clipped(high", "clippd(high"))
+    done, typo, lost, words, loss = rlvr(
+        tmp_path,
+        ["train", "--config", "run.yaml", "--kl-coef", "0.5", "--out", "run"],
+        *(["train", "--config", f"{name}.yaml"] for name in ("typo", "lost", "words", "loss")),
+    )
+    assert done["status"] == 0, done["stderr"]
+    kept = json.loads((tmp_path / "run" / "config.json").read_text())["config"]
+    assert kept["algorithm"]["kl"] == "k3"
+    assert kept["algorithm"]["kl_coef"] == 0.5
+    assert kept["algorithm"]["loss"] == "clipped(high=0.3)"
+    for found, what in (
+        (typo, "there is no setting 'grop_size'; did you mean 'group_size'?"),
+        (lost, "steps is a setting of optimiser, not of sampling"),
+        (words, "groups is int, got 'two'"),
+        (loss, "no loss 'clippd'; did you mean 'clipped'?"),
+    ):
+        assert found["status"] == 2
+        assert what in found["stderr"]
