@@ -14,21 +14,21 @@ import multiprocessing
 import resource
 import shutil
 import time
-from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import results_file
 
-from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.config import Config, flat
+from rlvr_envs.agents.grpo.presets import preset
 from rlvr_envs.agents.grpo.tracking.metrics import read
 from rlvr_envs.agents.grpo.train import train
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = {
-    "Derivative-v0": Config(warm_start=70, steps=100, max_tokens=16, evaluate_problems=200),
-    "GuessNumber-v0": Config(
+    "Derivative-v0": preset(warm_start=70, steps=100, max_tokens=16, evaluate_problems=200),
+    "GuessNumber-v0": preset(
         warm_start=120, steps=100, max_tokens=10, context=320, evaluate_problems=64, groups=16
     ),
 }
@@ -49,15 +49,16 @@ COLOURS = ("#3b6fd4", "#c2571a", "#2a8f5b", "#8a4fbf", "#666666")
 
 def settings(task: str, seed: int, out: Path, steps: int | None) -> Config:
     """Return the settings of a run."""
-    config = replace(SETTINGS[task], tasks=(task,), seed=seed, out=str(out), **COMMON)
-    steps = steps or config.steps
+    config = SETTINGS[task].replace(tasks=(task,), seed=seed, out=str(out), **COMMON)
     # Held-out problems are asked when imitation ends, and at the end.
-    return replace(config, steps=steps, evaluate_every=config.warm_start)
+    return config.replace(
+        steps=steps or config.optimiser.steps, evaluate_every=config.optimiser.warm_start
+    )
 
 
 def learn(config: Config) -> dict[str, Any]:
     """Train in a process of its own, and return what was measured."""
-    folder = Path(config.out)
+    folder = Path(config.output.out)
     shutil.rmtree(folder, ignore_errors=True)
     began, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     process = multiprocessing.get_context("spawn").Process(
@@ -70,7 +71,8 @@ def learn(config: Config) -> dict[str, Any]:
     seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = after.ru_utime + after.ru_stime - spent.ru_utime - spent.ru_stime
     rows = read(folder)
-    start, end = config.warm_start, config.warm_start + config.steps
+    start = config.optimiser.warm_start
+    end = start + config.optimiser.steps
     return {
         "seed": config.seed,
         "held_out": {
@@ -97,10 +99,10 @@ def in_short(run: dict[str, Any]) -> dict[str, Any]:
 
 def chosen(config: Config) -> dict[str, Any]:
     """Return the settings that are not the agent's own defaults."""
-    plain = asdict(Config())
+    plain = flat(Config())
     return {
         name: value
-        for name, value in asdict(config).items()
+        for name, value in flat(config).items()
         if value != plain[name] and name not in ("out", "seed")
     }
 

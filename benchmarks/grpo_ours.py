@@ -19,11 +19,13 @@ from grpo_models import NEVER, PAD, Workload, make_tokenizer
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Episode, Segment
+from rlvr_envs.agents.grpo.learner import Learner, make_optimizer
 from rlvr_envs.agents.grpo.model.distributed import Workers
+from rlvr_envs.agents.grpo.presets import preset
 from rlvr_envs.agents.grpo.run import Run, make_rollout, make_sampler, refresh
+from rlvr_envs.agents.grpo.sources import Stream
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
-from rlvr_envs.agents.grpo.train import learn
-from rlvr_envs.agents.grpo.update import Learner, make_optimizer, update
+from rlvr_envs.agents.grpo.train import learn, update
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.curricula import Proposal
 
@@ -32,18 +34,17 @@ TASK = "Coin"
 
 def configuration(work: Workload, *, engine: str = "slots") -> Config:
     """Return the settings that TRL is given as well."""
-    return Config(
+    return preset(
         tasks=(TASK,),
         groups=work.groups,
         group_size=work.group_size,
         max_tokens=work.tokens,
         context=work.prompt + work.tokens,
-        slots=work.slots,
-        engine=engine,  # type: ignore[arg-type]
+        sampler=f"slots(slots={work.slots})" if engine == "slots" else engine,
         micro_tokens=work.micro_tokens,
-        mismatch="none",
+        correction="none",
         warmup=0,
-        device=work.device,  # type: ignore[arg-type]
+        device=work.device,
     )
 
 
@@ -123,6 +124,8 @@ class Steps:
             rollout=make_rollout(config, make_env, sampler, chat),
             make_env=make_env,
             curriculum=Rotation(work.groups),
+            source=Stream(config.seed),
+            callbacks=[],
             metrics=Metrics(Path(self._folder.name), quiet=True),
         )
 

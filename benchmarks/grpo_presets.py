@@ -9,7 +9,6 @@ best: held-out scores of 200 problems are good to about 0.07, and other seeds be
 """
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,10 @@ import results_file
 from grpo_learning import COMMON, PACKAGES, SETTINGS, gain, learn
 
 from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.presets import PRESETS
+from rlvr_envs.agents.grpo.presets import recipes, settings_of
 
 TASK = "Derivative-v0"
+NAMES = [each.name for each in recipes()]
 MEASURED = (
     "held-out score before and after GRPO by each preset, sampled and of the likeliest answer, all "
     "from the same SFT warm-up"
@@ -28,9 +28,9 @@ MEASURED = (
 
 def settings(name: str, args: argparse.Namespace) -> Config:
     """Return a preset's settings for the task."""
-    plain = replace(SETTINGS[TASK], tasks=(TASK,), seed=args.seed, overlong_buffer=8)
-    config = replace(plain, **{**COMMON, **PRESETS[name]}, out=str(args.runs / name))
-    return replace(config, steps=args.steps, evaluate_every=config.warm_start)
+    plain = SETTINGS[TASK].replace(tasks=(TASK,), seed=args.seed, overlong_buffer=8)
+    config = plain.replace(**{**COMMON, **settings_of(name)}, out=str(args.runs / name))
+    return config.replace(steps=args.steps, evaluate_every=config.optimiser.warm_start)
 
 
 def summary(runs: dict[str, Any]) -> dict[str, Any]:
@@ -57,12 +57,12 @@ def main(args: argparse.Namespace) -> None:
         found = runs[name] = learn(settings(name, args))
         print(f"{name:22} {gain(found)}", flush=True)
     head = results_file.head(MEASURED, *PACKAGES)
-    results_file.store(args, head, summary(runs), runs, whole=len(runs) == len(PRESETS))
+    results_file.store(args, head, summary(runs), runs, whole=len(runs) == len(NAMES))
 
 
 if __name__ == "__main__":
     parser = results_file.parser(__doc__, "grpo_presets")
-    parser.add_argument("--presets", nargs="+", choices=PRESETS, default=list(PRESETS))
+    parser.add_argument("--presets", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--runs", type=Path, default=Path("runs/grpo_presets"))

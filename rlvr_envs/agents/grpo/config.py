@@ -26,11 +26,10 @@ class _Checked:
             if isinstance(value, list):
                 value = tuple(value)
                 object.__setattr__(self, each.name, value)
-            if not plugins.fits(value, hints[each.name]):
-                kind = str(each.type).replace("typing.", "")
-                raise ConfigError(
-                    f"{each.name} is {getattr(each.type, '__name__', kind)}, got {value!r}"
-                )
+            kind = hints[each.name]
+            if not plugins.fits(value, kind):
+                told = str(kind).replace("typing.", "") if typing.get_args(kind) else kind.__name__
+                raise ConfigError(f"{each.name} is {told}, got {value!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

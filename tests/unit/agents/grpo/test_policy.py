@@ -7,7 +7,7 @@ from rlvr_envs.core.errors import ConfigError, DependencyError
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from rlvr_envs.agents.grpo.config import Config  # noqa: E402
+from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
 from rlvr_envs.agents.grpo.model import policy  # noqa: E402  (it needs torch)
 
 pytestmark = pytest.mark.filterwarnings(
@@ -243,7 +243,7 @@ def test_the_reference_of_a_model_with_adapters(data, tmp_path):
     pytest.importorskip("peft")
     llama(torch.float32).save_pretrained(tmp_path)
     base = llama(torch.float32)
-    model = policy._adapted(llama(torch.float32), Config(lora_rank=2)).train()
+    model = policy._adapted(llama(torch.float32), preset(lora_rank=2)).train()
     trained = [name for name, p in model.named_parameters() if p.requires_grad]
     assert trained
     assert all("lora_" in name and "lm_head" not in name for name in trained)
@@ -268,7 +268,7 @@ def test_the_reference_of_a_model_with_adapters(data, tmp_path):
 
 def test_adapters_get_the_gradients_of_the_plain_forward(data):
     pytest.importorskip("peft")
-    model = policy._adapted(llama(), Config(lora_rank=2)).train().double()
+    model = policy._adapted(llama(), preset(lora_rank=2)).train().double()
     assert_same(model, *data)
 
 
@@ -276,7 +276,7 @@ def test_adapters_depend_on_the_seed_alone():
     pytest.importorskip("peft")
     torch.manual_seed(5)
     state = torch.get_rng_state()
-    adapted = [policy._adapted(llama(), Config(lora_rank=2, seed=s)) for s in (1, 1, 2)]
+    adapted = [policy._adapted(llama(), preset(lora_rank=2, seed=s)) for s in (1, 1, 2)]
     first, same, other = (
         torch.cat([p.flatten() for n, p in m.named_parameters() if "lora_A" in n]) for m in adapted
     )
@@ -302,7 +302,7 @@ def folder(tmp_path_factory):
 
 
 def test_a_folder_is_loaded_ready_to_train(folder, data):
-    config = Config(model=str(folder), device="cpu", gradient_checkpointing=True)
+    config = preset(model=str(folder), device="cpu", gradient_checkpointing=True)
     model, tokenizer = policy.load(config)
     assert (tokenizer.eos_token, tokenizer.pad_token) == ("<|im_end|>", "<|endoftext|>")
     assert {p.dtype for p in model.parameters()} == {torch.float32}
@@ -372,7 +372,7 @@ def test_a_gguf_file_is_loaded_and_can_be_saved(tmp_path):
     words = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "a", "b", "ab", "Ġ", "c"]
     original = llama(torch.float32, vocab_size=len(words), hidden_size=32, tie_word_embeddings=True)
     write_gguf(tmp_path / "model.gguf", original, words)
-    model, tokenizer = policy.load(Config(model=str(tmp_path / "model.gguf"), device="cpu"))
+    model, tokenizer = policy.load(preset(model=str(tmp_path / "model.gguf"), device="cpu"))
     assert (tokenizer.eos_token, tokenizer.pad_token) == ("<|im_end|>", "<|endoftext|>")
     assert tokenizer("ab c")["input_ids"] == [5, 6, 7]
     assert model.lm_head.weight is model.model.embed_tokens.weight
@@ -384,7 +384,7 @@ def test_a_gguf_file_is_loaded_and_can_be_saved(tmp_path):
 
 def test_a_folder_is_loaded_with_adapters(folder, data):
     pytest.importorskip("peft")
-    model, _ = policy.load(Config(model=str(folder), device="cpu", lora_rank=2))
+    model, _ = policy.load(preset(model=str(folder), device="cpu", lora_rank=2))
     found = gradients(model, policy.token_logps(model, *data)[0].sum())
     assert found
     assert all("lora_" in name for name in found)
@@ -392,7 +392,7 @@ def test_a_folder_is_loaded_with_adapters(folder, data):
 
 def test_the_tiny_model_is_made_of_the_texts():
     pytest.importorskip("rlvr_envs.agents.grpo.model.tiny")
-    model, tokenizer = policy.load(Config(device="cpu", seed=3), lambda: ["1 + 2 = 3"] * 4)
+    model, tokenizer = policy.load(preset(device="cpu", seed=3), lambda: ["1 + 2 = 3"] * 4)
     ids = torch.tensor([tokenizer("1 + 2 = 3")["input_ids"]])
     assert policy.token_logps(model, ids, torch.ones_like(ids))[0][0, 1:].max() < 0
     assert model.training
@@ -403,25 +403,25 @@ def test_the_tiny_model_is_made_of_the_texts():
     [
         ({"model": "none.gguf"}, "no model file"),
         ({"model": "./none"}, "no model folder"),
-        ({"device": "abacus"}, "no device 'abacus'"),
+        ({"device": "abacus"}, r"device is Literal\[.auto., .cpu., .cuda.\], got .abacus."),
         ({"lora_rank": -1}, "lora_rank is 0"),
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_loaded(settings, told, monkeypatch):
     monkeypatch.setattr(policy, "load_model", None)
     with pytest.raises(ConfigError, match=told):
-        policy.load(Config(**settings), None)
+        policy.load(preset(**settings), None)
 
 
 def test_a_missing_gpu_or_package_is_said(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ConfigError, match="needs a GPU"):
-        policy.check(Config(device="cuda"))
-    policy.check(Config(device="auto"))
+        policy.check(preset(device="cuda"))
+    policy.check(preset(device="auto"))
     monkeypatch.setattr(policy, "find_spec", lambda name: None if name == "peft" else object())
-    policy.check(Config())
+    policy.check(preset())
     with pytest.raises(DependencyError, match="needs peft: pip install 'peft>="):
-        policy.check(Config(lora_rank=4))
+        policy.check(preset(lora_rank=4))
 
 
 def test_detached_entropies_are_the_same_without_a_gradient(data):
