@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from rlvr_envs.agents.grpo import plugins  # noqa: E402
 from rlvr_envs.agents.grpo.credit import Groups, credit  # noqa: E402
 from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
 from rlvr_envs.agents.grpo.learner import (  # noqa: E402
@@ -200,6 +201,21 @@ def test_what_has_no_advantage_is_not_computed_but_counts():
     expected = alone.optimizer.found[0] * 6 / 13
     assert torch.allclose(made.optimizer.found[0], expected, rtol=0, atol=1e-12)
     assert torch.allclose(expected, by_hand(told + silent, CONFIG), rtol=0, atol=1e-12)
+
+
+COMPARING = [each.name for each in plugins.estimator if each.traits.get("compares")]
+
+
+@pytest.mark.parametrize("estimator", COMPARING)
+@pytest.mark.parametrize("reward", [0.7, 1 / 3, -0.1])
+def test_equal_rewards_move_nothing_at_all(estimator, reward):
+    size = 3 if plugins.estimator.choose(estimator).plugin.traits.get("odd") else 6
+    same = [episode(g, reward, [[5, 6 + g, 1]]) for g in (0, 1) for _ in range(size)]
+    made = learner(CONFIG.replace(estimator=estimator))
+    before = weights(made)
+    numbers = update(made, same, step=0)
+    assert numbers["updates/skipped"] == 1
+    assert torch.equal(weights(made), before)
 
 
 def test_what_has_no_advantage_is_still_held_to_the_reference():
