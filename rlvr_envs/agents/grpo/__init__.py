@@ -4,7 +4,7 @@
 All of it needs torch and transformers (the extra ``train``) and is imported by name,
 so that this package stays light. Besides the loop there are rooms for what it is made of:
 
-- `formulas`: advantages and losses, pure functions with their sources;
+- `plugins`: registries of what a run is put together from; `zoo`: algorithms beyond the core;
 - `sampling`: what continues token sequences;
 - `model`: loading, log-probabilities, checkpoints, several processes;
 - `tracking`: numbers, samples and curves.

@@ -49,7 +49,7 @@ class Episode:
         info: named numbers, such as the verdict's parts.
         target: the tokens of the oracle's full response, where the estimator asks for beliefs.
         beliefs: the mean log-probability of these tokens before the first action and after each.
-        agents: which agent wrote each action, where there are several.
+        agents: which agent wrote each action, by the environment's ``info["agent"]`` before it.
         weight: by what its loss is multiplied.
         left_out: whether it only counts in its group's statistics, and is not trained on.
         demonstrated: whether it was given instead of sampled.

@@ -103,7 +103,10 @@ def micro_loss(config: Config, inputs: LossInputs, tally: Tally) -> Tensor:
     algorithm, mask = config.algorithm, inputs.mask
     losses, measured = _losses(config.loss, inputs)
     measure(config, inputs, losses, measured, tally)
-    losses = losses * config.correction(inputs)
+    correction = config.correction(inputs)
+    if inputs.demonstrated is not None:  # no sampler drew these
+        correction = torch.where(inputs.demonstrated[:, None], 1.0, correction)
+    losses = losses * correction
     if inputs.reference is not None and algorithm.kl != "none":
         penalty = getattr(formulas, algorithm.kl)(inputs.logp, inputs.reference, mask)
         if algorithm.kl in _TIMES_RATIO:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import CONFIG
+from rlvr_envs.agents.grpo.credit import MOVING
 from rlvr_envs.agents.grpo.curriculum import make_curriculum
 from rlvr_envs.agents.grpo.parts import Cell, EnvMaker, MakeEnv, cells_of
 from rlvr_envs.agents.grpo.sources import make_source
@@ -118,6 +119,11 @@ def _check_groups(config: Config) -> None:
         raise ConfigError(f"the estimator {name} needs an odd group_size, got {size}")
     if config.sampling.dynamic_sampling and size < 2:
         raise ConfigError("dynamic_sampling looks for groups whose rewards differ: group_size >= 2")
+    if config.optimiser.minibatches > groups and any(map(config.estimator.wants, MOVING)):
+        raise ConfigError(
+            f"the estimator {name} joins a group's episodes, which learn together: minibatches="
+            f"{config.optimiser.minibatches} is more than the {groups} groups of a step"
+        )
     if config.optimiser.minibatches > groups * size:
         raise ConfigError(
             f"minibatches={config.optimiser.minibatches} is more than the {groups * size} episodes "

@@ -81,6 +81,7 @@ recipe(
     estimator="grpo",
     loss="clipped(high=0.2)",
     aggregation="sequence_mean",
+    group_size=64,
     kl="k3",
     kl_coef=0.04,
 )
@@ -90,6 +91,8 @@ recipe(
     estimator="dr_grpo",
     loss="clipped(high=0.2)",
     aggregation="constant_length",
+    group_size=8,
+    minibatches=8,
 )
 recipe(
     "dapo",
@@ -97,11 +100,22 @@ recipe(
     estimator="grpo",
     loss="clipped(low=0.2, high=0.28)",
     aggregation="token_mean",
+    group_size=16,
     dynamic_sampling=True,
     overlong="penalty",
     minibatches=16,
 )
-recipe("rloo", "arXiv 2402.14740", estimator="rloo", loss="reinforce", aggregation="sequence_sum")
+recipe(
+    "rloo",
+    "arXiv 2402.14740",
+    differs="the KL penalty is in the loss, token by token, and not in the answer's reward",
+    estimator="rloo",
+    loss="reinforce",
+    aggregation="sequence_sum",
+    group_size=4,
+    kl="k1",
+    kl_coef=0.03,
+)
 recipe(
     "reinforce",
     "Williams, 1992",
@@ -112,13 +126,21 @@ recipe(
 recipe(
     "reinforce_plus_plus",
     "arXiv 2501.03262",
+    differs="the KL penalty is in the loss, and not in tokens' rewards; its weight is OpenRLHF's "
+    "default",
     estimator="reinforce_plus_plus",
     loss="clipped(high=0.2)",
     aggregation="token_mean",
+    groups=128,
+    group_size=1,
+    minibatches=8,
+    kl="k1",
+    kl_coef=0.01,
 )
 recipe(
     "gspo",
     "arXiv 2507.18071",
+    differs="the size of groups is not known",
     estimator="grpo",
     loss="gspo",
     aggregation="sequence_mean",
@@ -127,14 +149,29 @@ recipe(
 )
 recipe(
     "cispo",
-    "MiniMax-M1, arXiv 2506.13585, as ScaleRL, arXiv 2510.13786, uses it",
-    estimator="lite_ppo",
+    "MiniMax-M1, arXiv 2506.13585",
+    differs="the bound on ratios was not published: it is ScaleRL's, arXiv 2510.13786",
+    estimator="grpo",
     loss="cispo(high=5.0)",
+    dynamic_sampling=True,
+    overlong="penalty",
+    minibatches=16,
 )
-recipe("lite_ppo", "arXiv 2508.08221", estimator="lite_ppo", loss="clipped(high=0.2)")
+recipe(
+    "lite_ppo",
+    "arXiv 2508.08221",
+    differs="the number of minibatches is not known",
+    estimator="lite_ppo",
+    loss="clipped(high=0.2)",
+    group_size=8,
+    minibatches=4,
+)
 recipe(
     "soft_adaptive",
     "Soft Adaptive Policy Optimization, arXiv 2511.20347",
+    differs="the size of groups is not known",
     estimator="grpo",
     loss="soft_adaptive",
+    aggregation="sequence_mean",
+    minibatches=4,
 )

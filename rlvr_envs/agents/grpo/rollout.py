@@ -148,6 +148,7 @@ class Rollout:
             TurnLimit(env.unwrapped, proposal.horizon).begin()
         episode.task = info.get("task", episode.task)
         episode.difficulty = info.get("difficulty", episode.difficulty)
+        player.agent = int(info.get("agent", 0))
         if self._keeps_targets:
             solution = text_env(env).instance.solution()
             said = solution if isinstance(solution, str) else solution[-1]
@@ -194,6 +195,7 @@ class Rollout:
         if terminated or truncated:
             player.end(info, out_of_turns=truncated and not terminated)
             return
+        player.agent = int(info.get("agent", 0))
         tokens = self._chat.observation(text, finished=player.has_end)
         if len(player.tokens) + len(tokens) < self._context:
             player.observe(tokens, text)
@@ -218,6 +220,7 @@ class _Player:
     proposal: Proposal
     max_tokens: int
     env: Any = None  # an environment of Gymnasium, once there is one
+    agent: int = 0  # who is to act next, where an environment says so
     tokens: list[int] = field(default_factory=list)  # of all segments
     finished: bool = False  # of the last action
     has_end: bool = False  # whether the last action has its end token
@@ -234,6 +237,7 @@ class _Player:
         self.tokens += tokens
         self.episode.segments.append(Segment(tokens, completion.logps))
         self.episode.texts.append(chat.text(tokens))
+        self.episode.agents.append(self.agent)
         self.finished = completion.finished
         self.has_end = bool(tokens) and tokens[-1] in chat.end_tokens
 

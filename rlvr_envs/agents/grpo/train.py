@@ -227,10 +227,15 @@ def update(learner: Learner, episodes: list[Episode], step: int) -> dict[str, fl
     old = recomputed(learner, episodes, usable) if config.updates > 1 else {}
     tally = Tally()
     norms: list[float | None] = []
+    # Advantages that follow the weights join a group's answers, which then learn together.
+    together: dict[int, list[int]] = {}
+    for i in usable:
+        together.setdefault(episodes[i].group if moving else i, []).append(i)
+    units = list(together.values())
     for epoch in range(config.optimiser.epochs):
-        order = stream("minibatches", config.seed, step, epoch).permutation(len(usable)).tolist()
+        order = stream("minibatches", config.seed, step, epoch).permutation(len(units)).tolist()
         for k in range(config.optimiser.minibatches):
-            part = sorted(usable[i] for i in order[k :: config.optimiser.minibatches])
+            part = sorted(i for u in order[k :: config.optimiser.minibatches] for i in units[u])
             if moving and norms:  # such advantages are those of the weights as they are
                 now = recomputed(learner, episodes, part)
                 shifts |= {i: (now[i] - old[i]).sum() for i in part}
