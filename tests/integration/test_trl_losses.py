@@ -3,7 +3,7 @@
 TRL's loss is a method of its trainer. Importing the trainer takes 8 seconds of CPU time for
 libraries that the loss does not use, so the method alone is compiled from TRL's file, unchanged. It
 is called on a stand-in that has the settings, and gets the batch at once. Ours gets it in three
-unequal micro-batches, with denominators of the whole.
+unequal micro-batches, with weights of the whole, as the training loop computes it.
 """
 
 import ast
@@ -23,7 +23,10 @@ if spec is None or spec.origin is None:
 if not importlib.metadata.version("trl").startswith("1.16."):
     pytest.skip("reads internals of TRL 1.16, here is another", allow_module_level=True)
 
-from rlvr_envs.agents.grpo.formulas import advantage, loss  # noqa: E402
+from rlvr_envs.agents.grpo import advantages, losses  # noqa: E402
+from rlvr_envs.agents.grpo.config import Config  # noqa: E402
+from rlvr_envs.agents.grpo.objective import LossInputs, Tally, micro_loss  # noqa: E402
+from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
 
 GROUPS, SIZE, LENGTH, LONGEST = 3, 4, 9, 20
 BATCH = GROUPS * SIZE
@@ -92,7 +95,7 @@ def random_batch(generator, *, observations):
         old=old,
         reference=base + normal(0.3),
         sampled=old + normal(0.3),
-        advantages=advantage.grpo(rewards).flatten(),
+        advantages=advantages.grpo(rewards).flatten(),
         attention=(torch.arange(LENGTH) < lengths).long(),
         written=written,
     )
@@ -163,38 +166,67 @@ def inputs_of(batch, mismatch):
     return inputs
 
 
-def our_losses(variant, logp, old, advantages, mask, delta):
+# The aggregation of each of TRL's loss types; the others' is the mean over tokens.
+AGGREGATIONS = {
+    "grpo": "sequence_mean",
+    "sapo": "sequence_mean",
+    "dr_grpo": "constant_length",
+    "luspo": "sequence_sum",
+}
+CORRECTIONS = {
+    "none": "none",
+    "truncate token": f"truncate(most={CAP})",
+    "mask token": f"leave_out(most={CAP})",
+    "truncate sequence": f"truncate(most={CAP}, level='sequence')",
+}
+
+
+def our_config(variant, *, kl, delta, mismatch) -> Config:
+    """What we call a variant of theirs."""
     loss_type, level = variant
-    ratio = (loss.token_ratio if level == "token" else loss.sequence_ratio)(logp, old, mask)
-    if loss_type == "cispo":
-        return ratio, loss.cispo(ratio, logp, advantages, mask, high=5.0)
-    if loss_type == "sapo":
-        return ratio, loss.soft_adaptive(ratio, advantages, negative=SOFT_NEGATIVE)
-    return ratio, loss.clipped(ratio, advantages, low=LOW, high=HIGH, dual=delta)
+    others = {"cispo": "cispo(high=5.0)", "sapo": f"soft_adaptive(negative={SOFT_NEGATIVE})"}
+    bounds = f"low={LOW}, high={HIGH}"
+    if level == "sequence":
+        clipped = f"gspo({bounds}, dual={delta})"
+    else:
+        clipped = f"clipped({bounds}, dual={delta})"
+    return preset(
+        estimator="grpo",
+        loss=others.get(loss_type, clipped),
+        aggregation=AGGREGATIONS.get(loss_type, "token_mean"),
+        correction=CORRECTIONS[mismatch],
+        kl="k3" if kl == "plain" else "none",
+        kl_coef=BETA,
+        max_tokens=LONGEST,
+    )
 
 
-def our_loss(variant, batch, part, *, kl, delta, mismatch):
+def our_loss(config, batch, part, *, kl):
     """One micro-batch's share."""
-    mask = (batch.attention * batch.written)[part]
-    logp, old = batch.logp[part], batch.old[part]
-    ratio, losses = our_losses(variant, logp, old, batch.advantages[part, None], mask, delta)
-    if mismatch != "none":
-        way, level = mismatch.split()
-        weigh = loss.truncated_weights if way == "truncate" else loss.masked_weights
-        losses = losses * weigh(old, batch.sampled[part], mask, most=CAP, level=level)
-    if kl != "none":
-        penalty = loss.k3(logp, batch.reference[part], mask)
-        losses = losses + BETA * (penalty if kl == "plain" else penalty * ratio)
-    n_tokens = float((batch.attention * batch.written).sum())
-    match variant[0]:
-        case "grpo" | "sapo":
-            return loss.sequence_mean(losses, mask, BATCH)
-        case "dr_grpo":
-            return loss.constant_length(losses, mask, LONGEST, BATCH)
-        case "luspo":
-            return loss.sequence_sum(losses, mask, BATCH)
-        case _:
-            return loss.token_mean(losses, mask, n_tokens)
+    mask = (batch.attention * batch.written).bool()
+    known = {
+        "lengths": mask.sum(1).double(),
+        "groups": torch.arange(BATCH) // SIZE,
+        "advantages": batch.advantages,
+        "longest": LONGEST,
+    }
+    inputs = LossInputs(
+        logp=batch.logp[part],
+        old=batch.old[part],
+        sampled=batch.sampled[part],
+        mask=mask[part],
+        advantages=batch.advantages[part, None],
+        weights=config.aggregation(known)[part],
+        turns=mask[part].long() - 1,
+        entropy=torch.zeros_like(batch.logp[part]),
+        reference=batch.reference[part],
+    )
+    found = micro_loss(config, inputs, Tally())
+    if kl == "times ratio":  # TRL's is times the loss's own ratio, which is no setting of ours
+        ratio = inputs.sequence_ratio if config.loss.name == "gspo" else inputs.ratio
+        penalty = losses.k3(inputs.logp, inputs.reference, inputs.mask) * ratio
+        found = found + BETA * (inputs.weights * penalty.sum(1)).sum()
+    return found
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids="-".join)
@@ -210,9 +242,10 @@ def test_losses_and_gradients_are_those_of_trl(variant, compute_loss):
         wanted = compute_loss(trainer, None, inputs_of(batch, mismatch))
         (slope,) = torch.autograd.grad(wanted, batch.logp)
         batch.logp = start.clone().requires_grad_()
+        config = our_config(variant, **options)
         total = 0.0
         for part in PARTS:
-            share = our_loss(variant, batch, part, **options)
+            share = our_loss(config, batch, part, kl=kl)
             share.backward()
             total += share.item()
         assert slope.any()

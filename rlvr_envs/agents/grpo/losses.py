@@ -71,13 +71,18 @@ def clipped(
 
 @loss(one_advantage=True)
 def gspo(
-    sequence_ratio: Tensor, advantages: Tensor, *, low: float = 3e-4, high: float = 4e-4
+    sequence_ratio: Tensor,
+    advantages: Tensor,
+    *,
+    low: float = 3e-4,
+    high: float = 4e-4,
+    dual: float | None = None,
 ) -> Tensor:
     """Return `clipped` of the sequence's ratio (GSPO, arXiv 2507.18071).
 
     Belongs with the aggregation `sequence_mean`, and with one advantage for all of a sequence.
     """
-    return clipped(sequence_ratio, advantages, low=low, high=high)
+    return clipped(sequence_ratio, advantages, low=low, high=high, dual=dual)
 
 
 @loss

@@ -42,7 +42,8 @@ class LearningImpact(Callback):
 
     It wants problems that return, such as the rows of data sets over several epochs; those that
     came round less than the others count as far as all came. A list of task, difficulty, the
-    problem's seed or index, impact and mean scores by epoch is written at the end, the greatest impact first.
+    problem's seed or index, impact and mean scores by epoch is written at the end, the greatest
+    impact first.
     """
 
     def __init__(self) -> None:
