@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlvr_envs.agents.grpo.episode import Episode, Group
+from rlvr_envs.curricula.base import Proposal
 
 if TYPE_CHECKING:
     from rlvr_envs.agents.grpo.run import Run
@@ -24,6 +25,10 @@ class Callback:
 
     def on_group(self, run: "Run", group: Group) -> None:
         """Look at a group that was played, before it is kept or thrown away; it may be changed."""
+
+    def more(self, run: "Run", group: Group) -> Proposal | None:
+        """Return what else to play of a group now, or None; asked again after it was played."""
+        return None
 
     def on_batch(self, run: "Run", episodes: list[Episode]) -> list[Episode]:
         """Return what to learn from in this step: a group's episodes have the same number."""

@@ -143,11 +143,14 @@ class Rollout:
         player.env = env
         proposal, episode = player.proposal, player.episode
         # The seed as well, so that what a wrapper draws is the same again.
-        prompt, info = env.reset(seed=proposal.problem_seed, options=_problem(proposal))
+        prompt, info = env.reset(seed=proposal.problem_seed, options=reset_options(proposal))
         if proposal.horizon is not None:
             TurnLimit(env.unwrapped, proposal.horizon).begin()
         episode.task = info.get("task", episode.task)
         episode.difficulty = info.get("difficulty", episode.difficulty)
+        if info.get("hint"):
+            episode.bare_prompt = info["bare_prompt"]
+            episode.info["hint_level"] = float(info["hint_level"])
         if self._keeps_targets:
             solution = text_env(env).instance.solution()
             said = solution if isinstance(solution, str) else solution[-1]
@@ -250,7 +253,7 @@ class _Player:
         episode.finished, episode.status = self.finished, str(verdict.status)
         episode.texts.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         shares = info.get("reward_parts", {})
-        episode.info = {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
+        episode.info |= {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
         episode.info["over_turn"] = float(out_of_turns)
         self.over = True
 
@@ -268,11 +271,10 @@ class _Player:
         self.over = True
 
 
-def _problem(proposal: Proposal) -> dict[str, Any]:
-    """Return the reset options that name a proposal's problem."""
+def reset_options(proposal: Proposal) -> dict[str, Any]:
+    """Return the reset options that name a proposal's problem, and the level of its hint."""
     given = {name: getattr(proposal, name) for name in ("problem_seed", "index")}
-    if proposal.row is not None:
-        given["problem"] = proposal.row
+    given |= {"problem": proposal.row, "hint_level": proposal.hint}
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -32,8 +32,8 @@ def cell(task: str, difficulty: int | None) -> str:
 def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
     """Return the numbers of the episodes of a step, all of its groups.
 
-    Episodes that could not be scored count in lengths, turns and shares, and nowhere else. What has
-    no episode to be computed from is NaN.
+    Demonstrations do not count. Episodes that could not be scored count in lengths, turns and
+    shares, and nowhere else. What has no episode to be computed from is NaN.
 
     Returns:
         reward/mean and score/mean; length/mean and length/max, in tokens that the model wrote;
@@ -41,6 +41,7 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
         of groups whose rewards do not differ; and solve/<task>/<difficulty>, the share of full
         marks.
     """
+    episodes = [e for e in episodes if not e.demonstrated]
     scored = [e for e in episodes if not math.isnan(e.reward)]
     lengths = [e.n_trained for e in episodes]
     groups: dict[int, set[float]] = {e.group: set() for e in episodes}
