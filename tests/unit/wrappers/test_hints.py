@@ -72,9 +72,9 @@ def test_prefixes_of_a_reference(reference, prefixes):
 def test_hints_are_first_steps_of_the_worked_solution():
     posed = instance("rlvr/WordProblem-v0", difficulty=2)
     steps = posed.task.explain(posed.problem)
-    assert len(steps) == 5
+    assert len(steps) > 4
     hints = solution_prefixes(posed)
-    assert hints == worked_prefixes(posed) == ["\n".join(steps[:k]) for k in range(1, 5)]
+    assert hints == worked_prefixes(posed) == ["\n".join(steps[:k]) for k in range(1, len(steps))]
     level, told = Ladder(posed, solution_prefixes, reveal=False).at(2)
     assert (level, told) == (2, "Hint, how a worked solution begins:\n" + "\n".join(steps[:2]))
 

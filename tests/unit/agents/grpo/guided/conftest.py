@@ -52,6 +52,14 @@ def scripted(model, chat):
     return Scripted(model, chat)
 
 
+class InTurn(Fixed):
+    """Proposes one after another, over and over: problems that return."""
+
+    def propose(self):
+        self.turn = getattr(self, "turn", -1) + 1
+        return self.proposals[self.turn % len(self.proposals)]
+
+
 @dataclass
 class Seen:
     """What a run learned from: episodes by step, inputs of the loss, and metrics."""
@@ -89,16 +97,25 @@ def learn(tmp_path, monkeypatch):
         config = preset(
             name,
             **{
-                **{"tasks": ("WordProblem-v0",), "difficulty": "1", "device": "cpu"},
-                **{"threads": 1, "steps": 1, "groups": 1, "group_size": 4, "context": 1024},
-                **{"max_tokens": 64, "warmup": 0, "learning_rate": 1e-3, "save_every": 100},
-                **{"out": str(tmp_path / "run")},
+                "tasks": ("WordProblem-v0",),
+                "difficulty": "1",
+                "device": "cpu",
+                "threads": 1,
+                "steps": 1,
+                "groups": 1,
+                "group_size": 4,
+                "context": 1024,
+                "max_tokens": 64,
+                "warmup": 0,
+                "learning_rate": 1e-3,
+                "save_every": 100,
+                "out": str(tmp_path / "run"),
                 **settings,
             },
         )
         spying = (*config.algorithm.callbacks, "spy_for_tests")
         config = config.replace(callbacks=spying)
-        curriculum = Fixed([Proposal(**each) for each in proposals]) if proposals else None
+        curriculum = InTurn([Proposal(**each) for each in proposals]) if proposals else None
         loop.train(config, curriculum=curriculum, quiet=True)
         seen.metrics = read(tmp_path / "run")
         monkeypatch.setattr(loop, "micro_loss", micro_loss)
