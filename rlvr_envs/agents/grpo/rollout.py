@@ -194,8 +194,10 @@ class Rollout:
             return
         text, reward, terminated, truncated, info = step
         player.episode.turn_rewards.append(float(reward))
+        if info.get("void_turn"):
+            player.episode.info["void_turn"] = 1.0
         if terminated or truncated:
-            player.end(info, out_of_turns=truncated and not terminated)
+            player.end(info)
             return
         tokens = self._chat.observation(text, finished=player.has_end)
         if len(player.tokens) + len(tokens) < self._context:
@@ -245,7 +247,7 @@ class _Player:
         step: Step = self.env.step(self.episode.texts[-1])
         return step
 
-    def end(self, info: dict[str, Any], *, out_of_turns: bool) -> None:
+    def end(self, info: dict[str, Any]) -> None:
         """Take down the verdict, and what a wrapper says of the reward."""
         episode, verdict = self.episode, info["verdict"]
         if info["scored"]:
@@ -254,7 +256,7 @@ class _Player:
         episode.texts.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         shares = info.get("reward_parts", {})
         episode.info |= {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
-        episode.info["over_turn"] = float(out_of_turns)
+        episode.info["over_turn"] = float(info.get("out_of_turns", False))
         self.over = True
 
     def overflow(self) -> None:
