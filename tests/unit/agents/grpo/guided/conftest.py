@@ -1,6 +1,7 @@
 """Training runs of the tiny model whose answers a test writes, and what they learned from."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -117,7 +118,7 @@ def learn(tmp_path, monkeypatch):
         config = config.replace(callbacks=spying)
         curriculum = InTurn([Proposal(**each) for each in proposals]) if proposals else None
         loop.train(config, curriculum=curriculum, quiet=True)
-        seen.metrics = read(tmp_path / "run")
+        seen.metrics = read(Path(config.output.out))
         monkeypatch.setattr(loop, "micro_loss", micro_loss)
         return seen
 
