@@ -1,4 +1,4 @@
-"""HPT (arXiv 2509.04419): what is hardly ever solved is learned from demonstrations, the rest by RL.
+"""HPT (arXiv 2509.04419): what is hardly ever solved is learned from demonstrations, else by RL.
 
 The demonstrations are those of the oracle, with the worked solution where the task has one.
 """
