@@ -26,8 +26,10 @@ class TextEnv(gymnasium.Env[str, str]):
     `max_turns` truncates it.
 
     The reward is the verdict's score. ``info`` holds ``task`` (the id that posed the problem),
-    ``domain``, ``difficulty``, ``problem_seed`` and ``turn``; and once the episode is over also
-    ``verdict``, ``scored`` and ``reference`` (the oracle's answer). A verdict that is not
+    ``domain``, ``difficulty``, ``problem_seed`` and ``turn``; after a step ``void_turn``, whether
+    there was nothing in the message to act on; and once the episode is over also ``verdict``,
+    ``scored``, ``reference`` (the oracle's answer) and ``out_of_turns``, whether a limit of turns,
+    the task's own or the environment's, ended it. A verdict that is not
     ``scored`` says that the verifier failed: leave that episode out of training and statistics.
 
     Options of `reset`, each for this episode only: ``difficulty``; ``problem_seed`` (that very
@@ -179,9 +181,9 @@ class TextEnv(gymnasium.Env[str, str]):
 
     def _reply(self, action: str) -> Reply:
         if self._session is None:
-            return Reply("", self.instance.judge(action))
+            return Reply.judged(self.instance.judge(action))
         if len(action) > MAX_RESPONSE_CHARS:
-            return Reply("", too_long(action))
+            return Reply.judged(too_long(action))
         try:
             return self._session.reply(action)
         except DependencyError:  # nothing can be played here before something is installed
@@ -199,7 +201,7 @@ class TextEnv(gymnasium.Env[str, str]):
             verdict = Verdict.wrong(f"the limit of {self._turn_limit} turns is reached")
             truncated = True
         self._over = verdict is not None
-        info = self._info()
+        info = {**self._info(), "void_turn": reply.void}
         if verdict is None:
             self._show()
             return reply.text, 0.0, False, False, info
@@ -207,6 +209,7 @@ class TextEnv(gymnasium.Env[str, str]):
             "verdict": verdict,
             "scored": verdict.scored,
             "reference": self.instance.reference(),
+            "out_of_turns": truncated or reply.out_of_turns,
         }
         self._transcript.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         self._show()

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from rlvr_envs.core.errors import ConfigError, RowError, did_you_mean
 from rlvr_envs.core.problem import fitted
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.core.verdict import Status, Verdict
 
 # The arguments that every environment takes beside its task's knobs.
 ENV_ARGUMENTS = ("difficulty", "tasks", "weights", "answer_format", "max_turns", "render_mode")
@@ -127,10 +127,25 @@ class IndexedTask(Task[ConfigT, ProblemT]):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an interactive task says to an action: a text, and a verdict once it is over."""
+    """What an interactive task says to an action.
+
+    Attributes:
+        text: the next observation.
+        verdict: once the episode is over.
+        void: whether there was nothing in the message to act on: no call, no move and no answer.
+        out_of_turns: whether the episode is over because the task's own limit of messages, tries or
+            calls is used up.
+    """
 
     text: str
     verdict: Verdict | None = None
+    void: bool = False
+    out_of_turns: bool = False
+
+    @classmethod
+    def judged(cls, verdict: Verdict) -> "Reply":
+        """Return the reply to the one message of a task that is answered in one."""
+        return cls("", verdict, void=verdict.status is Status.UNPARSABLE)
 
 
 class Session(Protocol):

@@ -285,7 +285,7 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         verdicts = self._judge.judge(instances, [actions[i] for i in single])
         judged = dict(zip(single, verdicts, strict=True))
         return {
-            i: self.envs[i].conclude(actions[i], Reply("", judged[i]))
+            i: self.envs[i].conclude(actions[i], Reply.judged(judged[i]))
             if i in judged
             else self.envs[i].step(actions[i])
             for i in running

@@ -18,6 +18,7 @@ class Proposal:
         samples: the size of the group, that is how many episodes of it to sample.
         horizon: the turns of an episode.
         response_tokens: the most tokens that a response may have.
+        hint: the level of its hint, for environments in a wrapper that gives hints.
     """
 
     task: str | None = None
@@ -28,6 +29,7 @@ class Proposal:
     samples: int | None = None
     horizon: int | None = None
     response_tokens: int | None = None
+    hint: int | None = None
 
 
 class Curriculum(Protocol):

@@ -19,7 +19,14 @@ from rlvr_envs.wrappers.confidence import (
 from rlvr_envs.wrappers.failures import Failures
 from rlvr_envs.wrappers.format_reward import Format, FormatReward
 from rlvr_envs.wrappers.guidance import GuidanceAfterFailure
-from rlvr_envs.wrappers.hints import HintOnFailure, ItemResponseHints, reference_prefixes
+from rlvr_envs.wrappers.hints import (
+    HintOnFailure,
+    HintOnRequest,
+    ItemResponseHints,
+    reference_prefixes,
+    solution_prefixes,
+    worked_prefixes,
+)
 from rlvr_envs.wrappers.horizon import Horizon
 from rlvr_envs.wrappers.item_response import ItemResponse
 from rlvr_envs.wrappers.length import (
@@ -65,6 +72,7 @@ __all__ = [
     "FormatReward",
     "GuidanceAfterFailure",
     "HintOnFailure",
+    "HintOnRequest",
     "Horizon",
     "ItemResponse",
     "ItemResponseHints",
@@ -102,4 +110,6 @@ __all__ = [
     "read_records",
     "reference_prefixes",
     "replay",
+    "solution_prefixes",
+    "worked_prefixes",
 ]

@@ -120,7 +120,7 @@ class Attempts(gymnasium.Wrapper[str, str, str, str]):
         if last:
             told = {**info, **self._outcome(), "reward_parts": parts}
             return text, reward, terminated, truncated, told
-        info = self._reopen()
+        info = {**self._reopen(), "void_turn": info.get("void_turn", False)}
         if parts:
             info["reward_parts"] = parts
         return self._told(attempt), reward, False, False, info

@@ -7,7 +7,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.wrappers.attempts import Attempt, Attempts
-from rlvr_envs.wrappers.hints import HintsOf, Ladder, reference_prefixes
+from rlvr_envs.wrappers.hints import HintsOf, Ladder, solution_prefixes
 from rlvr_envs.wrappers.retry import Feedback, criticism
 
 
@@ -36,7 +36,7 @@ class GuidanceAfterFailure(Attempts, RecordConstructorArgs):
         *,
         attempts: int = 2,
         guidance: Feedback | None = None,
-        hints: HintsOf = reference_prefixes,
+        hints: HintsOf = solution_prefixes,
         reveal: bool = False,
     ) -> None:
         RecordConstructorArgs.__init__(

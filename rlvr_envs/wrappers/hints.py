@@ -29,9 +29,33 @@ def reference_prefixes(instance: Instance) -> list[str]:
     """
     reference = instance.reference()
     if isinstance(reference, list):
-        pieces = [f"{action}\n" for action in reference]
-    else:
-        pieces = _pieces(reference.strip())
+        return _prefixes([f"{action}\n" for action in reference])
+    return _prefixes(_pieces(reference.strip()))
+
+
+def worked_prefixes(instance: Instance) -> list[str]:
+    """Return beginnings of the worked solution, shortest first, none of them the whole.
+
+    They are its first steps; a solution of a single step is cut into words. Empty where the task
+    has no worked solution.
+    """
+    steps = instance.task.explain(instance.problem)
+    return _prefixes([f"{step}\n" for step in steps] if len(steps) > 1 else _pieces("".join(steps)))
+
+
+def solution_prefixes(instance: Instance) -> list[str]:
+    """Return `worked_prefixes`, or `reference_prefixes` where there are none."""
+    return worked_prefixes(instance) or reference_prefixes(instance)
+
+
+# What a hint of these is said to be.
+_LEADS: dict[HintsOf, str] = {
+    reference_prefixes: "how a right answer begins",
+    worked_prefixes: "how a worked solution begins",
+}
+
+
+def _prefixes(pieces: Sequence[str]) -> list[str]:
     cuts = range(1, len(pieces))
     kept = [cuts[i * len(cuts) // MAX_PREFIXES] for i in range(MAX_PREFIXES)] if cuts else []
     prefixes = dict.fromkeys("".join(pieces[:cut]).strip() for cut in kept)
@@ -60,7 +84,13 @@ class Ladder:
         self._instance = instance
         self._hints = hints
         self._reveal = reveal
-        self._lead = "how a right answer begins" if hints is reference_prefixes else ""
+
+    @cached_property
+    def _lead(self) -> str:
+        source = self._hints
+        if source is solution_prefixes:
+            source = worked_prefixes if worked_prefixes(self._instance) else reference_prefixes
+        return _LEADS.get(source, "")
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -89,10 +119,14 @@ class Ladder:
         return 0, ""
 
     def _tells_all(self, text: str) -> bool:
-        """Whether a hint is a right answer, as it stands or written as one."""
+        """Whether a hint is a right answer, as it stands, or written as one it or its last word."""
         responses = [text]
         if not self._instance.interactive:
-            responses.append(answer_format(self._instance.format_label).wrap(text))
+            form = answer_format(self._instance.format_label)
+            responses += [
+                form.wrap(text),
+                *(form.wrap(word.strip(".")) for word in text.split()[-1:]),
+            ]
         return any(self._instance.judge(told).status is Status.CORRECT for told in responses)
 
 
@@ -171,18 +205,15 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
         raise NotImplementedError
 
 
-class HintOnFailure(PromptHints, RecordConstructorArgs):
-    """Gives a hint to a problem that was failed before (Guide, arXiv 2506.13923).
+class HintOnRequest(PromptHints, RecordConstructorArgs):
+    """Gives the hint that the reset option ``hint_level`` asks for, and none where nothing does.
 
-    A problem is posed without a hint until ``memory`` has counted enough failures of it in a row;
-    then with the weakest hint, and so on. A solved episode takes one step back. To ask for a hint
-    yourself, as after a group that failed, reset with ``options={"problem_seed": ..., "hint_level":
-    1}``. ``info["bare_prompt"]`` is what the policy's probability without the hint needs, for the
-    importance weights of the paper.
+    It is for a trainer that decides by itself, as Guide (arXiv 2506.13923) does after a group that
+    failed as a whole. ``info["bare_prompt"]`` is what the policy's probability without the hint
+    needs, for the importance weights of that paper.
 
     Args:
         env: an environment of this package, wrapped or not.
-        memory: what counts; give the environments of a group the same one.
         hints: called with the instance; returns hints from the weakest to the strongest.
         reveal: whether the strongest hint is the oracle's answer itself.
 
@@ -193,16 +224,58 @@ class HintOnFailure(PromptHints, RecordConstructorArgs):
     def __init__(
         self,
         env: gymnasium.Env[str, str],
-        memory: Failures | None = None,
         *,
-        hints: HintsOf = reference_prefixes,
+        hints: HintsOf = solution_prefixes,
         reveal: bool = False,
     ) -> None:
+        RecordConstructorArgs.__init__(self, _disable_deepcopy=True, hints=hints, reveal=reveal)
+        super().__init__(env, hints, reveal=reveal)
+
+    def _level(self, ladder: Ladder) -> int:
+        return 0
+
+    def _record(self, ladder: Ladder, level: int, score: float) -> None:
+        pass
+
+
+class HintOnFailure(PromptHints, RecordConstructorArgs):
+    """Gives a hint to a problem that was failed before, when it comes back.
+
+    A problem is posed without a hint until ``memory`` has counted enough failures of it in a row;
+    then with the weakest hint, and so on. A solved episode takes one step back. Guide (arXiv
+    2506.13923) gives the hint at once, which is `HintOnRequest` with the agent's callback
+    ``hint_after_failure``.
+
+    Args:
+        env: an environment of this package, wrapped or not.
+        memory: what counts; give the environments of a group the same one.
+        hints: called with the instance; returns hints from the weakest to the strongest.
+        reveal: whether the strongest hint is the oracle's answer itself.
+        patience: of a memory that is made here, as of `Failures`; the size of a group.
+
+    Raises:
+        ConfigError: the hints are no texts.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[str, str],
+        memory: Failures | None = None,
+        *,
+        hints: HintsOf = solution_prefixes,
+        reveal: bool = False,
+        patience: int = 8,
+    ) -> None:
         RecordConstructorArgs.__init__(
-            self, _disable_deepcopy=True, memory=memory, hints=hints, reveal=reveal
+            self,
+            _disable_deepcopy=True,
+            memory=memory,
+            hints=hints,
+            reveal=reveal,
+            patience=patience,
         )
         super().__init__(env, hints, reveal=reveal)
-        self.memory = memory or Failures()
+        self.memory = memory or Failures(patience=patience)
 
     def _level(self, ladder: Ladder) -> int:
         return self.memory.level(ladder.problem)
@@ -222,6 +295,9 @@ class ItemResponseHints(PromptHints, RecordConstructorArgs):
         env: an environment of this package, wrapped or not.
         memory: fits the curves; give the environments of a group the same one.
         hints: called with the instance; returns the first step of a solution, the first two, ...
+        rollouts: of a memory that is made here, as of `ItemResponse`; the size of a group.
+        rounds: the same.
+        target: the same.
 
     Raises:
         ConfigError: the hints are no texts.
@@ -232,11 +308,22 @@ class ItemResponseHints(PromptHints, RecordConstructorArgs):
         env: gymnasium.Env[str, str],
         memory: ItemResponse | None = None,
         *,
-        hints: HintsOf = reference_prefixes,
+        hints: HintsOf = solution_prefixes,
+        rollouts: int = 8,
+        rounds: int = 4,
+        target: float = 0.5,
     ) -> None:
-        RecordConstructorArgs.__init__(self, _disable_deepcopy=True, memory=memory, hints=hints)
+        RecordConstructorArgs.__init__(
+            self,
+            _disable_deepcopy=True,
+            memory=memory,
+            hints=hints,
+            rollouts=rollouts,
+            rounds=rounds,
+            target=target,
+        )
         super().__init__(env, hints, reveal=False)
-        self.memory = memory or ItemResponse()
+        self.memory = memory or ItemResponse(rollouts=rollouts, rounds=rounds, target=target)
 
     def _level(self, ladder: Ladder) -> int:
         return self.memory.level(ladder.problem, len(ladder) + 1)

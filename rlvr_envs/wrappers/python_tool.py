@@ -94,7 +94,7 @@ class PythonTool(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
         self._turns += 1
         code = last_code(parts)
         self._idle += code is None
-        reply = Reply("") if self._left < 1 else self._reply(code)
+        reply = Reply("", void=code is None) if self._left < 1 else self._reply(code)
         text, reward, terminated, truncated, info = self._base.conclude(action, reply)
         if terminated or truncated:
             return self._ended(text, reward, terminated, truncated, info)
@@ -108,7 +108,8 @@ class PythonTool(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
     def _reply(self, code: str | None) -> Reply:
         note = f"({self._left} more {'message' if self._left == 1 else 'messages'}.)"
         if code is None:
-            return Reply(f"Send Python code in a ```python block, or the final answer. {note}")
+            asked = "Send Python code in a ```python block, or the final answer."
+            return Reply(f"{asked} {note}", void=True)
         try:
             output = self._python.run(code)
         except SandboxError as error:

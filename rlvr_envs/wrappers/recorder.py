@@ -17,7 +17,10 @@ from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.wrappers.shaping import check_wraps_text
 
 # In the row, or a key of its own.
-_ELSEWHERE = ("task", "domain", "difficulty", "problem_seed", "turn", "verdict", "reference")
+_ELSEWHERE = (
+    *("task", "domain", "difficulty", "problem_seed", "turn", "verdict", "reference"),
+    *("void_turn", "out_of_turns"),
+)
 
 
 class Recorder(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):

@@ -14,6 +14,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlvr_envs.agents.grpo.episode import Episode, Group
+from rlvr_envs.agents.grpo.rollout import reset_options
+from rlvr_envs.agents.grpo.warm_start import demonstrate
+from rlvr_envs.curricula.base import Proposal
 
 if TYPE_CHECKING:
     from rlvr_envs.agents.grpo.run import Run
@@ -24,6 +27,10 @@ class Callback:
 
     def on_group(self, run: "Run", group: Group) -> None:
         """Look at a group that was played, before it is kept or thrown away; it may be changed."""
+
+    def more(self, run: "Run", group: Group) -> Proposal | None:
+        """Return what else to play of a group now, or None; asked again after it was played."""
+        return None
 
     def on_batch(self, run: "Run", episodes: list[Episode]) -> list[Episode]:
         """Return what to learn from in this step: a group's episodes have the same number."""
@@ -44,3 +51,20 @@ class Callback:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state_dict` returned."""
+
+
+def demonstration(
+    run: "Run", group: Group, *, options: Mapping[str, Any] | None = None, worked: bool = True
+) -> Episode | None:
+    """Return the oracle's answer to a group's problem, or None where it exceeds the context.
+
+    With ``worked`` the worked solution comes before the answer, where the task has one.
+    ``options`` are the reset options of another problem of the group's task and difficulty.
+    """
+    posed = group.posed
+    cell = (posed.task, posed.difficulty)
+    if cell not in run.envs:
+        run.envs[cell] = run.make_env(*cell)
+    problem = dict(options or reset_options(group.proposal))
+    given = demonstrate(run.envs[cell], run.chat, problem, group=posed.group, worked=worked)
+    return given if given.n_tokens <= run.config.sampling.context else None

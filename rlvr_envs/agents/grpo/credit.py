@@ -206,7 +206,9 @@ def credit(groups: Groups) -> tuple[Tensor, Tensor, Tensor | None]:
     found: Any = choice(groups)
     given = found if isinstance(found, Credit) else Credit(found)
     _check(choice.name, given.advantages, groups)
-    kept = ~groups.spread(groups.rewards).isnan()
+    # Demonstrations without a reward are learned from all the same.
+    demonstrated = torch.tensor([episode.demonstrated for episode in groups.episodes])
+    kept = ~groups.spread(groups.rewards).isnan() | demonstrated
     if given.kept is not None:
         kept &= groups.spread(given.kept)
     kept &= torch.tensor([_counts(episode, groups.config) for episode in groups.episodes])
@@ -227,7 +229,7 @@ def _check(name: str, advantages: object, groups: Groups) -> None:
 def _counts(episode: Episode, config: Config) -> bool:
     """Whether an episode may be trained on, as far as the configuration's masks go."""
     algorithm = config.algorithm
-    if algorithm.overlong == "mask" and not episode.finished:
+    if episode.left_out or (algorithm.overlong == "mask" and not episode.finished):
         return False
     return not any(episode.info.get(name) for name in algorithm.leave_out)
 

@@ -52,7 +52,9 @@ class Episode:
         agents: which agent wrote each action, by the environment's ``info["agent"]`` before it.
         weight: by what its loss is multiplied.
         left_out: whether it only counts in its group's statistics, and is not trained on.
-        demonstrated: whether it was given instead of sampled.
+        demonstrated: whether it was given instead of sampled; without a reward it takes no part in
+            statistics.
+        bare_prompt: the prompt without its hint, where the episode began with one.
     """
 
     group: int
@@ -75,6 +77,7 @@ class Episode:
     weight: float = 1.0
     left_out: bool = False
     demonstrated: bool = False
+    bare_prompt: str = ""
 
     @property
     def actions(self) -> list[Segment]:
@@ -115,11 +118,17 @@ class Group:
         return [each.score for each in self.episodes if not math.isnan(each.score)]
 
     @property
+    def unaided(self) -> list[float]:
+        """The scores of episodes without a hint, or all where none was without."""
+        bare = [each for each in self.episodes if not each.bare_prompt]
+        return Group(self.proposal, bare).scores or self.scores
+
+    @property
     def rewards(self) -> list[float]:
         """What the environment paid, without episodes that were not scored."""
         return [each.reward for each in self.episodes if not math.isnan(each.reward)]
 
     @property
     def informative(self) -> bool:
-        """Whether rewards differ, so that there is something to learn by comparing."""
-        return len(set(self.rewards)) > 1
+        """Whether there is something to learn: rewards that differ, or a demonstration."""
+        return len(set(self.rewards)) > 1 or any(each.demonstrated for each in self.episodes)

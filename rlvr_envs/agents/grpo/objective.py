@@ -3,7 +3,8 @@
     losses = loss(inputs) * correction(inputs) + kl_coef * penalty - entropy_coef * entropy
     result = sum_i weight_i sum_t losses_it
 
-where an aggregation gives the weights of all episodes of the optimiser step.
+where an aggregation gives the weights of all episodes of the optimiser step. Episodes that were
+given instead of sampled are imitated, by -logp, unless the loss takes ``demonstrated``.
 """
 
 from collections.abc import Mapping
@@ -102,6 +103,9 @@ def micro_loss(config: Config, inputs: LossInputs, tally: Tally) -> Tensor:
     """
     algorithm, mask = config.algorithm, inputs.mask
     losses, measured = _losses(config.loss, inputs)
+    if inputs.demonstrated is not None and not config.loss.wants("demonstrated"):
+        imitated = -formulas.kept(inputs.logp, mask)
+        losses = torch.where(inputs.demonstrated[:, None], imitated, losses)
     measure(config, inputs, losses, measured, tally)
     correction = config.correction(inputs)
     if inputs.demonstrated is not None:  # no sampler drew these
@@ -115,6 +119,8 @@ def micro_loss(config: Config, inputs: LossInputs, tally: Tally) -> Tensor:
         tally.add("kl", formulas.k3(inputs.logp, inputs.reference, mask), mask)
     if algorithm.entropy_coef:
         losses = losses - algorithm.entropy_coef * inputs.entropy
+    if inputs.observed is not None and config.loss.wants("observed"):
+        mask = mask | inputs.observed
     return (inputs.weights * losses.masked_fill(~mask, 0.0).sum(1)).sum()
 
 
@@ -140,7 +146,10 @@ def measure(
         clipped = ((slope == 0) & (inputs.advantages != 0)).float()
     tally.add("ratio", inputs.ratio, mask)
     tally.add("clip_fraction", clipped, mask)
-    tally.add("mismatch", (inputs.old - inputs.sampled).abs(), mask)
+    mismatch = (inputs.old - inputs.sampled).abs()
+    if inputs.demonstrated is not None:
+        mismatch = mismatch.masked_fill(inputs.demonstrated[:, None], 0.0)
+    tally.add("mismatch", mismatch, mask)
     for name, values in measured.items():
         tally.add(f"loss/{name}", values, mask)
     tally.count(float(mask.sum()))

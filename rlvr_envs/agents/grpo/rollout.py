@@ -143,12 +143,15 @@ class Rollout:
         player.env = env
         proposal, episode = player.proposal, player.episode
         # The seed as well, so that what a wrapper draws is the same again.
-        prompt, info = env.reset(seed=proposal.problem_seed, options=_problem(proposal))
+        prompt, info = env.reset(seed=proposal.problem_seed, options=reset_options(proposal))
         if proposal.horizon is not None:
             TurnLimit(env.unwrapped, proposal.horizon).begin()
         episode.task = info.get("task", episode.task)
         episode.difficulty = info.get("difficulty", episode.difficulty)
         player.agent = int(info.get("agent", 0))
+        if info.get("hint"):
+            episode.bare_prompt = info["bare_prompt"]
+            episode.info["hint_level"] = float(info["hint_level"])
         if self._keeps_targets:
             solution = text_env(env).instance.solution()
             said = solution if isinstance(solution, str) else solution[-1]
@@ -192,8 +195,10 @@ class Rollout:
             return
         text, reward, terminated, truncated, info = step
         player.episode.turn_rewards.append(float(reward))
+        if info.get("void_turn"):
+            player.episode.info["void_turn"] = 1.0
         if terminated or truncated:
-            player.end(info, out_of_turns=truncated and not terminated)
+            player.end(info)
             return
         player.agent = int(info.get("agent", 0))
         tokens = self._chat.observation(text, finished=player.has_end)
@@ -246,7 +251,7 @@ class _Player:
         step: Step = self.env.step(self.episode.texts[-1])
         return step
 
-    def end(self, info: dict[str, Any], *, out_of_turns: bool) -> None:
+    def end(self, info: dict[str, Any]) -> None:
         """Take down the verdict, and what a wrapper says of the reward."""
         episode, verdict = self.episode, info["verdict"]
         if info["scored"]:
@@ -254,8 +259,8 @@ class _Player:
         episode.finished, episode.status = self.finished, str(verdict.status)
         episode.texts.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         shares = info.get("reward_parts", {})
-        episode.info = {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
-        episode.info["over_turn"] = float(out_of_turns)
+        episode.info |= {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
+        episode.info["over_turn"] = float(info.get("out_of_turns", False))
         self.over = True
 
     def overflow(self) -> None:
@@ -272,11 +277,10 @@ class _Player:
         self.over = True
 
 
-def _problem(proposal: Proposal) -> dict[str, Any]:
-    """Return the reset options that name a proposal's problem."""
+def reset_options(proposal: Proposal) -> dict[str, Any]:
+    """Return the reset options that name a proposal's problem, and the level of its hint."""
     given = {name: getattr(proposal, name) for name in ("problem_seed", "index")}
-    if proposal.row is not None:
-        given["problem"] = proposal.row
+    given |= {"problem": proposal.row, "hint_level": proposal.hint}
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -156,20 +156,26 @@ def sample(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
 def play(run: Run, proposals: Sequence[Proposal], place: tuple[int, ...]) -> list[Group]:
     """Return a group for each proposal, which all workers together have played.
 
-    A curriculum with a method ``more`` is asked after each round of what else to play of a group.
+    After each round curriculum and callbacks are asked what else to play of a group.
     """
-    more = getattr(run.curriculum, "more", None)
-    groups = _round(run, proposals, place)
-    waiting = list(groups) if more is not None else []
+    groups = waiting = _round(run, proposals, place)
     turn = 0
-    while waiting:
+    while wanted := [(group, asked) for group in waiting if (asked := _more(run, group))]:
         turn += 1
-        wanted = [(group, count) for group in waiting if (count := more(group))]  # type: ignore[misc]
-        again = [replace(group.proposal, samples=count) for group, count in wanted]
         waiting = [group for group, _ in wanted]
-        for group, extra in zip(waiting, _round(run, again, (*place, turn)), strict=True):
+        extras = _round(run, [asked for _, asked in wanted], (*place, turn))
+        for group, extra in zip(waiting, extras, strict=True):
             group.episodes += extra.episodes
     return groups
+
+
+def _more(run: Run, group: Group) -> Proposal | None:
+    """Return what else is to be played of a group: what the first that wants anything says."""
+    more = getattr(run.curriculum, "more", None)
+    if more is not None and (count := more(group)):
+        return replace(group.proposal, samples=count)
+    asked = (callback.more(run, group) for callback in run.callbacks)
+    return next((proposal for proposal in asked if proposal is not None), None)
 
 
 def _round(run: Run, proposals: Sequence[Proposal], place: tuple[int, ...]) -> list[Group]:
@@ -195,7 +201,7 @@ def take_down(run: Run, group: Group) -> None:
     posed = group.posed
     if posed.task:
         seed = posed.problem_seed
-        run.curriculum.record(posed.task, posed.difficulty, group.scores, seed)
+        run.curriculum.record(posed.task, posed.difficulty, group.unaided, seed)
     if observe := getattr(run.curriculum, "observe", None):
         observe(group)
     if weigh := getattr(run.curriculum, "weight", None):
@@ -275,9 +281,11 @@ def move(  # noqa: PLR0913 - the loop's own state, handed down once
         wanted = given.mask if observed is None else given.mask | observed
         logps, entropies = learner.scores(given, wanted)
         places = torch.tensor(chunk)
+        before = _padded([old[i] for i in chunk], logps) if old else logps.detach()
+        demonstrated = torch.tensor([episodes[i].demonstrated for i in chunk]).to(given.mask)
         return LossInputs(
             logp=logps,
-            old=_padded([old[i] for i in chunk], logps) if old else logps.detach(),
+            old=before,
             sampled=given.sampled,
             mask=given.mask,
             advantages=by_token(config, advantages[places].to(logps), given.turns),
@@ -286,7 +294,7 @@ def move(  # noqa: PLR0913 - the loop's own state, handed down once
             entropy=entropies,
             reference=reference,
             scores=torch.tensor([episodes[i].score for i in chunk]).to(logps),
-            demonstrated=torch.tensor([episodes[i].demonstrated for i in chunk]).to(given.mask),
+            demonstrated=demonstrated,
             lag=given.lag(learner.version),
             scales=torch.ones_like(logps)
             if scales is None

@@ -1,6 +1,7 @@
 """What the oracle answers, as episodes to imitate and as texts to make a tokenizer from."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import gymnasium
 
@@ -15,7 +16,7 @@ from rlvr_envs.core.seeding import draw_seed, stream
 def demonstrate(
     env: gymnasium.Env[str, str],
     chat: Chat,
-    problem_seed: int,
+    problem: int | dict[str, Any],
     *,
     mistaken: int | None = None,
     group: int = 0,
@@ -23,13 +24,14 @@ def demonstrate(
 ) -> Episode:
     """Return the episode in which the oracle answers a problem, as tokens to imitate.
 
-    Every action ends with the chat's end token, so that the model learns to stop. ``mistaken`` is
+    The problem is a seed, or reset options that name one. Every action ends with the end token of
+    the chat, so that the model learns to stop. ``mistaken`` is
     the seed of another problem, whose solution is given instead; with ``worked`` the worked
     solution comes before the answer, where the task has one.
     """
     segments: list[Segment] = []
     said = ""
-    for place, (heard, said) in enumerate(oracle_play(env, problem_seed, mistaken, worked)):
+    for place, (heard, said) in enumerate(oracle_play(env, problem, mistaken, worked)):
         opening = chat.observation(heard, finished=True) if place else chat.opening(heard)
         action = chat.action(said)
         segments += [Segment(opening), Segment(action, (0.0,) * len(action))]
@@ -38,16 +40,17 @@ def demonstrate(
         group=group,
         task=instance.spec.id,
         difficulty=instance.difficulty,
-        problem_seed=problem_seed,
+        problem_seed=instance.problem_seed,
         segments=segments,
         texts=[said],
         finished=True,
+        demonstrated=True,
     )
 
 
 def oracle_play(
     env: gymnasium.Env[str, str],
-    problem_seed: int,
+    problem: int | dict[str, Any],
     mistaken: int | None = None,
     worked: bool = False,
 ) -> Iterator[tuple[str, str]]:
@@ -56,7 +59,8 @@ def oracle_play(
     if mistaken is not None:
         env.reset(seed=mistaken, options={"problem_seed": mistaken})
         solution = _response(env, worked)
-    heard, _ = env.reset(seed=problem_seed, options={"problem_seed": problem_seed})
+    options = problem if isinstance(problem, dict) else {"problem_seed": problem}
+    heard, _ = env.reset(seed=options.get("problem_seed"), options=options)
     solution = solution or _response(env, worked)
     for said in [solution] if isinstance(solution, str) else solution:
         yield heard, said

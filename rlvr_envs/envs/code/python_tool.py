@@ -78,13 +78,15 @@ class PythonToolSession:
         if left < 1:
             self._python.close()
             told = f"there was no final answer within {self._problem.n_turns} messages"
-            return Reply("", Verdict.wrong(told, **self._parts()))
+            verdict = Verdict.wrong(told, **self._parts())
+            return Reply("", verdict, void=message.code is None, out_of_turns=True)
         note = f"({left} more {'message' if left == 1 else 'messages'}.)"
         if message.code is None:
             self._idle += 1
             return Reply(
                 "Send Python code in a ```python block, or the final answer between <answer> and "
-                f"</answer>. {note}"
+                f"</answer>. {note}",
+                void=True,
             )
         try:
             output = self._python.run(message.code)

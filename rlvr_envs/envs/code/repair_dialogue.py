@@ -97,9 +97,11 @@ class RepairDialogueSession:
                 return Reply("", self._verdict(found.answer))
         left = problem.n_tries - self._tries
         if left > 0:
-            return Reply(f"{told}\n\n({left} more {'try' if left == 1 else 'tries'}.)")
+            tries = "try" if left == 1 else "tries"
+            return Reply(f"{told}\n\n({left} more {tries}.)", void=found.answer is None)
         reason = f"no program passed the public tests within {problem.n_tries} tries"
-        return Reply("", Verdict.wrong(reason, tries=float(self._tries), public=0.0))
+        verdict = Verdict.wrong(reason, tries=float(self._tries), public=0.0)
+        return Reply("", verdict, void=found.answer is None, out_of_turns=True)
 
     def _results(self, source: str) -> list[Result]:
         language = languages.find(self._problem.language)

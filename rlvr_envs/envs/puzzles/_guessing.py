@@ -48,9 +48,11 @@ class GuessingSession(ABC):
         left = self._n_tries - self._tries
         if left < 1:
             reason = f"not found within {tries_in_words(self._n_tries)}"
-            return Reply("", Verdict.wrong(reason, tries=float(self._tries)))
+            verdict = Verdict.wrong(reason, tries=float(self._tries))
+            return Reply("", verdict, void=guess is None, out_of_turns=True)
         told = self._refusal(found.answer) if guess is None else self.told(guess)
-        return Reply(f"{told}\n({left} {'try' if left == 1 else 'tries'} left.)")
+        tries = "try" if left == 1 else "tries"
+        return Reply(f"{told}\n({left} {tries} left.)", void=guess is None)
 
     def _refusal(self, answer: str | None) -> str:
         if answer is None:

@@ -61,11 +61,14 @@ class Turns(Generic[State]):
             verdict = graded(self._turn, self._shortest, optimal_only=self._optimal_only)
             return Reply(f"{self._rules.show(state)}\n\nSolved.", verdict)
         left = self._n_turns - self._turn
+        void = found.answer is None
         if left <= 0:
             reason = f"not solved within {plural(self._n_turns, 'turn')}"
-            return Reply("", Verdict.wrong(reason, moves=float(self._turn)))
+            verdict = Verdict.wrong(reason, moves=float(self._turn))
+            return Reply("", verdict, void=void, out_of_turns=True)
         turns = f"({plural(left, 'turn')} left.)"
-        return Reply("\n\n".join(filter(None, (told, self._rules.show(state), turns))))
+        lines = (told, self._rules.show(state), turns)
+        return Reply("\n\n".join(filter(None, lines)), void=void)
 
     def _move(self, move: str) -> str:
         """Take a move or take one back; return what there is to say, or the empty string."""

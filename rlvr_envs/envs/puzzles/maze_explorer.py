@@ -103,10 +103,12 @@ class MazeExplorerSession:
         left = problem.n_turns - self._turns
         if left < 1:
             reason = f"the goal was not reached within {plural(problem.n_turns, 'message')}"
-            return Reply("", Verdict.wrong(reason, **self._parts()))
+            verdict = Verdict.wrong(reason, **self._parts())
+            return Reply("", verdict, void=moves is None, out_of_turns=True)
         view = show_grid(_surroundings(problem.rows, self._cell, len(problem.surroundings) // 2))
         place = show_cell(self._cell, problem.n_columns)
-        return Reply(f"{view}\n\n{told} You are at {place}; {plural(left, 'message')} left.")
+        where = f"You are at {place}; {plural(left, 'message')} left."
+        return Reply(f"{view}\n\n{told} {where}", void=moves is None)
 
     def _walk(self, moves: list[str]) -> str:
         problem = self._problem

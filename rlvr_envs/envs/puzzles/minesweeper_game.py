@@ -101,9 +101,10 @@ class MinesweeperGameSession:
         left = self._problem.n_turns - self._turns
         if left < 1:
             reason = f"not all safe cells were open after {plural(self._turns, 'message')}"
-            return Reply("", Verdict.wrong(reason, **self._parts()))
+            verdict = Verdict.wrong(reason, **self._parts())
+            return Reply("", verdict, void=actions is None, out_of_turns=True)
         lines = (show_grid(self._rows()), told, f"{plural(left, 'message')} left.")
-        return Reply("\n\n".join(filter(None, lines)))
+        return Reply("\n\n".join(filter(None, lines)), void=actions is None)
 
     def _act(self, word: str, cell: int) -> str:
         """Carry out one action; return what there is to say about it."""

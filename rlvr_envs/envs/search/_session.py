@@ -67,7 +67,8 @@ class ToolSession(ABC):
             if call.tool == ANSWER:
                 return self._end(self.judged(call.text), answered=True)
         if self.browser.left < 1:
-            return self._end(self.unfinished(), answered=False)
+            over = self._end(self.unfinished(), answered=False)
+            return replace(over, void=isinstance(call, Malformed), out_of_turns=True)
         result = self._result(call)
         self._result_chars += len(result)
         left = self.browser.left
@@ -75,7 +76,8 @@ class ToolSession(ABC):
         if not left:
             told = f"(No calls are left. Your next message must be the {self.last}.)"
         name = RESULT[self.syntax]
-        return Reply(f"<{name}>\n{result}\n</{name}>\n{told}")
+        said = f"<{name}>\n{result}\n</{name}>\n{told}"
+        return Reply(said, void=isinstance(call, Malformed))
 
     def _result(self, call: Call | Malformed) -> str:
         if isinstance(call, Malformed):

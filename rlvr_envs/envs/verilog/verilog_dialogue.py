@@ -85,10 +85,11 @@ class VerilogDialogueSession:
             return Reply("", self._ended(verdict))
         self._failed += 1
         left = self._problem.attempts - self._failed
+        void = found.answer is None
         if left <= 0:
-            return Reply("", self._ended(verdict))
+            return Reply("", self._ended(verdict), void=void, out_of_turns=True)
         last = "1 more attempt" if left == 1 else f"{left} more attempts"
-        return Reply(f"The module is not right yet: {verdict.detail}\n\n({last}.)")
+        return Reply(f"The module is not right yet: {verdict.detail}\n\n({last}.)", void=void)
 
     def _ended(self, verdict: Verdict) -> Verdict:
         """Return the verdict on the last module as that on the episode."""

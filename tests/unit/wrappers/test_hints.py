@@ -19,6 +19,8 @@ from rlvr_envs.wrappers import (
     ItemResponseHints,
     UnaryRetry,
     reference_prefixes,
+    solution_prefixes,
+    worked_prefixes,
 )
 from rlvr_envs.wrappers.hints import Ladder
 
@@ -41,6 +43,15 @@ class Told:
         return self._reference
 
 
+class Worked(Told):
+    """Stands for an instance whose worked solution is known too."""
+
+    def __init__(self, steps, reference):
+        super().__init__(reference)
+        self.task, self.problem = self, None
+        self.explain = lambda problem: steps
+
+
 @pytest.mark.parametrize(
     ("reference", "prefixes"),
     [
@@ -56,6 +67,34 @@ class Told:
 )
 def test_prefixes_of_a_reference(reference, prefixes):
     assert reference_prefixes(Told(reference)) == prefixes
+
+
+def test_hints_are_first_steps_of_the_worked_solution():
+    posed = instance("rlvr/WordProblem-v0", difficulty=2)
+    steps = posed.task.explain(posed.problem)
+    assert len(steps) > 4
+    hints = solution_prefixes(posed)
+    assert hints == worked_prefixes(posed) == ["\n".join(steps[:k]) for k in range(1, len(steps))]
+    level, told = Ladder(posed, solution_prefixes, reveal=False).at(2)
+    assert (level, told) == (2, "Hint, how a worked solution begins:\n" + "\n".join(steps[:2]))
+
+
+def test_a_worked_solution_of_one_step_is_cut_into_words():
+    posed = instance("rlvr/WordProblem-v0", difficulty=0)
+    (step,) = posed.task.explain(posed.problem)[-1:]
+    posed = Worked([step], "7")
+    assert worked_prefixes(posed)[-1] == step.rpartition(" ")[0]
+
+
+@pytest.mark.parametrize(("steps", "hints"), [([], ["1"]), (["a b", "c"], ["a b"])])
+def test_without_a_worked_solution_hints_are_beginnings_of_the_answer(steps, hints):
+    assert solution_prefixes(Worked(steps, "12")) == hints
+
+
+def test_a_step_that_ends_in_the_answer_gives_way_to_a_weaker_one():
+    posed = instance(ID)
+    told = ["first", f"so it is {posed.reference()}.", f"thus = {posed.reference()}"]
+    assert Ladder(posed, lambda _: told, reveal=False).at(3) == (1, "Hint: first")
 
 
 def test_long_references_are_cut_at_few_places():

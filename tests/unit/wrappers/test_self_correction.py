@@ -74,6 +74,7 @@ def test_nothing_tells_whether_the_first_was_right():
     ]
     assert {step[0] for step in shown} == {REVISE}
     assert {step[1] for step in shown} == {0.0}
+    assert [step[4].pop("void_turn") for step in shown] == [False, False, True, True, True]
     assert all(step[4] == shown[0][4] for step in shown)
 
 
