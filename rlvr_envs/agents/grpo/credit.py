@@ -227,6 +227,8 @@ def _check(name: str, advantages: object, groups: Groups) -> None:
 def _counts(episode: Episode, config: Config) -> bool:
     """Whether an episode may be trained on, as far as the configuration's masks go."""
     algorithm = config.algorithm
+    if episode.left_out:
+        return False
     if algorithm.overlong == "mask" and not episode.finished:
         return False
     return not any(episode.info.get(name) for name in algorithm.leave_out)
