@@ -170,13 +170,11 @@ def play(run: Run, proposals: Sequence[Proposal], place: tuple[int, ...]) -> lis
 
     A curriculum with a method ``more`` is asked after each round of what else to play of a group.
     """
-    more = getattr(run.curriculum, "more", None)
-    groups = _round(run, proposals, place)
-    waiting = list(groups) if more is not None else []
+    more = getattr(run.curriculum, "more", lambda _: 0)
+    waiting = groups = _round(run, proposals, place)
     turn = 0
-    while waiting:
+    while wanted := [(group, count) for group in waiting if (count := more(group))]:
         turn += 1
-        wanted = [(group, count) for group in waiting if (count := more(group))]  # type: ignore[misc]
         again = [replace(group.proposal, samples=count) for group, count in wanted]
         waiting = [group for group, _ in wanted]
         for group, extra in zip(waiting, _round(run, again, (*place, turn)), strict=True):
