@@ -233,6 +233,7 @@ def staged(
     arms: Sequence[Cell],
     tasks: Sequence[str],
     weights: Sequence[float],
+    steps: int,
     seed: int,
     *,
     stages: tuple[str, ...] = (),
@@ -245,18 +246,21 @@ def staged(
     """One stage after the other (AceReason): tasks by stage, "Gcd-v0 Math-v0", and its limits.
 
     Without ``stages`` each task is one. ``lengths`` in steps and the others are one for each stage;
-    the last stage has no end.
+    the last stage has no end. What says neither length nor ``promote_at`` has its part of the run.
     """
+    part = max(1, steps // len(stages or tasks))
     share = dict(zip(tasks, weights, strict=True))
     made = []
     for place, text in enumerate(stages or tasks):
         own = tuple(expand(text.split())[0])
+        length, success = _at(lengths, place), _at(promote_at, place)
+        length = part if length is None and success is None else length
         rungs = {rung for task, rung in arms if task in own and rung is not None}
         made.append(
             Stage(
                 tasks=own,
-                steps=_at(lengths, place),
-                promote_at=_at(promote_at, place),
+                steps=length,
+                promote_at=success,
                 difficulty=tuple(sorted(rungs)),
                 response_tokens=_at(response_tokens, place),
                 horizon=_at(horizon, place),

@@ -63,6 +63,8 @@ def expand(
             mixed = {key: knobs.pop(key) for key in ("tasks", "weights") if key in knobs}
             source = open_source(name, **mixed)
             members = dict(zip(source.task_ids, source.weights, strict=True))
+        else:
+            registry.find(name)
         for member, share in members.items():
             if member in found:
                 raise ConfigError(

@@ -157,12 +157,12 @@ def sample(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
 
 def propose(run: Run, missing: int, step: int, attempt: int) -> list[Proposal]:
     """Return what to pose next: what the curriculum wants, with problems of the source."""
-    config, curriculum = run.config.sampling, run.curriculum
-    ahead = getattr(curriculum, "ahead", None) if config.dynamic_sampling else None
-    count = missing if ahead is None else ahead(missing)
-    drawn = run.source.draw([curriculum.propose() for _ in range(count)], step, attempt)
-    allot = getattr(curriculum, "allot", None)
-    return drawn if allot is None else allot(drawn)
+    curriculum = run.curriculum
+    if run.config.sampling.dynamic_sampling:
+        missing = getattr(curriculum, "ahead", int)(missing)
+    drawn = run.source.draw([curriculum.propose() for _ in range(missing)], step, attempt)
+    allotted: list[Proposal] = getattr(curriculum, "allot", list)(drawn)
+    return allotted
 
 
 def play(run: Run, proposals: Sequence[Proposal], place: tuple[int, ...]) -> list[Group]:
@@ -376,19 +376,12 @@ def demonstrations(run: Run, step: int) -> list[Episode]:
         if cell not in run.envs:
             run.envs[cell] = run.make_env(task, rung)
         rng = stream("demonstrations", run.config.seed, step, place)
-        problem, another = (
-            fresh(run.problems, Proposal(task=task, difficulty=rung), rng) for _ in range(2)
-        )
+        kind = Proposal(task=task, difficulty=rung)
+        problem, another = (fresh(run.problems, kind, rng) for _ in range(2))
         mistaken = another if rng.random() < chosen.warm_start_noise else None
+        env, worked = run.envs[cell], chosen.warm_start_worked
         found.append(
-            demonstrate(
-                run.envs[cell],
-                run.chat,
-                problem,
-                mistaken=mistaken,
-                group=place,
-                worked=chosen.warm_start_worked,
-            )
+            demonstrate(env, run.chat, problem, mistaken=mistaken, group=place, worked=worked)
         )
     return found
 
