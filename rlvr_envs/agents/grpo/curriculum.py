@@ -373,10 +373,11 @@ def hard_focus(
     focus_samples: int = 64,
 ) -> HardFocus:
     """Many episodes of the problems that stay hardest, in phases of (steps, problems) (DRIVE)."""
+    found = draw(problems)  # fewer, where a data set is small
     return HardFocus(
-        draw(problems),
+        found,
         broad_steps=broad_steps,
-        phases=phases,
+        phases=[(steps, min(kept, len(found))) for steps, kept in phases],
         samples=samples,
         focus_samples=focus_samples,
         seed=seed,

@@ -16,7 +16,7 @@ from rlvr_envs.core.seeding import Rng, draw_seed
 from rlvr_envs.core.source import Source, open_source
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.curricula.base import Proposal
-from rlvr_envs.datasets.read import read_rows
+from rlvr_envs.datasets.read import read_rows, split_files
 from rlvr_envs.datasets.split import read_splits, split_of
 from rlvr_envs.evaluation.plan import Cell as Asked
 from rlvr_envs.evaluation.plan import Plan, Question, read_difficulties, read_knobs
@@ -118,24 +118,37 @@ class Problems:
         self._splits = splits
         self._sources: dict[Cell, Source] = {}
         self._indices: dict[tuple[str, bool], list[int]] = {}
+        self._held_out: list[Row] = []  # of a folder that is cut in splits
         self._chosen: dict[tuple[str | None, int | None, bool], list[Row]] = {}
         self.rows = self._rows(data.source)
 
     def _rows(self, source: str) -> tuple[Row, ...]:
+        """Return the rows to train on; take down those that a folder holds out, and their tasks."""
         where = file_of(source)
         if where is None:
             return ()
-        read = read_rows(Path(where[0]), where[1] or None)
-        rows = [{**row, "id": registry.full_id(str(row.get("id", "")))} for row in read]
-        counts = dict(Counter(row["id"] for row in rows))
+        path, split = Path(where[0]), where[1]
+        names = list(split_files(path, None))
+        train = split or names[0]
+        rows = _read(path, train)
+        if len(names) > 1 and names[-1] != train:
+            if self._splits:
+                raise ConfigError(f"{path} is cut in {', '.join(names)} already: leave out splits")
+            self._held_out = _read(path, names[-1])
+        counts = Counter(row["id"] for row in rows)
         lacking = [task for task in self.knobs if task not in counts]
         if not rows or lacking:
-            raise ConfigError(f"{where[0]} has no row of {', '.join(lacking) or 'any task'}")
+            raise ConfigError(f"{path} has no row of {', '.join(lacking) or 'any task'}")
         if not self.knobs:
             self.knobs = {task: {} for task in counts}
             self.weights = {task: float(count) for task, count in counts.items()}
-        kept = [row for row in rows if row["id"] in self.knobs]
-        return tuple({**row, "fingerprint": _fingerprint(row)} for row in kept)
+        else:
+            self._held_out = [row for row in self._held_out if row["id"] in self.knobs]
+        kept = tuple(row for row in rows if row["id"] in self.knobs)
+        shared = {row["fingerprint"] for row in kept} & {r["fingerprint"] for r in self._held_out}
+        if shared:
+            raise ConfigError(f"{len(shared)} problems of {path} are in {train} and {names[-1]}")
+        return kept
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -156,7 +169,7 @@ class Problems:
     @property
     def split(self) -> bool:
         """Whether a part of the problems is held out."""
-        return bool(self._splits)
+        return bool(self._splits or self._held_out)
 
     def name(self, task: str | None) -> str:
         """Return the full id of a proposal's task; None is the first."""
@@ -241,7 +254,7 @@ class Problems:
         if key not in self._chosen:
             self._chosen[key] = [
                 row
-                for row in self.rows
+                for row in (held_out and self._held_out) or self.rows
                 if wanted in (None, row["id"])
                 and level in (None, row.get("difficulty"))
                 and self.admits(row["fingerprint"], held_out=held_out)
@@ -255,10 +268,11 @@ class Problems:
         Without splits they are those of ``rlvr eval --per-task --seed 0``.
         """
         found: list[Question] = []
-        for task, level in self.cells:
+        stored = self.rows_of(held_out=True) if self.rows else []
+        for task, level in sorted({_cell(row) for row in stored}, key=str) or self.cells:
             cell = Asked(self.source(task, level), level)
-            if self.rows:
-                rows = self.rows_of(task, level, held_out=True)[:count]
+            if stored:
+                rows = [row for row in stored if _cell(row) == (task, level)][:count]
                 found += [Question(cell, None, place, row) for place, row in enumerate(rows)]
                 continue
             plan = Plan(ids=(task,), difficulties=(level,), episodes=count)
@@ -283,6 +297,14 @@ def file_of(source: str) -> tuple[str, str] | None:
             raise ConfigError(f'the source {chosen.name} needs a file: {chosen.name}(path="…")')
         return str(chosen.settings["path"]), str(chosen.settings["split"])
     return file_of(chosen.settings["over"]) if "over" in chosen.settings else None
+
+
+def _read(path: Path, split: str) -> list[Row]:
+    """Return the rows of a split, each with the full id of its task and a fingerprint."""
+    rows = (
+        {**row, "id": registry.full_id(str(row.get("id", "")))} for row in read_rows(path, split)
+    )
+    return [{**row, "fingerprint": _fingerprint(row)} for row in rows]
 
 
 def _fingerprint(row: Mapping[str, Any]) -> str:

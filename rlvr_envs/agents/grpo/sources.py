@@ -229,9 +229,10 @@ class Rows(_Epochs):
     """Passes over the rows of a file by `rlvr generate`, shuffled anew each time.
 
     A row says its task, so that tasks may be left out of the configuration; with tasks, only their
-    rows are posed, each task's as often as its weight says. ``path`` may be a folder, ``split`` one
-    of the splits in it. ``least`` and ``most`` filter as those of `epochs` do, and before the first
-    epoch by a row's ``pass_rate`` where it has one: the offline filter.
+    rows are posed, each task's as often as its weight says. ``path`` may be a folder that is cut in
+    splits: ``split`` is trained on, by default the first, and the last is held out. ``least`` and
+    ``most`` filter as those of `epochs` do, and before the first epoch by a row's ``pass_rate``
+    where it has one: the offline filter.
     """
 
     def __init__(

@@ -62,11 +62,13 @@ def oracle_play(
         solution = _response(env, worked)
     heard, _ = pose(env, problem)
     solution = solution or _response(env, worked)
-    for said in [solution] if isinstance(solution, str) else solution:
+    actions = [solution] if isinstance(solution, str) else solution
+    for said in actions[:-1]:
         yield heard, said
         heard, _, terminated, truncated, _ = env.step(said)
         if terminated or truncated:
             return
+    yield heard, actions[-1]  # whose verdict nobody asks for
 
 
 def pose(env: gymnasium.Env[str, str], problem: Proposal) -> tuple[str, dict[str, Any]]:

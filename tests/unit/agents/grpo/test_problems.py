@@ -130,6 +130,27 @@ def test_rows_are_cut_in_splits_too(rows):
     assert len({q.key for q in problems.questions(100)}) == len(asked)
 
 
+def test_a_folder_that_is_cut_already_holds_out_its_last_split(tmp_path, rows):
+    lines = rows.read_text().splitlines(keepends=True)
+    for split, part in {"a": lines[:12], "b": lines[12:20], "c": lines[20:]}.items():
+        (tmp_path / "cut").mkdir(exist_ok=True)
+        (tmp_path / "cut" / f"{split}-0.jsonl").write_text("".join(part))
+    source = f'rows(path="{tmp_path / "cut"}"'
+    problems = Problems(Data(source=source + ")"))
+    assert problems.split
+    assert len(problems.rows_of()) == 12
+    assert {q.instance().spec.id for q in problems.questions(99)} == {"rlvr/NextTerm-v0"}
+    second = Problems(Data(source=source + ', split="b")'))
+    assert len(second.rows_of()) == 8
+    last = Problems(Data(source=source + ', split="c")'))
+    assert not last.split
+    with pytest.raises(ConfigError, match="cut in a, b, c already"):
+        Problems(Data(source=source + ")", splits=SPLITS))
+    (tmp_path / "cut" / "c-0.jsonl").write_text(lines[0])
+    with pytest.raises(ConfigError, match=r"1 problems of .* are in a and c"):
+        Problems(Data(source=source + ")"))
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
