@@ -1,13 +1,14 @@
 """The curricula of `rlvr_envs.curricula` as plug-ins, over the tasks and levels of a run.
 
-What a curriculum takes: ``seed``; ``tasks``, full ids, a mixture's among them; ``arms``, pairs of a
-task and a level; ``weights``, the tasks' shares; ``low`` and ``high``, the ends of the levels;
-``steps`` of the run; ``free``, whether the rows of a file say by themselves what comes; ``inner``,
-which makes the curriculum of a text, for those that go around another one; and ``draw``, which
-returns so many different problems to train on, by the tasks' shares.
+What a curriculum takes: ``seed``; ``tasks``, full ids, a mixture's among them, and ``weights``,
+their shares; ``arms``, pairs of a task and a level, and ``shares``, theirs; ``low`` and ``high``,
+the ends of the levels; ``steps`` of the run; ``free``, whether the rows of a file say what comes;
+``inner``, which makes the curriculum of a text, for those that go around another one; and ``draw``,
+which returns so many different problems to train on, by the shares.
 """
 # ruff: noqa: PLR0913 - what a curriculum is handed and its settings are all parameters
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -62,6 +63,7 @@ def make_curriculum(config: Config, problems: Problems) -> Curriculum:
         "tasks": tasks,
         "arms": tuple(problems.cells),
         "weights": tuple(problems.weights[task] for task in tasks),
+        "shares": shares_of(problems),
         "low": min(rungs, default=0),
         "high": max(rungs, default=0),
         "steps": config.optimiser.steps,
@@ -79,8 +81,8 @@ def make_curriculum(config: Config, problems: Problems) -> Curriculum:
 
 def different(problems: Problems, count: int, seed: int) -> list[Proposal]:
     """Return so many different problems to train on, or fewer where there seem to be no more."""
-    shares = _by_arm(problems.cells, tuple(problems.weights), tuple(problems.weights.values()))
-    kinds = Fixed([Proposal(task=task, difficulty=rung) for task, rung in problems.cells], shares)
+    arms = [Proposal(task=task, difficulty=rung) for task, rung in problems.cells]
+    kinds = Fixed(arms, shares_of(problems))
     found: dict[tuple[str | None, object], Proposal] = {}
     for number in range(_TRIES * count):
         proposal = fresh(problems, kinds.propose(), stream("different", seed, number))
@@ -90,24 +92,19 @@ def different(problems: Problems, count: int, seed: int) -> list[Proposal]:
     return list(found.values())
 
 
-def _by_arm(
-    arms: Sequence[Cell], tasks: Sequence[str], weights: Sequence[float]
-) -> tuple[float, ...]:
+def shares_of(problems: Problems) -> tuple[float, ...]:
     """Return the share of each arm: of its task's, which all of its levels have alike."""
-    count = {task: sum(arm[0] == task for arm in arms) for task in tasks}
-    share = dict(zip(tasks, weights, strict=True))
-    return tuple(share[task] / count[task] for task, _ in arms)
+    count = Counter(task for task, _ in problems.cells)
+    return tuple(problems.weights[task] / count[task] for task, _ in problems.cells)
 
 
 @curriculum
-def fixed(
-    arms: Sequence[Cell], tasks: Sequence[str], weights: Sequence[float], free: bool, seed: int
-) -> Fixed:
+def fixed(arms: Sequence[Cell], shares: Sequence[float], free: bool, seed: int) -> Fixed:
     """Each task by its weight, each of its levels alike; or the rows of a file as they come."""
     if free:
         return Fixed([Proposal()], seed=seed)
     proposals = [Proposal(task=task, difficulty=rung) for task, rung in arms]
-    return Fixed(proposals, _by_arm(arms, tasks, weights), seed)
+    return Fixed(proposals, shares, seed)
 
 
 @curriculum
@@ -177,23 +174,20 @@ def success_band(
 @curriculum
 def dump(
     arms: Sequence[Cell],
-    tasks: Sequence[str],
-    weights: Sequence[float],
+    shares: Sequence[float],
     seed: int,
     *,
     window: int = 300,
     temperature: float = 0.1,
 ) -> Dump:
     """Go where absolute advantages are large (DUMP)."""
-    shares = _by_arm(arms, tasks, weights)
     return Dump(arms, window=window, temperature=temperature, weights=shares, seed=seed)
 
 
 @curriculum
 def weakness(
     arms: Sequence[Cell],
-    tasks: Sequence[str],
-    weights: Sequence[float],
+    shares: Sequence[float],
     seed: int,
     *,
     survey_steps: int = 10,
@@ -208,7 +202,7 @@ def weakness(
         threshold=threshold,
         window=window,
         floor=floor,
-        weights=_by_arm(arms, tasks, weights),
+        weights=shares,
         seed=seed,
     )
 
@@ -216,15 +210,13 @@ def weakness(
 @curriculum
 def learning_progress(
     arms: Sequence[Cell],
-    tasks: Sequence[str],
-    weights: Sequence[float],
+    shares: Sequence[float],
     seed: int,
     *,
     window: int = 16,
     floor: float = 0.2,
 ) -> LearningProgress:
     """Draw tasks and levels in proportion to how much their scores change (ALP)."""
-    shares = _by_arm(arms, tasks, weights)
     return LearningProgress(arms, window=window, floor=floor, weights=shares, seed=seed)
 
 
@@ -251,9 +243,13 @@ def staged(
     part = max(1, steps // len(stages or tasks))
     share = dict(zip(tasks, weights, strict=True))
     made = []
+
+    def at(given: Sequence[T | None], place: int) -> T | None:
+        return given[place] if place < len(given) else None
+
     for place, text in enumerate(stages or tasks):
         own = tuple(expand(text.split())[0])
-        length, success = _at(lengths, place), _at(promote_at, place)
+        length, success = at(lengths, place), at(promote_at, place)
         length = part if length is None and success is None else length
         rungs = {rung for task, rung in arms if task in own and rung is not None}
         made.append(
@@ -262,16 +258,12 @@ def staged(
                 steps=length,
                 promote_at=success,
                 difficulty=tuple(sorted(rungs)),
-                response_tokens=_at(response_tokens, place),
-                horizon=_at(horizon, place),
+                response_tokens=at(response_tokens, place),
+                horizon=at(horizon, place),
                 weights=tuple(share.get(task, 1.0) for task in own),
             )
         )
     return StagedDomains(made, window=window, seed=seed)
-
-
-def _at(given: Sequence[T | None], place: int) -> T | None:
-    return given[place] if place < len(given) else None
 
 
 @curriculum
@@ -315,8 +307,7 @@ def adaptive_group(
 @curriculum
 def prompt_gdro(
     arms: Sequence[Cell],
-    tasks: Sequence[str],
-    weights: Sequence[float],
+    shares: Sequence[float],
     inner: Inner,
     seed: int,
     *,
@@ -339,7 +330,7 @@ def prompt_gdro(
         eta=eta,
         gamma=gamma,
         beta=beta,
-        weights=_by_arm(arms, tasks, weights),
+        weights=shares,
         seed=seed,
     )
 

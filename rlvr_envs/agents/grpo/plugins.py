@@ -232,7 +232,10 @@ correction = Registry("correction", ("old", "sampled", "mask", "lag"))
 source = Registry("source", ("seed", "tasks", "problems"))
 curriculum = Registry(
     "curriculum",
-    ("seed", "tasks", "arms", "weights", "low", "high", "steps", "free", "inner", "draw"),
+    (
+        *("seed", "tasks", "arms", "weights", "shares", "low", "high", "steps", "free"),
+        *("inner", "draw"),
+    ),
 )
 sampler = Registry("sampler", ("model", "chat", "context", "dtype", "weights"))
 callback = Registry("callback", ())
