@@ -69,7 +69,7 @@ class Source:
     def __reduce__(self) -> Any:
         return (
             _rebuild,
-            (self.id, self.task_ids, self._weights, self.difficulty, self._knobs, self._format),
+            (self.id, self.task_ids, self.weights, self.difficulty, self._knobs, self._format),
         )
 
     @property
@@ -78,7 +78,8 @@ class Source:
         return tuple(spec.id for spec in self.specs)
 
     @property
-    def _weights(self) -> tuple[float, ...]:
+    def weights(self) -> tuple[float, ...]:
+        """The share of each task; together 1."""
         return tuple(np.diff(self._edges, prepend=0.0).tolist())
 
     def _configured(self, spec: TaskSpec, difficulty: int | None) -> Task[Any, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import Rng, stream
+from rlvr_envs.curricula.base import Problem
 
 Arm: TypeAlias = tuple[str, int | None]  # a task, and a rung of it or None for any
 
@@ -41,7 +42,7 @@ class Seeded:
         task: str,
         difficulty: int | None,
         scores: Sequence[float],
-        problem_seed: int | None = None,
+        problem: Problem = None,
     ) -> None:
         """Take down the scores of a group; an empty group changes nothing.
 
@@ -50,7 +51,7 @@ class Seeded:
         """
         kept = checked(task, scores)
         if kept:
-            self._learn((task, difficulty), kept, problem_seed)
+            self._learn((task, difficulty), kept, problem)
 
     def end_step(self) -> None:
         """Take down that a training step is over."""
@@ -98,7 +99,7 @@ class Seeded:
         self._draws += 1
         return rng
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
         """Learn from a group that has at least one score."""
 
     def _finish(self) -> None:
@@ -171,6 +172,25 @@ def find(arms: Sequence[Arm], arm: Arm) -> int:
             return arms.index(candidate)
     known = ", ".join(map(str, arms[:8]))
     raise ConfigError(f"{arm} is no arm of this curriculum; it has {known}")
+
+
+def shares_of(weights: Sequence[float] | None, count: int) -> list[float]:
+    """Return shares that add up to 1; None for equal ones.
+
+    Raises:
+        ConfigError: they are not as many positive numbers.
+    """
+    given = [1.0] * count if weights is None else [float(weight) for weight in weights]
+    if len(given) != count or not all(isfinite(each) and each > 0 for each in given):
+        raise ConfigError(f"weights are {count} positive numbers, got {given}")
+    return [each / sum(given) for each in given]
+
+
+def scaled(values: Sequence[float], shares: Sequence[float]) -> list[float]:
+    """Return the products as shares that add up to 1, or zeros where all products are 0."""
+    products = [value * share for value, share in zip(values, shares, strict=True)]
+    total = sum(products)
+    return [product / total for product in products] if total else products
 
 
 def draw(rng: Rng, weights: Sequence[float]) -> int:

@@ -1,10 +1,14 @@
 """A group that is sampled until it holds a signal (Reinforce-Ada)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil, isnan
 from typing import Any, Literal
 
 from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.curricula._seeded import checked, need_between, need_counts
+from rlvr_envs.curricula.base import Curriculum, Played, Proposal
+from rlvr_envs.curricula.nested import Nested
 
 
 class AdaptiveGroup:
@@ -124,3 +128,55 @@ class AdaptiveGroup:
         except (KeyError, TypeError) as error:
             raise ConfigError(f"not the state of a group: {state!r:.200}") from error
         self._round, self._scores = state["round"], scores
+
+
+class AdaptiveGroups(Nested):
+    """Plays every group as an `AdaptiveGroup`, of problems that another curriculum proposes.
+
+    The first round has ``batch`` episodes. Those that are not chosen stay in their group, where
+    baselines are taken over all, but are left out of the loss. What could not be scored is never
+    chosen and counts in no rule.
+
+    Args:
+        over: what is posed.
+        group: the settings, as a group that is not used itself; None for the published ones.
+    """
+
+    def __init__(self, over: Curriculum, *, group: AdaptiveGroup | None = None) -> None:
+        self.group = group or AdaptiveGroup()
+        kept = ("mode", "keep", "batch", "rounds", "positive_above")
+        super().__init__(over, 0, {name: getattr(self.group, name) for name in kept})
+
+    def _of(self, group: Played) -> AdaptiveGroup:
+        """Return what is known of a group; rounds are told by how many episodes it has."""
+        made = AdaptiveGroup(
+            self.group.mode,
+            keep=self.group.keep,
+            batch=self.group.batch,
+            rounds=self.group.rounds,
+            positive_above=self.group.positive_above,
+        )
+        scores = [each.score for each in group.episodes if not isnan(each.score)]
+        rounds = ceil(len(group.episodes) / made.batch)
+        made.load_state_dict({"round": rounds, "scores": scores})
+        return made
+
+    def propose(self) -> Proposal:
+        """Return what the inner curriculum proposes, with the size of the first round."""
+        return replace(super().propose(), samples=self.group.batch)
+
+    def allot(self, proposals: list[Proposal]) -> list[Proposal]:
+        """Return the proposals: the sizes are this curriculum's."""
+        return proposals
+
+    def more(self, group: Played) -> int:
+        """Return the size of the next round, 0 once the group is finished."""
+        return self._of(group).wanted()
+
+    def observe(self, group: Played) -> None:
+        """Leave out what is not chosen."""
+        scored = [each for each in group.episodes if not isnan(each.score)]
+        chosen = set(self._of(group).chosen())
+        for place, episode in enumerate(scored):
+            episode.left_out = place not in chosen
+        super().observe(group)

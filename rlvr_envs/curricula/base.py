@@ -1,8 +1,21 @@
-"""What every curriculum does: propose what comes next, and take down how it went."""
+"""What every curriculum does: propose what comes next, and take down how it went.
+
+More methods are optional, and a trainer calls those that are there, in this order::
+
+    ahead(missing)      how many groups to draw where so many more are wanted
+    allot(proposals)    the proposals of a round with the sizes of their groups, once each names
+                        its problem
+    more(group)         how many further episodes of a group to play now, 0 for none
+    observe(group)      nothing; takes down a finished group, whose episodes it may leave out or
+                        weigh
+    weight(group)       by what the loss of its episodes is multiplied
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
+
+Problem: TypeAlias = int | str | None  # what names a problem among those of its task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +32,8 @@ class Proposal:
         horizon: the turns of an episode.
         response_tokens: the most tokens that a response may have.
         hint: the level of its hint, for environments in a wrapper that gives hints.
+        reset_seed: of what wrappers draw, where a problem that comes again is to be posed
+            otherwise; None for the problem's own seed.
     """
 
     task: str | None = None
@@ -30,6 +45,46 @@ class Proposal:
     horizon: int | None = None
     response_tokens: int | None = None
     hint: int | None = None
+    reset_seed: int | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """What names the problem: its seed, its number, or the fingerprint of its row."""
+        if self.row is not None:
+            return str(self.row.get("fingerprint", ""))
+        return self.problem_seed if self.index is None else self.index
+
+
+class Answered(Protocol):
+    """An episode as curricula see it."""
+
+    score: float  # NaN if it was not scored
+    weight: float  # by what its loss is multiplied; may be changed
+    left_out: bool  # whether it only counts in its group's statistics; may be set
+
+
+class Played(Protocol):
+    """A group that was played."""
+
+    @property
+    def proposal(self) -> Proposal:
+        """What was proposed, with its problem."""
+
+    @property
+    def arm(self) -> tuple[str, int | None]:
+        """The task that posed it, and its level."""
+
+    @property
+    def episodes(self) -> Sequence[Any]:
+        """The episodes, each `Answered`."""
+
+    @property
+    def scores(self) -> list[float]:
+        """The scores of those that were scored."""
+
+    @property
+    def informative(self) -> bool:
+        """Whether there is something to learn by comparing its episodes."""
 
 
 class Curriculum(Protocol):
@@ -47,9 +102,12 @@ class Curriculum(Protocol):
         task: str,
         difficulty: int | None,
         scores: Sequence[float],
-        problem_seed: int | None = None,
+        problem: Problem = None,
     ) -> None:
-        """Take down the scores of a group, without those of episodes that were not scored."""
+        """Take down the scores of a group, without those of episodes that were not scored.
+
+        ``problem`` is the proposal's, see `Proposal.problem`.
+        """
 
     def end_step(self) -> None:
         """Take down that a training step is over."""

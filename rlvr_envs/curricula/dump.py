@@ -15,9 +15,11 @@ from rlvr_envs.curricula._seeded import (
     find,
     need_between,
     need_counts,
+    scaled,
+    shares_of,
     softmax,
 )
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula.base import Problem, Proposal
 
 
 class Dump(Seeded):
@@ -36,6 +38,7 @@ class Dump(Seeded):
 
     Args:
         arms: pairs of a task and a rung, or None for any rung.
+        weights: the arms' shares, by which their chances are multiplied; None for equal ones.
         window: how many advantages an arm keeps.
         temperature: of the softmax.
         seed: of the draws.
@@ -50,6 +53,7 @@ class Dump(Seeded):
         *,
         window: int = 300,
         temperature: float = 0.1,
+        weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
         self.arms = arms_of(arms)
@@ -58,9 +62,10 @@ class Dump(Seeded):
         self.temperature = temperature
         self._recent = [deque[float](maxlen=window) for _ in self.arms]
         self._counts = [0] * len(self.arms)
-        self._chances = [1 / len(self.arms)] * len(self.arms)
+        self.shares = shares_of(weights, len(self.arms))
+        self._chances = list(self.shares)
         settings = {"arms": self.arms, "window": window, "temperature": temperature}
-        super().__init__(seed, settings)
+        super().__init__(seed, settings | {"weights": self.shares})
 
     def scores(self) -> list[float]:
         """Return each arm's mean absolute advantage with its bonus for having been tried little."""
@@ -79,13 +84,14 @@ class Dump(Seeded):
         task, difficulty = self.arms[draw(self._rng(), self._chances)]
         return Proposal(task=task, difficulty=difficulty)
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
         index = find(self.arms, arm)
         self._recent[index].extend(abs(each) for each in advantages(scores))
         self._counts[index] += len(scores)
 
     def _finish(self) -> None:
-        self._chances = softmax([score / self.temperature for score in self.scores()])
+        powers = softmax([score / self.temperature for score in self.scores()])
+        self._chances = scaled(powers, self.shares)
 
     def _dump(self) -> Any:
         recent = [list(each) for each in self._recent]

@@ -5,104 +5,123 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
 from math import exp
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.curricula._seeded import (
     Arm,
-    Seeded,
     arms_of,
     draw,
     find,
     need_between,
     need_counts,
+    shares_of,
     softmax,
 )
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula.base import Curriculum, Played, Problem, Proposal
+from rlvr_envs.curricula.nested import Nested
 
 
 class PassRateBins:
-    """Sorts arms into bins by how many of their last groups had a success.
+    """Sorts what has a name into bins by how many of its last groups had a success.
 
-    Bin i holds rates in [edges[i - 1], edges[i]); an arm without a group counts as 0. An arm leaves
+    Bin i holds rates in [edges[i - 1], edges[i]); what has no group yet counts as 0. A name leaves
     its bin upward only from ``edges[bin] + margin`` on, and downward to a bin b only up to
     ``edges[b] - margin``.
 
     Args:
-        arms: how many there are.
         edges: rising numbers strictly between 0 and 1.
-        window: how many groups an arm remembers.
+        window: how many groups a name remembers.
         margin: by how much a rate must pass an edge.
+        most: how many names are remembered, the newest.
     """
 
     def __init__(
-        self, arms: int, edges: Sequence[float], window: int = 50, margin: float = 0.0
+        self, edges: Sequence[float], window: int = 50, margin: float = 0.0, most: int = 100_000
     ) -> None:
         self.edges = tuple(edges)
         rising = all(low < high for low, high in pairwise((0.0, *self.edges, 1.0)))
         if not self.edges or not rising:
             raise ConfigError(f"edges rise strictly between 0 and 1, got {self.edges}")
-        need_counts(window=window)
+        need_counts(window=window, most=most)
         need_between(0, 0.49, margin=margin)
-        self.margin = margin
-        self.bins = [0] * arms
-        self.recent = [deque[int](maxlen=window) for _ in range(arms)]
+        self.window, self.margin, self.most = window, margin, most
+        self._bins: dict[str, int] = {}
+        self._recent: dict[str, deque[int]] = {}
 
-    def add(self, arm: int, scores: Sequence[float]) -> None:
-        """Take down a group, which may move the arm to another bin."""
-        recent = self.recent[arm]
+    def of(self, name: str) -> int:
+        """Return the bin of a name."""
+        return self._bins.get(name, 0)
+
+    def add(self, name: str, scores: Sequence[float]) -> None:
+        """Take down a group, which may move the name to another bin."""
+        recent = self._recent.pop(name, deque[int](maxlen=self.window))
+        self._recent[name] = recent  # at the end, as the newest
         recent.append(int(max(scores) > 0.5))
         rate = sum(recent) / len(recent)
-        before, after = self.bins[arm], bisect_right(self.edges, rate)
-        if after > before and rate < self.edges[before] + self.margin:
-            return
-        if after < before and rate > self.edges[after] - self.margin:
-            return
-        self.bins[arm] = after
+        before, after = self.of(name), bisect_right(self.edges, rate)
+        resists = (after > before and rate < self.edges[before] + self.margin) or (
+            after < before and rate > self.edges[after] - self.margin
+        )
+        self._bins[name] = before if resists else after
+        if len(self._recent) > self.most:
+            oldest = next(iter(self._recent))
+            del self._recent[oldest], self._bins[oldest]
 
     def dump(self) -> Any:
         """Return the state, as JSON can hold it."""
-        return [
-            [number, list(recent)] for number, recent in zip(self.bins, self.recent, strict=True)
-        ]
+        return [[name, self._bins[name], list(kept)] for name, kept in self._recent.items()]
 
     def restore(self, rows: Any) -> None:
         """Take over a state."""
-        if len(rows) != len(self.bins):
-            raise ValueError(f"{len(rows)} arms")
-        for arm, (number, recent) in enumerate(rows):
-            if number not in range(len(self.edges) + 1):
-                raise ValueError(f"bin {number}")
-            self.bins[arm] = number
-            self.recent[arm].clear()
-            self.recent[arm].extend(int(each) for each in recent)
+        bins = {str(name): int(number) for name, number, _ in rows}
+        if not set(bins.values()) <= set(range(len(self.edges) + 1)):
+            raise ValueError(f"bins {sorted(set(bins.values()))}")
+        recent = {
+            str(name): deque((int(each) for each in kept), maxlen=self.window)
+            for name, _, kept in rows
+        }
+        self._bins, self._recent = bins, recent
 
 
-class PromptGdro(Seeded):
+By: TypeAlias = Literal["level", "problem"]
+
+
+def name_of(by: By, arm: Arm, problem: Problem) -> str:
+    """Return the name under which bins know a group: its task and level, or its problem."""
+    return f"{arm[0]} {arm[1]}" if by == "level" else f"{arm[0]} {problem}"
+
+
+class PromptGdro(Nested):
     """Gives bins of problems a weight that grows with their loss (EXP3P over pass-rate bins).
 
     "Group Distributionally Robust Optimization-Driven Reinforcement Learning for LLM Reasoning",
-    arXiv 2601.19280. Arms are binned by their recent pass rate. After a step with mean loss l_b in
-    bin b (the mean over its groups, hence not over-counting bins that are frequent)
+    arXiv 2601.19280. Problems, or all those of a task and level, are binned by their recent pass
+    rate. After a step with mean loss l_b in bin b (the mean over its groups, hence not
+    over-counting bins that are frequent)
 
         S_b = (1 - beta) * S_b + beta * l_b   (the first time S_b = l_b),
         weight_b = min(exp(eta * S_b), cap),
         q_b = (1 - gamma) * exp(eta * S_b) / sum of them + gamma / B over the B bins in use.
 
-    There are two ways to use it: multiply the advantages of each group by ``weight``, which is what
-    the paper does, or sample what `propose` draws: a bin by q, then one of its arms evenly. To do
-    both would count the loss twice.
+    There are two ways to use it. Around another curriculum, ``weight`` multiplies the loss of each
+    group, which is what the paper does. Without one, `propose` draws: a bin by q, then one of the
+    arms in it by its weight. To do both would count the loss twice, so ``weight`` is 1 then.
 
-    eta 0.65, gamma 0.01, cap 15 and beta 0.4 are settings of the authors' code. Its loss is the
-    policy's; a curriculum sees scores, so l = 1 - mean score here. That changes the scale of S, and
-    whether it changes the outcome is not verified against the paper's code.
+    eta 0.65, gamma 0.01, cap 15 and beta 0.4 are settings of the authors' code, which bins each
+    prompt. Its loss is the policy's; a curriculum sees scores, so l = 1 - mean score here. That
+    changes the scale of S, and whether it changes the outcome is not verified against the paper's
+    code.
 
     Args:
-        arms: pairs of a task and a rung, or None for any rung.
-        bins: how they are binned; None for edges 0.4 and 0.75.
+        arms: pairs of a task and a rung, or None for any rung; for what draws.
+        over: the curriculum that says what is posed; None draws from the arms.
+        by: what is binned. Problems have rates only where they return, as from a pool.
+        bins: how it is binned; None for edges 0.4 and 0.75.
         eta: how sharply weight follows loss.
         gamma: the share of q that is even.
         beta: how fast S follows the loss.
+        weights: the arms' shares; None for equal ones.
         seed: of the draws.
 
     Raises:
@@ -111,37 +130,51 @@ class PromptGdro(Seeded):
 
     cap = 15.0
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first are keywords
         self,
-        arms: Sequence[Arm],
+        arms: Sequence[Arm] = (),
         *,
+        over: Curriculum | None = None,
+        by: By = "level",
         bins: PassRateBins | None = None,
         eta: float = 0.65,
         gamma: float = 0.01,
         beta: float = 0.4,
+        weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
-        self.arms = arms_of(arms)
-        self.bins = bins or PassRateBins(len(self.arms), (0.4, 0.75))
-        if len(self.bins.bins) != len(self.arms):
-            raise ConfigError(f"the bins are of {len(self.bins.bins)} arms, not {len(self.arms)}")
+        self.arms = arms_of(arms) if over is None else ()
+        if over is None and by != "level":
+            raise ConfigError("to draw by problem, there must be a curriculum around which it goes")
+        self.shares_of_arms = shares_of(weights, len(self.arms)) if self.arms else []
+        self.by = by
+        self.bins = bins or PassRateBins((0.4, 0.75))
         need_between(0, 100, eta=eta)
         need_between(0, 1, gamma=gamma, beta=beta)
         self.eta, self.gamma, self.beta = eta, gamma, beta
         self._losses: dict[int, float] = {}  # S, by bin
-        self._running: list[tuple[int, list[float]]] = []  # groups of the running step, by arm
+        self._running: list[tuple[str, list[float]]] = []  # groups of the running step, by name
         settings = {"arms": self.arms, "edges": self.bins.edges, "margin": self.bins.margin}
-        settings |= {"window": self.bins.recent[0].maxlen, "eta": eta, "gamma": gamma}
-        super().__init__(seed, settings | {"beta": beta})
+        settings |= {"window": self.bins.window, "eta": eta, "gamma": gamma, "by": by}
+        super().__init__(over, seed, settings | {"beta": beta, "weights": self.shares_of_arms})
 
-    def weight(self, task: str, difficulty: int | None) -> float:
-        """Return by what to multiply the advantages of a group."""
-        number = self.bins.bins[find(self.arms, (task, difficulty))]
-        return min(exp(self.eta * self._losses.get(number, 0.0)), self.cap)
+    def weight(self, group: Played) -> float:
+        """Return by what to multiply the loss of a group."""
+        own = 1.0
+        if self.over is not None:
+            own = self.pull(name_of(self.by, group.arm, group.proposal.problem))
+        return own * super().weight(group)
+
+    def pull(self, name: str) -> float:
+        """Return the weight of the bin that a name is in."""
+        return min(exp(self.eta * self._losses.get(self.bins.of(name), 0.0)), self.cap)
+
+    def _bin(self, arm: Arm) -> int:
+        return self.bins.of(name_of("level", arm, None))
 
     def shares(self) -> dict[int, float]:
         """Return q, by the number of each bin that holds an arm."""
-        used = sorted(set(self.bins.bins))
+        used = sorted({self._bin(arm) for arm in self.arms})
         weights = softmax([self.eta * self._losses.get(number, 0.0) for number in used])
         even = self.gamma / len(used)
         return {
@@ -150,26 +183,36 @@ class PromptGdro(Seeded):
         }
 
     def propose(self) -> Proposal:
-        """Return an arm: its bin drawn by q, and it evenly from the bin."""
+        """Return what the inner curriculum proposes, or an arm: its bin by q, it by its share."""
+        if self.over is not None:
+            return super().propose()
         shares = self.shares()
-        chances = [shares[number] / self.bins.bins.count(number) for number in self.bins.bins]
+        held = dict.fromkeys(shares, 0.0)
+        for arm, share in zip(self.arms, self.shares_of_arms, strict=True):
+            held[self._bin(arm)] += share
+        chances = [
+            shares[self._bin(arm)] * share / held[self._bin(arm)]
+            for arm, share in zip(self.arms, self.shares_of_arms, strict=True)
+        ]
         task, difficulty = self.arms[draw(self._rng(), chances)]
         return Proposal(task=task, difficulty=difficulty)
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
-        self._running.append((find(self.arms, arm), scores))
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
+        if self.over is None:
+            arm = self.arms[find(self.arms, arm)]
+        self._running.append((name_of(self.by, arm, problem), scores))
 
     def _finish(self) -> None:
         losses: dict[int, list[float]] = {}
-        for arm, scores in self._running:
+        for name, scores in self._running:
             loss = 1 - sum(scores) / len(scores)
-            losses.setdefault(self.bins.bins[arm], []).append(loss)
+            losses.setdefault(self.bins.of(name), []).append(loss)
         for number, each in losses.items():
             loss = sum(each) / len(each)
             before = self._losses.get(number, loss)
             self._losses[number] = (1 - self.beta) * before + self.beta * loss
-        for arm, scores in self._running:
-            self.bins.add(arm, scores)
+        for name, scores in self._running:
+            self.bins.add(name, scores)
         self._running = []
 
     def _dump(self) -> Any:
@@ -178,6 +221,6 @@ class PromptGdro(Seeded):
 
     def _restore(self, learnt: Any) -> None:
         losses = {int(number): float(loss) for number, loss in learnt["losses"]}
-        running = [(int(arm), [*scores]) for arm, scores in learnt["running"]]
+        running = [(str(name), [*scores]) for name, scores in learnt["running"]]
         self.bins.restore(learnt["bins"])
         self._losses, self._running = losses, running

@@ -1,14 +1,15 @@
 """Broad first, then many episodes of the problems that stay hardest (DRIVE)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import pick
 from rlvr_envs.curricula._seeded import Arm, Seeded, need_counts, need_distinct
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula.base import Problem, Proposal
 
-Problem: TypeAlias = tuple[str, int | None, int]  # a task, a rung or None, and a problem seed
+Key: TypeAlias = tuple[str | None, int | None, Problem]  # a task, a rung or None, and its problem
 
 
 class HardFocus(Seeded):
@@ -26,7 +27,7 @@ class HardFocus(Seeded):
     verified against the paper's code.
 
     Args:
-        problems: a task, a rung or None, and a problem seed each.
+        problems: proposals with a task and a problem each.
         broad_steps: the training steps before the first phase.
         phases: the training steps and the size of the pool of each.
         samples: the group size before the first phase.
@@ -39,7 +40,7 @@ class HardFocus(Seeded):
 
     def __init__(
         self,
-        problems: Sequence[Problem],
+        problems: Sequence[Proposal],
         *,
         broad_steps: int,
         phases: Sequence[tuple[int, int]],
@@ -47,8 +48,8 @@ class HardFocus(Seeded):
         focus_samples: int = 64,
         seed: int = 0,
     ) -> None:
-        self.problems = tuple((task, rung, number) for task, rung, number in problems)
-        need_distinct("problems", self.problems)
+        self.problems = tuple(problems)
+        self._keys = keys_of(problems)
         need_counts(broad_steps=broad_steps, samples=samples, focus_samples=focus_samples)
         self.lengths = [broad_steps, *(steps for steps, _ in phases)]
         self.kept = [len(self.problems), *(kept for _, kept in phases)]
@@ -63,22 +64,21 @@ class HardFocus(Seeded):
         self._means = [0.0] * len(self.problems)  # of the stage before
         self._sums = [0.0] * len(self.problems)  # of the running stage
         self._counts = [0] * len(self.problems)
-        settings = {"problems": self.problems, "lengths": self.lengths, "kept": self.kept}
+        settings = {"problems": self._keys, "lengths": self.lengths, "kept": self.kept}
         super().__init__(seed, settings | {"samples": [samples, focus_samples]})
 
     @property
-    def pool(self) -> tuple[Problem, ...]:
+    def pool(self) -> tuple[Proposal, ...]:
         """The problems that are posed."""
         return tuple(self.problems[index] for index in self._pool)
 
     def propose(self) -> Proposal:
         """Return a problem of the pool, drawn evenly, and the size of its group."""
-        task, difficulty, number = self.problems[pick(self._rng(), self._pool)]
         size = self.focus_samples if self._stage else self.samples
-        return Proposal(task=task, difficulty=difficulty, problem_seed=number, samples=size)
+        return replace(self.problems[pick(self._rng(), self._pool)], samples=size)
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
-        index = find_problem(self.problems, arm, problem_seed)
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
+        index = find_problem(self._keys, arm, problem)
         self._sums[index] += sum(scores)
         self._counts[index] += len(scores)
 
@@ -110,12 +110,22 @@ class HardFocus(Seeded):
         self._means, self._sums, self._counts = rows
 
 
-def find_problem(problems: Sequence[Problem], arm: Arm, problem_seed: int | None) -> int:
+def keys_of(problems: Sequence[Proposal]) -> tuple[Key, ...]:
+    """Return what names each problem; raise `ConfigError` if one is there twice or has no name."""
+    keys = tuple((each.task, each.difficulty, each.problem) for each in problems)
+    need_distinct("problems", keys)
+    for each, (task, _, problem) in zip(problems, keys, strict=True):
+        if task is None or problem is None:
+            raise ConfigError(f"a problem has a task and a seed, number or row; got {each}")
+    return keys
+
+
+def find_problem(keys: Sequence[Key], arm: Arm, problem: Problem) -> int:
     """Return which problem a group is of, also if its rung was left open."""
-    for candidate in ((*arm, problem_seed), (arm[0], None, problem_seed)):
-        if candidate in problems:
-            return problems.index(candidate)
+    for candidate in ((*arm, problem), (arm[0], None, problem)):
+        if candidate in keys:
+            return keys.index(candidate)
     raise ConfigError(
-        f"{arm} with problem seed {problem_seed} is no problem of this curriculum: record the "
-        "problem_seed of the proposal"
+        f"{arm} with the problem {problem} is none of this curriculum: record the problem of the "
+        "proposal"
     )

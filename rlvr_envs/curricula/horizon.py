@@ -1,17 +1,18 @@
 """A horizon that grows in stages (ScalingInter-RL, of AgentGym-RL)."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
-from math import isfinite
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.curricula._seeded import checked, is_count
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula._seeded import Arm, is_count, need_counts
+from rlvr_envs.curricula.base import Curriculum, Problem, Proposal
+from rlvr_envs.curricula.nested import Nested
 
 
-class GrowingHorizon:
+class GrowingHorizon(Nested):
     """Lets episodes have more turns, stage by stage.
 
     The published schedule goes by training steps alone: after t steps the horizon is
@@ -23,13 +24,15 @@ class GrowingHorizon:
     ``window`` steps is at least that. ``steps_per_stage=None`` leaves it to success alone. Steps
     in which nothing was recorded do not count into the window.
 
-    Give it to an environment with ``Horizon(env, curriculum.horizon)``.
+    Tasks and difficulties are those of the curriculum ``over``. Without one, give the horizon to an
+    environment with ``Horizon(env, curriculum.horizon)``.
 
     Args:
         stages: the horizons, each longer than the one before.
         steps_per_stage: the most training steps that a stage has; None for no limit.
         promote_at: the mean score, in (0, 1], that ends a stage early; None for no such rule.
         window: the steps over which the mean is taken.
+        over: the curriculum that says what is posed; None leaves it to others.
 
     Raises:
         ConfigError: an argument is out of range, or nothing would ever end a stage.
@@ -42,6 +45,7 @@ class GrowingHorizon:
         steps_per_stage: int | None = 100,
         promote_at: float | None = None,
         window: int = 10,
+        over: Curriculum | None = None,
     ) -> None:
         self.stages = tuple(stages)
         if not self.stages or not all(is_count(stage) for stage in self.stages):
@@ -65,6 +69,7 @@ class GrowingHorizon:
         self._steps = 0  # since the stage began
         self._scores: list[float] = []  # of the running step
         self._means: deque[float] = deque(maxlen=window)  # of the stage's last steps
+        super().__init__(over, 0, {"stages": self.stages})
 
     @property
     def stage(self) -> int:
@@ -76,25 +81,13 @@ class GrowingHorizon:
         return self.stages[self._stage]
 
     def propose(self) -> Proposal:
-        """Return the horizon; tasks and difficulties are left to others."""
-        return Proposal(horizon=self.horizon())
+        """Return what the inner curriculum proposes, with the horizon."""
+        return replace(super().propose(), horizon=self.horizon())
 
-    def record(
-        self,
-        task: str,
-        difficulty: int | None,
-        scores: Sequence[float],
-        problem_seed: int | None = None,
-    ) -> None:
-        """Take down the scores of a group; which task it was does not matter here.
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
+        self._scores += scores
 
-        Raises:
-            ConfigError: a score is not a number in [0, 1].
-        """
-        self._scores += checked(task, scores)
-
-    def end_step(self) -> None:
-        """Take down that a training step is over, which may end the stage."""
+    def _finish(self) -> None:
         self._steps += 1
         if self._scores:
             self._means.append(sum(self._scores) / len(self._scores))
@@ -113,33 +106,14 @@ class GrowingHorizon:
             return False
         return sum(self._means) / self.window >= self.promote_at
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return the state, as JSON can hold it."""
-        return {
-            "stages": list(self.stages),
-            "stage": self._stage,
-            "steps": self._steps,
-            "scores": list(self._scores),
-            "means": list(self._means),
-        }
+    def _dump(self) -> Any:
+        running = {"stage": self._stage, "steps": self._steps}
+        return running | {"scores": list(self._scores), "means": list(self._means)}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state.
-
-        Raises:
-            ConfigError: it is not one that `state_dict` returned for these stages.
-        """
-        try:
-            stages = tuple(state["stages"])
-            stage, steps = state["stage"], state["steps"]
-            scores, means = map(float, state["scores"]), map(float, state["means"])
-            kept = list(scores), deque(means, maxlen=self.window)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ConfigError(f"not the state of a growing horizon: {state!r:.200}") from error
-        if stages != self.stages:
-            raise ConfigError(f"the state is of the stages {stages}, not of {self.stages}")
-        fits = stage in range(len(stages)) and isinstance(steps, int) and steps >= 0
-        if not fits or not all(map(isfinite, [*kept[0], *kept[1]])):
-            raise ConfigError(f"not the state of a growing horizon: {state!r:.200}")
-        self._stage, self._steps = stage, steps
-        self._scores, self._means = kept
+    def _restore(self, learnt: Any) -> None:
+        if learnt["stage"] not in range(len(self.stages)):
+            raise ValueError(f"stage {learnt['stage']}")
+        need_counts(least=0, steps=learnt["steps"])
+        self._stage, self._steps = learnt["stage"], learnt["steps"]
+        self._scores = [float(score) for score in learnt["scores"]]
+        self._means = deque(map(float, learnt["means"]), maxlen=self.window)

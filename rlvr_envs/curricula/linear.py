@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.core.seeding import pick
-from rlvr_envs.curricula._seeded import Seeded, need_counts, need_distinct
+from rlvr_envs.curricula._seeded import Seeded, draw, need_counts, need_distinct, shares_of
 from rlvr_envs.curricula.base import Proposal
 
 
@@ -15,7 +14,8 @@ class Linear(Seeded):
     end - start)``. This is the schedule that adaptive curricula are measured against.
 
     Args:
-        tasks: drawn from evenly.
+        tasks: drawn from by their weights.
+        weights: the tasks' shares; None for equal ones.
         start: the first rung.
         end: the last rung, where it stays.
         steps: the training steps that the climb takes.
@@ -26,7 +26,14 @@ class Linear(Seeded):
     """
 
     def __init__(
-        self, tasks: Sequence[str], *, start: int = 0, end: int, steps: int, seed: int = 0
+        self,
+        tasks: Sequence[str],
+        *,
+        start: int = 0,
+        end: int,
+        steps: int,
+        weights: Sequence[float] | None = None,
+        seed: int = 0,
     ) -> None:
         self.tasks = tuple(tasks)
         need_distinct("tasks", self.tasks)
@@ -35,8 +42,9 @@ class Linear(Seeded):
         if end < start:
             raise ConfigError(f"end is at least start, got {start} to {end}")
         self.start, self.end, self.steps = start, end, steps
+        self.shares = shares_of(weights, len(self.tasks))
         settings = {"tasks": self.tasks, "start": start, "end": end, "steps": steps}
-        super().__init__(seed, settings)
+        super().__init__(seed, settings | {"weights": self.shares})
 
     def difficulty(self) -> int:
         """Return the rung of the running step."""
@@ -44,5 +52,6 @@ class Linear(Seeded):
         return self.start + min((span + 1) * self.step // self.steps, span)
 
     def propose(self) -> Proposal:
-        """Return a task drawn evenly, at the step's rung."""
-        return Proposal(task=pick(self._rng(), self.tasks), difficulty=self.difficulty())
+        """Return a task, at the step's rung."""
+        task = self.tasks[draw(self._rng(), self.shares)]
+        return Proposal(task=task, difficulty=self.difficulty())

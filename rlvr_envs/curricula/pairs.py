@@ -6,15 +6,9 @@ from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import pick
-from rlvr_envs.curricula._seeded import (
-    Arm,
-    Seeded,
-    need_between,
-    need_counts,
-    need_distinct,
-)
-from rlvr_envs.curricula.base import Proposal
-from rlvr_envs.curricula.hard_focus import Problem, find_problem
+from rlvr_envs.curricula._seeded import Arm, Seeded, need_between, need_counts
+from rlvr_envs.curricula.base import Played, Problem, Proposal
+from rlvr_envs.curricula.hard_focus import find_problem, keys_of
 
 
 class HardBrittlePairs(Seeded):
@@ -26,15 +20,17 @@ class HardBrittlePairs(Seeded):
     proposals each pair draws one of each kind evenly: rare successes on the first teach what to do,
     and rare failures on the second what not to.
 
-    Where a kind is empty, problems without a score come next, and then any. That rule, the bands
-    and their bounds are this project's; not verified against the paper's code. The paper weights
-    pairs too (W-GRPO), which is for the trainer's loss to do.
+    Where a kind is empty, problems without a score come next, and then any. W-GRPO weights what is
+    rare: the loss of a success on a hard problem, and of a failure on an easy one, is multiplied by
+    ``amplify``. The rule, the bands, their bounds and the factor are this project's; not verified
+    against the paper's code.
 
     Args:
-        problems: a task, a rung or None, and a problem seed each.
+        problems: proposals with a task and a problem each.
         hard: the highest rate of a hard problem.
         brittle: the lowest rate of an easy one.
         window: how many scores a problem remembers.
+        amplify: the factor of rare successes and failures, from 1.
         seed: of the draws.
 
     Raises:
@@ -43,15 +39,18 @@ class HardBrittlePairs(Seeded):
 
     def __init__(
         self,
-        problems: Sequence[Problem],
+        problems: Sequence[Proposal],
         *,
         hard: float = 0.3,
         brittle: float = 0.7,
         window: int = 32,
+        amplify: float = 2.0,
         seed: int = 0,
     ) -> None:
-        self.problems = tuple((task, rung, number) for task, rung, number in problems)
-        need_distinct("problems", self.problems)
+        self.problems = tuple(problems)
+        self._keys = keys_of(problems)
+        need_between(1, 1e6, amplify=amplify)
+        self.amplify = amplify
         need_between(0, 1, hard=hard, brittle=brittle)
         need_counts(window=window)
         if hard >= brittle:
@@ -59,8 +58,8 @@ class HardBrittlePairs(Seeded):
         self.hard_rate, self.brittle_rate = hard, brittle
         self._recent = [deque[float](maxlen=window) for _ in self.problems]
         self._proposed = 0  # in all, whose parity says which of a pair comes next
-        settings = {"problems": self.problems, "hard": hard, "brittle": brittle}
-        super().__init__(seed, settings | {"window": window})
+        settings = {"problems": self._keys, "hard": hard, "brittle": brittle}
+        super().__init__(seed, settings | {"window": window, "amplify": amplify})
 
     def rates(self) -> list[float | None]:
         """Return each problem's recent mean score; None before there is one."""
@@ -84,11 +83,18 @@ class HardBrittlePairs(Seeded):
         unknown = [index for index, recent in enumerate(self._recent) if not recent]
         choice = kind or unknown or range(len(self.problems))
         self._proposed += 1
-        task, difficulty, number = self.problems[pick(self._rng(), choice)]
-        return Proposal(task=task, difficulty=difficulty, problem_seed=number)
+        return self.problems[pick(self._rng(), choice)]
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
-        self._recent[find_problem(self.problems, arm, problem_seed)].extend(scores)
+    def observe(self, group: Played) -> None:
+        """Weigh what is rare in a group whose problem is of either kind."""
+        index = find_problem(self._keys, group.arm, group.proposal.problem)
+        hard, brittle = index in self.hard(), index in self.brittle()
+        for episode in group.episodes if hard or brittle else ():
+            if episode.score > 0.5 if hard else episode.score <= 0.5:  # no NaN is either
+                episode.weight *= self.amplify
+
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
+        self._recent[find_problem(self._keys, arm, problem)].extend(scores)
 
     def _dump(self) -> Any:
         return {"proposed": self._proposed, "recent": [list(recent) for recent in self._recent]}

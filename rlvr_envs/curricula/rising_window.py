@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rlvr_envs.core.seeding import integer, pick
+from rlvr_envs.core.seeding import integer
 from rlvr_envs.curricula._seeded import (
     Arm,
     Seeded,
+    draw,
     find,
     need_between,
     need_counts,
     need_distinct,
+    shares_of,
 )
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula.base import Problem, Proposal
 
 
 class RisingWindow(Seeded):
@@ -20,15 +22,16 @@ class RisingWindow(Seeded):
 
     Zeng et al., "RLVE: Scaling Up Reinforcement Learning for Language Models with Adaptive
     Verifiable Environments", arXiv 2511.07317. Each task has a top rung h, at first ``start``. A
-    proposal draws a task evenly, and a rung evenly from [max(0, h - width + 1), h]. Scores at the
-    top rung are gathered; at the end of a step, once there are ``least_scores`` of them, h grows by
-    one if their mean is at least ``promote_at``, and the gathering begins anew either way.
+    proposal draws a task by its weight, and a rung evenly from [max(0, h - width + 1), h]. Scores
+    at the top rung are gathered; at the end of a step, once there are ``least_scores`` of them, h
+    grows by one if their mean is at least ``promote_at``, and the gathering begins anew either way.
 
     The authors' code sets width 4, 0.9, and 8 prompts of as many episodes as a group has, hence 64
     scores for groups of 8.
 
     Args:
-        tasks: drawn from evenly.
+        tasks: drawn from by their weights.
+        weights: the tasks' shares; None for equal ones.
         start: the first top rung.
         width: how many rungs a window has.
         promote_at: the mean score at the top that adds a rung.
@@ -39,7 +42,7 @@ class RisingWindow(Seeded):
         ConfigError: an argument is out of range.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first are keywords
         self,
         tasks: Sequence[str],
         *,
@@ -47,6 +50,7 @@ class RisingWindow(Seeded):
         width: int = 4,
         promote_at: float = 0.9,
         least_scores: int = 64,
+        weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
         self.tasks = tuple(tasks)
@@ -59,7 +63,9 @@ class RisingWindow(Seeded):
         self._sums = [0.0] * len(self.tasks)  # of scores at the top rung
         self._counts = [0] * len(self.tasks)
         settings = {"tasks": self.tasks, "start": start, "width": width, "promote_at": promote_at}
-        super().__init__(seed, settings | {"least_scores": least_scores})
+        self.shares = shares_of(weights, len(self.tasks))
+        settings |= {"least_scores": least_scores, "weights": self.shares}
+        super().__init__(seed, settings)
 
     def window(self, task: str) -> tuple[int, int]:
         """Return the lowest and the highest rung that a task is posed at."""
@@ -69,10 +75,10 @@ class RisingWindow(Seeded):
     def propose(self) -> Proposal:
         """Return a task and a rung of its window."""
         rng = self._rng()
-        task = pick(rng, self.tasks)
+        task = self.tasks[draw(rng, self.shares)]
         return Proposal(task=task, difficulty=integer(rng, *self.window(task)))
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
         index = find([(task, None) for task in self.tasks], arm)
         if arm[1] == self._tops[index]:
             self._sums[index] += sum(scores)

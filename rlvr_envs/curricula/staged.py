@@ -10,11 +10,13 @@ from rlvr_envs.core.seeding import pick
 from rlvr_envs.curricula._seeded import (
     Arm,
     Seeded,
+    draw,
     need_between,
     need_counts,
     need_distinct,
+    shares_of,
 )
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula.base import Problem, Proposal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,30 +24,41 @@ class Stage:
     """One stage; what is None is not decided.
 
     Attributes:
-        tasks: drawn from evenly.
+        tasks: drawn from by their weights.
+        weights: the tasks' shares; none for equal ones.
         steps: after how many training steps the stage ends; None for no limit.
         promote_at: the mean score that ends it early; None for no such rule.
-        difficulty: the rung of its problems.
+        difficulty: the rung of its problems, or several that are drawn evenly.
         response_tokens: the most tokens of a response.
         horizon: the turns of an episode.
+        weights: the tasks' shares; none for equal ones.
     """
 
     tasks: tuple[str, ...]
     steps: int | None = None
     promote_at: float | None = None
-    difficulty: int | None = None
+    difficulty: int | tuple[int, ...] | None = None
     response_tokens: int | None = None
     horizon: int | None = None
+    weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         need_distinct("tasks", self.tasks)
         for name in ("steps", "response_tokens", "horizon"):
             if getattr(self, name) is not None:
                 need_counts(**{name: getattr(self, name)})
-        if self.difficulty is not None:
-            need_counts(least=0, difficulty=self.difficulty)
+        for rung in self.rungs:
+            if rung is not None:
+                need_counts(least=0, difficulty=rung)
+        shares_of(self.weights or None, len(self.tasks))
         if self.promote_at is not None:
             need_between(0, 1, promote_at=self.promote_at)
+
+    @property
+    def rungs(self) -> tuple[int | None, ...]:
+        """The rungs to draw from."""
+        given = self.difficulty
+        return given or (None,) if isinstance(given, tuple) else (given,)
 
 
 class StagedDomains(Seeded):
@@ -93,15 +106,16 @@ class StagedDomains(Seeded):
 
     def propose(self) -> Proposal:
         """Return a task of the running stage, with the stage's limits."""
-        stage = self.stages[self._stage]
+        stage, rng = self.stages[self._stage], self._rng()
+        shares = shares_of(stage.weights or None, len(stage.tasks))
         return Proposal(
-            task=pick(self._rng(), stage.tasks),
-            difficulty=stage.difficulty,
+            task=stage.tasks[draw(rng, shares)],
+            difficulty=pick(rng, stage.rungs),
             response_tokens=stage.response_tokens,
             horizon=stage.horizon,
         )
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
         self._scores += scores
 
     def _finish(self) -> None:

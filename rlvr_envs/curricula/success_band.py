@@ -8,8 +8,17 @@ from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import pick
-from rlvr_envs.curricula._seeded import Arm, Seeded, find, need_between, need_counts, need_distinct
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula._seeded import (
+    Arm,
+    Seeded,
+    draw,
+    find,
+    need_between,
+    need_counts,
+    need_distinct,
+    shares_of,
+)
+from rlvr_envs.curricula.base import Problem, Proposal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +78,7 @@ class SuccessBand(Seeded):
 
     Args:
         highest: the highest rung of each task.
+        weights: the tasks' shares, of which those that are active count; None for equal ones.
         control: how a level answers the scores.
         curation: how the active set is kept; None poses every task and swaps none.
         seed: of the draws.
@@ -83,6 +93,7 @@ class SuccessBand(Seeded):
         *,
         control: Control | None = None,
         curation: Curation | None = None,
+        weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
         self.tasks = tuple(highest)
@@ -101,8 +112,11 @@ class SuccessBand(Seeded):
         self._topped = dict.fromkeys(self.tasks, 0)  # steps in a row at the highest rung
         self._history = {task: self._recent() for task in self.tasks}
         self._scores: dict[str, list[float]] = {}  # of the running step
-        settings = {"highest": self.highest, "control": asdict(self.control)}
-        super().__init__(seed, settings | {"curation": asdict(self.curation)})
+        settings: dict[str, Any] = {"highest": self.highest, "control": asdict(self.control)}
+        shares = shares_of(weights, len(self.tasks))
+        self.shares = dict(zip(self.tasks, shares, strict=True))
+        settings |= {"curation": asdict(self.curation), "weights": shares}
+        super().__init__(seed, settings)
 
     def _recent(self, levels: Sequence[float] = ()) -> deque[float]:
         return deque(levels, maxlen=self.curation.trend)
@@ -119,12 +133,12 @@ class SuccessBand(Seeded):
     def propose(self) -> Proposal:
         """Return an active task, and one of the two rungs next to its level."""
         rng = self._rng()
-        task = pick(rng, self._active)
+        task = self._active[draw(rng, [self.shares[task] for task in self._active])]
         level = self._levels[task]
         below = floor(level)
         return Proposal(task=task, difficulty=below + int(rng.random() < level - below))
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
         task = self.tasks[find([(task, None) for task in self.tasks], arm)]
         self._scores.setdefault(task, []).extend(scores)
 

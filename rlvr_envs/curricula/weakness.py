@@ -12,8 +12,10 @@ from rlvr_envs.curricula._seeded import (
     find,
     need_between,
     need_counts,
+    scaled,
+    shares_of,
 )
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula.base import Problem, Proposal
 
 
 class Weakness(Seeded):
@@ -27,11 +29,13 @@ class Weakness(Seeded):
         p = (1 - floor) * F / sum of F + floor / K,
 
     F being the share of an arm's last ``window`` groups that failed, and K the number of arms; if
-    nothing fails, evenly. The failure rule, the window that goes on moving and the floor are this
-    project's; not verified against the paper's code.
+    nothing fails, evenly. With weights, shares take the place of 1 / K and multiply F. The failure
+    rule, the window that goes on moving and the floor are this project's; not verified against the
+    paper's code.
 
     Args:
         arms: pairs of a task and a rung, or None for any rung.
+        weights: the arms' shares, by which their chances are multiplied; None for equal ones.
         survey_steps: the training steps before weaknesses count.
         threshold: the mean score below which a group failed.
         window: how many groups an arm remembers.
@@ -42,7 +46,7 @@ class Weakness(Seeded):
         ConfigError: an argument is out of range.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first are keywords
         self,
         arms: Sequence[Arm],
         *,
@@ -50,6 +54,7 @@ class Weakness(Seeded):
         threshold: float = 0.5,
         window: int = 32,
         floor: float = 0.1,
+        weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
         self.arms = arms_of(arms)
@@ -59,7 +64,9 @@ class Weakness(Seeded):
         self.survey_steps, self.threshold, self.floor = survey_steps, threshold, floor
         self._failed = [deque[int](maxlen=window) for _ in self.arms]
         settings = {"arms": self.arms, "survey_steps": survey_steps, "threshold": threshold}
-        super().__init__(seed, settings | {"window": window, "floor": floor})
+        self.shares = shares_of(weights, len(self.arms))
+        settings |= {"window": window, "floor": floor, "weights": self.shares}
+        super().__init__(seed, settings)
 
     def failures(self) -> list[float]:
         """Return the share of each arm's groups that failed; 0 if there are none."""
@@ -67,18 +74,18 @@ class Weakness(Seeded):
 
     def chances(self) -> list[float]:
         """Return the probability of each arm."""
-        failures, even = self.failures(), 1 / len(self.arms)
-        total = sum(failures)
-        if self.step < self.survey_steps or total == 0:
-            return [even] * len(self.arms)
-        return [(1 - self.floor) * each / total + self.floor * even for each in failures]
+        failures = scaled(self.failures(), self.shares)
+        if self.step < self.survey_steps or not any(failures):
+            return list(self.shares)
+        pairs = zip(failures, self.shares, strict=True)
+        return [(1 - self.floor) * each + self.floor * share for each, share in pairs]
 
     def propose(self) -> Proposal:
         """Return an arm drawn by the chances."""
         task, difficulty = self.arms[draw(self._rng(), self.chances())]
         return Proposal(task=task, difficulty=difficulty)
 
-    def _learn(self, arm: Arm, scores: list[float], problem_seed: int | None) -> None:
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
         failed = sum(scores) / len(scores) < self.threshold
         self._failed[find(self.arms, arm)].append(int(failed))
 

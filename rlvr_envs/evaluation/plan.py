@@ -1,18 +1,20 @@
 """What an evaluation asks: ids, difficulties, problems and samples, checked before it starts."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from threading import Lock
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.core.instance import Instance
+from rlvr_envs.core.instance import Instance, Row
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.source import Source, open_source
 from rlvr_envs.core.task import IndexedTask, InteractiveTask
 
 _MAX_PART_CHARS = 20  # of a rung or a range in text
+_TRIES = 1000  # seeds for each problem that is wanted
 
 
 def read_difficulties(text: str | None) -> tuple[int | None, ...]:
@@ -153,33 +155,58 @@ class Cell:
     source: Source
     difficulty: int | None
 
-    def questions(self, plan: Plan) -> "list[Question]":
+    def questions(
+        self, plan: Plan, keep: Callable[[Instance], bool] | None = None
+    ) -> "list[Question]":
         """Return the questions of this cell; a longer list begins with the shorter one.
 
         The seeds come from a stream of their own for each id, difficulty and seed, so cells and
         neighbouring seeds share nothing, while every policy is asked the same. Numbered problems
-        are a random selection without repetition, at most all of them.
+        are a random selection without repetition, at most all of them. ``keep`` says of a problem
+        whether it may be asked.
+
+        Raises:
+            ConfigError: there are too few problems that may be asked.
         """
         rng = stream("evaluation", self.source.id, f"difficulty {self.difficulty}", plan.seed)
         if len(self.source.specs) == 1 and issubclass(self.source.specs[0].task_type, IndexedTask):
             task = self.source.draw(0).task
             size = len(task) if isinstance(task, IndexedTask) else 0
-            return [Question(self, None, int(i)) for i in rng.permutation(size)[: plan.episodes]]
-        seeds: dict[int, None] = {}
-        while len(seeds) < plan.episodes:
-            seeds.setdefault(draw_seed(rng))
-        return [Question(self, seed, None) for seed in seeds]
+            order = [Question(self, None, int(i)) for i in rng.permutation(size)]
+            kept = (each for each in order if keep is None or keep(each.instance()))
+            return list(islice(kept, plan.episodes))
+        found: dict[int, Question] = {}
+        for _ in range(_TRIES * plan.episodes):
+            asked = Question(self, draw_seed(rng), None)
+            if keep is None or keep(asked.instance()):
+                found.setdefault(asked.problem_seed or 0, asked)
+            if len(found) == plan.episodes:
+                return list(found.values())
+        raise ConfigError(
+            f"{self.source.id} at difficulty {self.difficulty} has {len(found)} of the "
+            f"{plan.episodes} problems that are wanted"
+        )
 
 
 class Question:
-    """One problem of an evaluation, generated when it is first needed."""
+    """One problem of an evaluation, generated when it is first needed.
 
-    __slots__ = ("_instance", "_lock", "cell", "index", "problem_seed")
+    Args:
+        cell: where it is from.
+        problem_seed: what it is generated from, or None.
+        index: its number in a data set or among the rows, or None.
+        row: the problem itself, if it is stored.
+    """
 
-    def __init__(self, cell: Cell, problem_seed: int | None, index: int | None) -> None:
+    __slots__ = ("_instance", "_lock", "cell", "index", "problem_seed", "row")
+
+    def __init__(
+        self, cell: Cell, problem_seed: int | None, index: int | None, row: Row | None = None
+    ) -> None:
         self.cell = cell
         self.problem_seed = problem_seed
         self.index = index
+        self.row = row
         self._instance: Instance | None = None
         self._lock = Lock()
 
@@ -193,7 +220,9 @@ class Question:
         """Return the problem; several threads may ask at once."""
         with self._lock:
             if self._instance is None:
-                if self.index is not None:
+                if self.row is not None:
+                    self._instance = self.cell.source.replay(self.row)
+                elif self.index is not None:
                     self._instance = self.cell.source.at_index(self.index)
                 else:
                     self._instance = self.cell.source.draw(self.problem_seed or 0)

@@ -118,8 +118,9 @@ def run_plan(
     out: str | Path | None = None,
     workers: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    asked: Sequence[Question] | None = None,
 ) -> Evaluation:
-    """Ask policies the questions of a plan; see `evaluate`.
+    """Ask policies the questions of a plan, or those that are given; see `evaluate`.
 
     Raises:
         ConfigError: an argument is out of range or does not fit the folder.
@@ -129,7 +130,8 @@ def run_plan(
         raise ConfigError(f"an evaluation needs policies, each once, got {names}")
     if workers is not None and workers < 1:
         raise ConfigError(f"workers must be at least 1, got {workers}")
-    asked = [question for cell in plan.cells() for question in cell.questions(plan)]
+    if asked is None:
+        asked = [question for cell in plan.cells() for question in cell.questions(plan)]
     config = plan.to_json() | {"policies": {p.name: p.settings() for p in policies}}
     folder = None if out is None else RunFolder(Path(out), config, versions())
     try:
@@ -157,7 +159,7 @@ class _Run:
     def __init__(
         self,
         plan: Plan,
-        asked: list[Question],
+        asked: Sequence[Question],
         policies: Sequence[Policy],
         folder: RunFolder | None,
         progress: Callable[[Progress], None] | None,

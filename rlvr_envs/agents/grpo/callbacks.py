@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlvr_envs.agents.grpo.episode import Episode, Group
-from rlvr_envs.agents.grpo.rollout import reset_options
 from rlvr_envs.agents.grpo.warm_start import demonstrate
 from rlvr_envs.curricula.base import Proposal
 
@@ -54,17 +53,17 @@ class Callback:
 
 
 def demonstration(
-    run: "Run", group: Group, *, options: Mapping[str, Any] | None = None, worked: bool = True
+    run: "Run", group: Group, *, problem: Proposal | None = None, worked: bool = True
 ) -> Episode | None:
     """Return the oracle's answer to a group's problem, or None where it exceeds the context.
 
     With ``worked`` the worked solution comes before the answer, where the task has one.
-    ``options`` are the reset options of another problem of the group's task and difficulty.
+    ``problem`` is another problem of the group's task and difficulty.
     """
     posed = group.posed
     cell = (posed.task, posed.difficulty)
     if cell not in run.envs:
         run.envs[cell] = run.make_env(*cell)
-    problem = dict(options or reset_options(group.proposal))
-    given = demonstrate(run.envs[cell], run.chat, problem, group=posed.group, worked=worked)
+    asked = problem or group.proposal
+    given = demonstrate(run.envs[cell], run.chat, asked, group=posed.group, worked=worked)
     return given if given.n_tokens <= run.config.sampling.context else None

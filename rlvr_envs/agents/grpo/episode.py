@@ -113,6 +113,11 @@ class Group:
         return next((each for each in self.episodes if each.segments), self.episodes[0])
 
     @property
+    def arm(self) -> tuple[str, int | None]:
+        """The task that posed it, empty if nothing was posed, and its level."""
+        return self.posed.task, self.posed.difficulty
+
+    @property
     def scores(self) -> list[float]:
         """The verdicts' scores, without those of episodes that were not scored."""
         return [each.score for each in self.episodes if not math.isnan(each.score)]

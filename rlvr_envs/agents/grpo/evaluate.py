@@ -2,8 +2,9 @@
 
 The problems are those of ``rlvr eval --per-task --seed 0``: the same in every run and at every
 step, and of a stream of their own ("evaluation", while training draws from "train"). A seed of both
-is a chance of one in 2**53 for each pair. But a low rung may have few problems, so that two seeds
-pose the same one, and the rows of a dataset are drawn for both purposes.
+is a chance of one in 2**53 for each pair. But a low level may have few problems, so that two seeds
+pose the same one. With splits no problem is of both: what is asked is of the last split, and what
+is trained on of the first. Data sets and rows are evaluated in no other way.
 
 Wrappers take no part: what is measured is the task's own score of what the model answers to the
 task's own prompt.
@@ -18,19 +19,22 @@ from typing import Any
 
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.problems import Problems
 from rlvr_envs.agents.grpo.sampling import sampler as sampling
 from rlvr_envs.agents.grpo.sampling.sampler import Completion, Sampler
 from rlvr_envs.agents.grpo.tracking.metrics import cell
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, RlvrEnvsError
 from rlvr_envs.core.seeding import draw_seed, stream
-from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs
+from rlvr_envs.evaluation.plan import Plan
 from rlvr_envs.evaluation.policy import Policy, PolicyError, Request, Response
 from rlvr_envs.evaluation.runner import Evaluation, Progress, run_plan
 
 SAMPLED, GREEDY = "sampled", "greedy"
 
 
-def held_out(config: Config, sampler: Sampler, chat: Chat) -> dict[str, float]:
+def held_out(
+    config: Config, sampler: Sampler, chat: Chat, problems: Problems | None = None
+) -> dict[str, float]:
     """Return how a sampler does on held-out problems, each asked once, and once more greedily.
 
     Torch's global random state is as before afterwards. Where an episode could not be scored, a
@@ -44,12 +48,9 @@ def held_out(config: Config, sampler: Sampler, chat: Chat) -> dict[str, float]:
     Raises:
         ConfigError: a difficulty, a knob or a request does not fit the tasks or the model.
     """
-    plan = Plan(
-        ids=expand_ids(config.data.tasks, per_task=True),
-        difficulties=read_difficulties(config.data.difficulty),
-        episodes=config.evaluation.evaluate_problems,
-        knobs=read_knobs(config.data.knobs),
-    )
+    problems = problems or Problems(config.data)
+    asked = problems.questions(config.evaluation.evaluate_problems)
+    plan = Plan(ids=tuple(problems.knobs), episodes=config.evaluation.evaluate_problems)
     policies = {
         SAMPLED: SamplerPolicy(SAMPLED, config, sampler, chat, config.sampling.temperature),
         GREEDY: SamplerPolicy(GREEDY, config, sampler, chat, 0.0),
@@ -63,7 +64,7 @@ def held_out(config: Config, sampler: Sampler, chat: Chat) -> dict[str, float]:
             policy.expect(progress.total // len(policies))
 
     with _torch_state_kept():
-        done = run_plan(plan, list(policies.values()), progress=follow)
+        done = run_plan(plan, list(policies.values()), progress=follow, asked=asked)
     return _numbers(done)
 
 

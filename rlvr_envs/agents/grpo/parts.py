@@ -7,60 +7,25 @@ from typing import Any
 import gymnasium
 
 from rlvr_envs import wrappers
-from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.plugins import parse_call
+from rlvr_envs.agents.grpo.problems import expand, has_levels
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, did_you_mean
-from rlvr_envs.evaluation.plan import read_difficulties
 
-Cell = tuple[str, int | None]  # a task's id, and a rung of its ladder
 MakeEnv = Callable[[str | None, int | None], gymnasium.Env[str, str]]
 
 
-def read_task(text: str) -> tuple[str, dict[str, Any]]:
-    """Return full id and knobs of ``Gcd-v0`` or ``MathDataset-v0(path="train.jsonl")``.
-
-    Raises:
-        ConfigError: knobs are no plain values.
-        RegistrationError: there is no such task.
-    """
-    name, bracket, _ = text.partition("(")
-    knobs = parse_call(f"task{text[len(name) :]}")[1] if bracket else {}
-    return registry.full_id(name.strip()), knobs
-
-
-def cells_of(config: Config) -> list[Cell]:
-    """Return all pairs of a task and a rung; tasks without a ladder have the rung None.
-
-    Raises:
-        ConfigError: a task stands there twice, or the difficulty is none.
-    """
-    tasks = [read_task(text)[0] for text in config.data.tasks]
-    twice = sorted({task for task in tasks if tasks.count(task) > 1})
-    if twice:
-        raise ConfigError(f"a task stands in tasks once, with one set of knobs; got twice: {twice}")
-    rungs = read_difficulties(config.data.difficulty)
-    return [cell for task in tasks for cell in _rungs(task, rungs)]
-
-
-def _rungs(task: str, rungs: Sequence[int | None]) -> list[Cell]:
-    if task not in registry.mixture_ids():
-        try:
-            registry.find(task).task_type.Config.at(0)
-        except ConfigError:  # the rows of a data set are as hard as they are
-            return [(task, None)]
-    return [(task, rung) for rung in rungs]
-
-
 class EnvMaker:
-    """Makes environments of a task and a rung; None stands for the first task.
+    """Makes environments of a task and a level; None stands for the first task.
+
+    Tasks without levels, such as those of data sets, are made without one.
 
     Wrappers that remember problems, such as `HintOnFailure`, share what they remember with the same
     wrapper of all other environments, as the episodes of a group have to. It is this maker's state.
 
     Args:
-        tasks: ids, with their knobs, as `read_task` reads them.
+        tasks: ids, with their knobs, as `read_task` reads them; a mixture stands for its tasks.
         wrapped_in: wrappers from the inside out, as `parse_call` reads them.
         knobs: settings of all tasks.
 
@@ -71,7 +36,7 @@ class EnvMaker:
     def __init__(
         self, tasks: Sequence[str], wrapped_in: Sequence[str], knobs: Mapping[str, Any]
     ) -> None:
-        self._tasks = dict(map(read_task, tasks))
+        self._tasks, _ = expand(tasks)
         self._knobs = dict(knobs)
         self._calls = [parse_call(text) for text in wrapped_in]
         for name, _ in self._calls:
@@ -82,9 +47,12 @@ class EnvMaker:
 
     def __call__(self, task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
         """Return a new environment."""
-        name = registry.full_id(task) if task else next(iter(self._tasks))
+        if task is None and not self._tasks:
+            raise ConfigError("a proposal without a task needs tasks in the configuration")
+        name = next(iter(self._tasks)) if task is None else registry.full_id(task)
         knobs = self._knobs | self._tasks.get(name, {})
-        env: gymnasium.Env[str, str] = TextEnv(name, difficulty=difficulty, **knobs)
+        level = difficulty if has_levels(name) else None
+        env: gymnasium.Env[str, str] = TextEnv(name, difficulty=level, **knobs)
         with self._lock:
             for place, (name, arguments) in enumerate(self._calls):
                 env = self._wrapped(env, f"{place} {name}", name, arguments)

@@ -229,8 +229,14 @@ loss = Registry(
 )
 aggregation = Registry("aggregation", ("lengths", "groups", "advantages", "longest"))
 correction = Registry("correction", ("old", "sampled", "mask", "lag"))
-source = Registry("source", ("seed", "tasks", "make_env"))
-curriculum = Registry("curriculum", ("seed", "tasks", "arms", "weights", "low", "high", "over"))
+source = Registry("source", ("seed", "tasks", "problems"))
+curriculum = Registry(
+    "curriculum",
+    (
+        *("seed", "tasks", "arms", "weights", "shares", "low", "high", "steps", "free"),
+        *("inner", "draw"),
+    ),
+)
 sampler = Registry("sampler", ("model", "chat", "context", "dtype", "weights"))
 callback = Registry("callback", ())
 
@@ -289,8 +295,8 @@ def _load_file(file: Path, digest: str) -> str:
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     """Return name and arguments of ``NAME`` or ``NAME(argument=value, …)``.
 
-    Values are Python literals; a call among them, such as ``over=linear(start=1)``, is kept as
-    text.
+    Values are Python literals; another plug-in among them, such as ``over=linear`` or
+    ``over=linear(over_steps=9)``, is kept as text.
 
     Raises:
         ConfigError: it is neither, or a value is no literal.
@@ -309,7 +315,7 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _literal(node: ast.expr) -> Any:
-    """Return a constant, a number with its sign, a tuple or list of them, or a call's text."""
+    """Return a constant, a number with its sign, a tuple or list of them, or a plug-in's text."""
     match node:
         case ast.Constant():
             return node.value
@@ -320,7 +326,7 @@ def _literal(node: ast.expr) -> Any:
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
             return {_literal(key): _literal(value) for key, value in pairs if key is not None}
-        case ast.Call(func=ast.Name()):
+        case ast.Name() | ast.Call(func=ast.Name(), args=[]):
             return ast.unparse(node)
     raise ValueError(ast.dump(node))
 

@@ -8,15 +8,20 @@ from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import CONFIG
 from rlvr_envs.agents.grpo.credit import MOVING
 from rlvr_envs.agents.grpo.curriculum import make_curriculum
-from rlvr_envs.agents.grpo.parts import Cell, EnvMaker, MakeEnv, cells_of
-from rlvr_envs.agents.grpo.sources import make_source
+from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv
+from rlvr_envs.agents.grpo.problems import Cell, Problems
+from rlvr_envs.agents.grpo.sources import fresh, make_source
 from rlvr_envs.agents.grpo.trial import try_out
+from rlvr_envs.agents.grpo.warm_start import pose
 from rlvr_envs.core import registry
-from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.errors import ConfigError, DependencyError, RlvrEnvsError
 from rlvr_envs.core.extras import hint, pip_install
+from rlvr_envs.core.instance import Instance
+from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.task import InteractiveTask
+from rlvr_envs.curricula.base import Proposal
 from rlvr_envs.evaluation.local_model import load_tokenizer, pick_device
-from rlvr_envs.evaluation.plan import expand_ids, read_knobs
+from rlvr_envs.evaluation.plan import read_knobs
 
 _COUNTS = {
     "steps": 1,
@@ -63,11 +68,12 @@ def check(config: Config) -> None:
     _check_places(config)
     data = config.data
     maker = EnvMaker(data.tasks, data.wrappers, read_knobs(data.knobs))
-    _check_tasks(config, maker)
-    make_curriculum(config)
-    make_source(config, maker)
+    problems = Problems(data)
+    _check_tasks(config, problems, maker)
+    make_curriculum(config, problems)
+    make_source(data.source, problems, config.seed)
     _check_model(config)
-    _check_chat(config)
+    _check_chat(config, problems)
 
 
 def _check_packages(config: Config) -> None:
@@ -164,16 +170,26 @@ def _check_places(config: Config) -> None:
         raise ConfigError(f"{out} holds a run already: go on by resume, or choose another out")
 
 
-def _check_tasks(config: Config, make_env: MakeEnv) -> None:
-    if not config.data.tasks:
+def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:
+    if not problems.knobs:
         raise ConfigError('there is nothing to train on: give tasks, such as "Gcd-v0"')
+    stored = "the rows" if problems.rows else ", ".join(problems.numbered)
+    if config.evaluation.evaluate_every and stored and not problems.split:
+        raise ConfigError(
+            f"held-out evaluation needs problems of {stored} that are not trained on: cut them, "
+            "such as by splits=train=0.9,test=0.1, or set evaluate_every=0"
+        )
+    if config.evaluation.evaluate_every:
+        problems.questions(1)
+    _check_rows(problems)
     context = config.sampling.context
     ends: dict[str, list[Cell]] = {}
-    for cell in cells_of(config):
+    for cell in problems.cells:
         ends.setdefault(cell[0], []).append(cell)
     for task, rung in {cell for cells in ends.values() for cell in (cells[0], cells[-1])}:
         env = make_env(task, rung)
-        prompt, _ = env.reset(options={"problem_seed": 0})
+        asked = Proposal(task=task, difficulty=rung)
+        prompt, _ = pose(env, fresh(problems, asked, stream("preflight", task)))
         # No tokenizer spends fewer tokens than one for 40 characters of English.
         if len(prompt) / 40 > context:
             raise ConfigError(
@@ -181,6 +197,15 @@ def _check_tasks(config: Config, make_env: MakeEnv) -> None:
                 f"which no context of {context} tokens holds: raise context"
             )
         env.close()
+
+
+def _check_rows(problems: Problems) -> None:
+    """See that every row can be posed, so that none is left out in silence later."""
+    for place, row in enumerate(problems.rows):
+        try:
+            Instance.from_row(row)
+        except RlvrEnvsError as error:
+            raise ConfigError(f"row {place} cannot be posed: {error}") from error
 
 
 def _check_model(config: Config) -> None:
@@ -205,15 +230,14 @@ def _check_model(config: Config) -> None:
         )
 
 
-def _check_chat(config: Config) -> None:
+def _check_chat(config: Config, problems: Problems) -> None:
     """Find out whether the chat template frames episodes, by the tokenizer alone."""
     from rlvr_envs.agents.grpo.chat import check_template
     from rlvr_envs.agents.grpo.model import policy
 
     if config.policy.model == policy.TINY:
         return
-    tasks = expand_ids([task for task, _ in cells_of(config)], per_task=True)
-    kinds = [registry.find(task).task_type for task in tasks]
+    kinds = [registry.find(task).task_type for task in problems.knobs]
     check_template(
         load_tokenizer(config.policy.model),
         several_turns=bool(config.data.wrappers)

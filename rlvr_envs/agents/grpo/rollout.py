@@ -17,7 +17,7 @@ from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.episode import Episode, Group, Segment
 from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Sampler
-from rlvr_envs.agents.grpo.warm_start import text_env
+from rlvr_envs.agents.grpo.warm_start import pose, text_env
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, RlvrEnvsError
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.verdict import Status
@@ -142,8 +142,7 @@ class Rollout:
             env = self._envs[player.key] = self._make_env(*player.key[:2])
         player.env = env
         proposal, episode = player.proposal, player.episode
-        # The seed as well, so that what a wrapper draws is the same again.
-        prompt, info = env.reset(seed=proposal.problem_seed, options=reset_options(proposal))
+        prompt, info = pose(env, proposal)
         if proposal.horizon is not None:
             TurnLimit(env.unwrapped, proposal.horizon).begin()
         episode.task = info.get("task", episode.task)
@@ -275,13 +274,6 @@ class _Player:
         self.episode.status = str(Status.VERIFIER_ERROR)
         self.episode.texts.append(f"[{self.episode.status}] {type(error).__name__}: {error}")
         self.over = True
-
-
-def reset_options(proposal: Proposal) -> dict[str, Any]:
-    """Return the reset options that name a proposal's problem, and the level of its hint."""
-    given = {name: getattr(proposal, name) for name in ("problem_seed", "index")}
-    given |= {"problem": proposal.row, "hint_level": proposal.hint}
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def _attempt(function: Callable[..., T], *arguments: Any) -> T | Exception:

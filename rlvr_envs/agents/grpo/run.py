@@ -17,7 +17,8 @@ from rlvr_envs.agents.grpo.curriculum import make_curriculum
 from rlvr_envs.agents.grpo.learner import Learner, make_optimizer
 from rlvr_envs.agents.grpo.model import checkpoint, policy
 from rlvr_envs.agents.grpo.model.distributed import Workers
-from rlvr_envs.agents.grpo.parts import Cell, EnvMaker, MakeEnv, cells_of
+from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv
+from rlvr_envs.agents.grpo.problems import Cell, Problems
 from rlvr_envs.agents.grpo.rollout import Rollout
 from rlvr_envs.agents.grpo.sampling.sampler import Sampler
 from rlvr_envs.agents.grpo.sources import Source, make_source
@@ -49,6 +50,7 @@ class Run:
     rollout: Rollout
     make_env: MakeEnv
     curriculum: Curriculum
+    problems: Problems
     source: Source
     callbacks: list[Callback]
     metrics: Metrics
@@ -63,8 +65,8 @@ class Run:
 
     @property
     def cells(self) -> list[Cell]:
-        """All pairs of a task and a rung."""
-        return cells_of(self.config)
+        """All pairs of a task and a level."""
+        return self.problems.cells
 
     def close(self) -> None:
         """Let go of environments and files."""
@@ -88,10 +90,11 @@ def begin(
     maker = make_env or EnvMaker(
         config.data.tasks, config.data.wrappers, read_knobs(config.data.knobs)
     )
-    curriculum = curriculum or make_curriculum(config)
+    problems = Problems(config.data)
+    curriculum = curriculum or make_curriculum(config, problems)
     workers = Workers(config.policy.device)
     worked = config.optimiser.warm_start_worked
-    model, tokenizer = policy.load(config, lambda: texts(maker, cells_of(config), worked=worked))
+    model, tokenizer = policy.load(config, lambda: texts(maker, problems, worked=worked))
     threads = config.policy.threads or thread_count(model)
     torch.set_num_threads(threads)
     config = config.replace(threads=threads)
@@ -135,7 +138,8 @@ def begin(
         rollout=make_rollout(config, maker, sampler, chat),
         make_env=maker,
         curriculum=curriculum,
-        source=make_source(config, maker),
+        problems=problems,
+        source=make_source(config.data.source, problems, config.seed),
         callbacks=[choice({}) for choice in config.callbacks],
         metrics=Metrics(
             folder if workers.is_main else folder / "workers" / str(workers.rank),

@@ -31,6 +31,7 @@ from rlvr_envs.agents.grpo.objective import LossInputs, Tally, measure, micro_lo
 from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.preflight import check
 from rlvr_envs.agents.grpo.run import Run, begin, refresh, save
+from rlvr_envs.agents.grpo.sources import fresh
 from rlvr_envs.agents.grpo.tracking.metrics import summarise
 from rlvr_envs.agents.grpo.warm_start import demonstrate
 from rlvr_envs.core.seeding import draw_seed, stream
@@ -140,8 +141,8 @@ def sample(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
     found: list[Group] = []
     drawn = 0
     for attempt in range(config.max_rounds if config.dynamic_sampling else 1):
-        proposals = [run.curriculum.propose() for _ in range(config.groups - len(found))]
-        for group in play(run, run.source.draw(proposals, step, attempt), (step, attempt)):
+        proposals = propose(run, config.groups - len(found), step, attempt)
+        for group in play(run, proposals, (step, attempt)):
             drawn += 1
             take_down(run, group)
             # As the environment paid them: that an answer was longer than others is no signal.
@@ -150,7 +151,18 @@ def sample(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
         if len(found) >= config.groups:
             break
     run.curriculum.end_step()
+    found = found[: config.groups]  # a curriculum may have drawn more than were missing
     return found, {"groups/drawn": float(drawn), "groups/kept": float(len(found))}
+
+
+def propose(run: Run, missing: int, step: int, attempt: int) -> list[Proposal]:
+    """Return what to pose next: what the curriculum wants, with problems of the source."""
+    curriculum = run.curriculum
+    if run.config.sampling.dynamic_sampling:
+        missing = getattr(curriculum, "ahead", int)(missing)
+    drawn = run.source.draw([curriculum.propose() for _ in range(missing)], step, attempt)
+    allotted: list[Proposal] = getattr(curriculum, "allot", list)(drawn)
+    return allotted
 
 
 def play(run: Run, proposals: Sequence[Proposal], place: tuple[int, ...]) -> list[Group]:
@@ -198,10 +210,9 @@ def in_order(shares: Sequence[list[Group]]) -> Iterator[Group]:
 
 def take_down(run: Run, group: Group) -> None:
     """Tell curriculum, source and callbacks how a group went; each may set what it weighs."""
-    posed = group.posed
-    if posed.task:
-        seed = posed.problem_seed
-        run.curriculum.record(posed.task, posed.difficulty, group.unaided, seed)
+    task, difficulty = group.arm
+    if task:
+        run.curriculum.record(task, difficulty, group.unaided, group.proposal.problem)
     if observe := getattr(run.curriculum, "observe", None):
         observe(group)
     if weigh := getattr(run.curriculum, "weight", None):
@@ -380,17 +391,12 @@ def demonstrations(run: Run, step: int) -> list[Episode]:
         if cell not in run.envs:
             run.envs[cell] = run.make_env(task, rung)
         rng = stream("demonstrations", run.config.seed, step, place)
-        problem_seed, another = draw_seed(rng), draw_seed(rng)
+        kind = Proposal(task=task, difficulty=rung)
+        problem, another = (fresh(run.problems, kind, rng) for _ in range(2))
         mistaken = another if rng.random() < chosen.warm_start_noise else None
+        env, worked = run.envs[cell], chosen.warm_start_worked
         found.append(
-            demonstrate(
-                run.envs[cell],
-                run.chat,
-                problem_seed,
-                mistaken=mistaken,
-                group=place,
-                worked=chosen.warm_start_worked,
-            )
+            demonstrate(env, run.chat, problem, mistaken=mistaken, group=place, worked=worked)
         )
     return found
 
@@ -400,7 +406,7 @@ def evaluate(run: Run) -> dict[str, float]:
     if not run.workers.is_main:
         return {}
     began = time.perf_counter()
-    numbers = held_out(run.config, run.sampler, run.chat)
+    numbers = held_out(run.config, run.sampler, run.chat, run.problems)
     for callback in run.callbacks:
         callback.on_evaluate(run, numbers)
     return numbers | {"time/evaluate_s": time.perf_counter() - began}

@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ class Learner:
             for _ in range(groups):
                 proposal = curriculum.propose()
                 scores = self.play(proposal)
-                curriculum.record(proposal.task, proposal.difficulty, scores, proposal.problem_seed)
+                curriculum.record(proposal.task, proposal.difficulty, scores, proposal.problem)
             curriculum.end_step()
         return self
 
@@ -45,6 +46,30 @@ class Learner:
 @pytest.fixture
 def learner():
     return Learner
+
+
+class Group:
+    """A group as a trainer hands it over."""
+
+    def __init__(self, proposal, scores, arm=None):
+        self.proposal = proposal
+        self.arm = arm or (proposal.task, proposal.difficulty)
+        self.episodes = [
+            SimpleNamespace(score=score, weight=1.0, left_out=False) for score in scores
+        ]
+
+    @property
+    def scores(self):
+        return [each.score for each in self.episodes if not math.isnan(each.score)]
+
+    @property
+    def informative(self):
+        return len(set(self.scores)) > 1
+
+
+@pytest.fixture
+def played():
+    return Group
 
 
 @pytest.fixture
@@ -70,7 +95,7 @@ def check_resumes():
                     difficulty = arms[(step + number) % len(arms)][1]
                 scores = rng.integers(0, 2, 4).tolist()
                 for each in (one, other):
-                    each.record(task, difficulty, scores, proposal.problem_seed)
+                    each.record(task, difficulty, scores, proposal.problem)
                 assert other.state_dict() == one.state_dict()
             one.end_step()
             other.end_step()

@@ -28,10 +28,11 @@ def test_the_growing_horizon():
     scope = run(1)
     assert scope["horizons"] == [2, 2, 4, 4, 8, 8]
     assert scope["scores"] == [0.0] * 4
-    assert json.loads(scope["saved"])["stage"] == 2
+    assert json.loads(scope["saved"])["learnt"]["stage"] == 2
 
 
 def test_the_table_names_every_curriculum():
     named = set(re.findall(r"^\| `(\w+)` \| .* \| .* \|", TEXT, re.MULTILINE))
-    parts = {"Control", "Curation", "Curriculum", "PassRateBins", "Proposal", "Stage"}
+    parts = {"Control", "Curation", "Curriculum", "Nested", "PassRateBins", "Played"}
+    parts |= {"Proposal", "Stage"}
     assert named == set(curricula.__all__) - parts

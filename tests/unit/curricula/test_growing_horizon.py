@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.curricula import Curriculum, GrowingHorizon, Proposal
+from rlvr_envs.curricula import Curriculum, GrowingHorizon, Proposal, SuccessBand
 
 
 def step(curriculum: Curriculum, *scores, n=1):
@@ -99,16 +99,19 @@ def test_a_state_goes_through_json_at_any_moment():
     assert curriculum.stage == 2
 
 
+LEARNT = {"stage": 1, "steps": 1, "scores": [], "means": [1.0]}
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        {"stages": [2, 4]},
-        {"stage": 3},
-        {"stage": -1},
-        {"steps": "2"},
-        {"means": ["x"]},
-        {"means": [float("nan")]},
-        {"scores": None},
+        {"settings": {}},
+        {"learnt": LEARNT | {"stage": 3}},
+        {"learnt": LEARNT | {"stage": -1}},
+        {"learnt": LEARNT | {"steps": "2"}},
+        {"learnt": LEARNT | {"means": ["x"]}},
+        {"learnt": LEARNT | {"means": [float("nan")]}},
+        {"learnt": LEARNT | {"scores": None}},
     ],
 )
 def test_a_state_of_something_else_is_refused_and_changes_nothing(change):
@@ -140,6 +143,23 @@ def test_a_state_of_something_else_is_refused_and_changes_nothing(change):
 def test_schedules_that_cannot_work(stages, options):
     with pytest.raises(ConfigError):
         GrowingHorizon(stages, **options)
+
+
+def test_tasks_are_those_of_the_curriculum_around_which_it_goes():
+    inner = SuccessBand({"a task": 5})
+    curriculum = GrowingHorizon((2, 4), steps_per_stage=1, over=inner)
+    assert curriculum.propose() == Proposal(task="a task", difficulty=0, horizon=2)
+    step(curriculum, 1.0)
+    assert curriculum.propose().horizon == 4
+    assert inner.step == 1
+    other = GrowingHorizon((2, 4), steps_per_stage=1, over=SuccessBand({"a task": 5}))
+    other.load_state_dict(json.loads(json.dumps(curriculum.state_dict())))
+    assert other.propose() == curriculum.propose()
+    wrong = GrowingHorizon((2, 4), steps_per_stage=1, over=SuccessBand({"b": 5}))
+    before = wrong.state_dict()
+    with pytest.raises(ConfigError):
+        wrong.load_state_dict(curriculum.state_dict())
+    assert wrong.state_dict() == before
 
 
 @pytest.mark.parametrize("score", [-0.5, 1.2, float("nan")])

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.curricula import HardFocus
+from rlvr_envs.curricula import HardFocus, Proposal
 
-PROBLEMS = [("a", 1, 10), ("a", 1, 11), ("a", None, 12), ("b", 0, 13)]
+PROBLEMS = [
+    Proposal(task=task, difficulty=rung, problem_seed=number)
+    for task, rung, number in [("a", 1, 10), ("a", 1, 11), ("a", None, 12), ("b", 0, 13)]
+]
 
 
 def made(**options):
@@ -48,7 +51,7 @@ def test_many_episodes_of_the_hardest_solve_what_an_even_mixture_does_not():
     """The paper's point: a large budget on retained hard problems finds the rare success."""
 
     def solved(phases):
-        problems = [("a", 0, number) for number in range(40)]
+        problems = [Proposal(task="a", difficulty=0, problem_seed=number) for number in range(40)]
         skills = {number: -2.5 if number < 4 else 1.0 for number in range(40)}
         rng = np.random.default_rng(0)
         curriculum, spent = HardFocus(problems, broad_steps=60, phases=phases), 0
@@ -72,7 +75,7 @@ def test_states(check_resumes):
 
 
 def test_a_group_must_name_its_problem():
-    with pytest.raises(ConfigError, match="problem_seed"):
+    with pytest.raises(ConfigError, match="record the problem"):
         made().record("a", 1, [1.0])
 
 
@@ -81,6 +84,7 @@ def test_a_group_must_name_its_problem():
     [
         {"problems": []},
         {"problems": [PROBLEMS[0]] * 2},
+        {"problems": [Proposal(task="a", difficulty=0)] * 3},
         {"broad_steps": 0},
         {"phases": []},
         {"phases": [(1, 5)]},

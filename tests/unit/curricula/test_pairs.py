@@ -1,12 +1,14 @@
 """HardBrittlePairs: what makes a pair."""
 
+import math
+
 import numpy as np
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.curricula import HardBrittlePairs
+from rlvr_envs.curricula import HardBrittlePairs, Proposal
 
-PROBLEMS = [("a", 0, number) for number in range(6)]
+PROBLEMS = [Proposal(task="a", difficulty=0, problem_seed=number) for number in range(6)]
 RATES = [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
@@ -51,6 +53,16 @@ def test_where_a_kind_is_empty_the_unknown_comes_first_and_then_any():
     assert {curriculum.propose().problem_seed for _ in range(80)} == set(range(6))
 
 
+def test_what_is_rare_weighs_more(played):
+    """W-GRPO: a success on the hard problem, a failure on the brittle one, and nothing else."""
+    curriculum = filled(amplify=3.0)
+    scores = [1.0, 0.0, 0.0, math.nan]
+    for number, weights in [(1, [3, 1, 1, 1]), (3, [1, 3, 3, 1]), (2, [1] * 4), (4, [1] * 4)]:
+        group = played(PROBLEMS[number], scores)
+        curriculum.observe(group)
+        assert [each.weight for each in group.episodes] == weights
+
+
 def test_pairs_keep_rare_events_in_every_step():
     """The paper's pairing: each step has a rare success to copy and a rare failure to avoid."""
     chances = [0.0, 0.0, 0.15, 0.5, 0.85, 1.0]
@@ -77,13 +89,20 @@ def test_states(check_resumes):
 
 
 def test_a_group_must_name_its_problem():
-    with pytest.raises(ConfigError, match="problem_seed"):
+    with pytest.raises(ConfigError, match="record the problem"):
         filled().record("a", 0, [1.0])
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"problems": []}, {"hard": 0.7}, {"hard": -0.1}, {"brittle": 1.5}, {"window": 0}],
+    [
+        {"problems": []},
+        {"hard": 0.7},
+        {"hard": -0.1},
+        {"brittle": 1.5},
+        {"window": 0},
+        {"amplify": 0.5},
+    ],
 )
 def test_settings_that_cannot_work(options):
     with pytest.raises(ConfigError):

@@ -132,3 +132,19 @@ def test_a_spec_and_a_pickle_make_the_same():
     options = {"problem_seed": 8}
     for copy in (gym.make(env.spec), pickle.loads(pickle.dumps(env))):
         assert copy.reset(options=options)[0] == env.reset(options=options)[0]
+
+
+def test_a_problem_that_comes_again_may_be_posed_otherwise():
+    """Over epochs: by the seed of the reset, so that the episodes of a group share one prompt."""
+    env = PromptAugmentation(gym.make("rlvr/Gcd-v0"), by="reset")
+    again = PromptAugmentation(gym.make("rlvr/Gcd-v0"), by="reset")
+    numbers = []
+    for seed in range(30):
+        prompt, info = env.reset(seed=seed, options={"problem_seed": 7})
+        assert again.reset(seed=seed, options={"problem_seed": 7})[0] == prompt
+        numbers.append(info["template"])
+    assert len(set(numbers)) > 10
+    unseeded = {env.reset(options={"problem_seed": 7})[1]["template"] for _ in range(30)}
+    assert len(unseeded) > 10
+    with pytest.raises(ConfigError, match="'problem' or 'reset'"):
+        PromptAugmentation(gym.make("rlvr/Gcd-v0"), by="epoch")

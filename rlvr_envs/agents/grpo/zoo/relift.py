@@ -1,6 +1,7 @@
 """ReLIFT (arXiv 2506.07527): supervised steps on the hardest problems between those of RL."""
 
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 from rlvr_envs.agents.grpo.callbacks import Callback, demonstration
@@ -8,7 +9,6 @@ from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.learner import imitate
 from rlvr_envs.agents.grpo.plugins import callback
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.rollout import reset_options
 from rlvr_envs.agents.grpo.run import Run, refresh
 from rlvr_envs.curricula.base import Proposal
 
@@ -36,11 +36,9 @@ class ReLIFT(Callback):
         """Keep a problem that nobody solved."""
         scores = group.unaided
         if scores and max(scores) < self._solved:
-            posed = group.posed
-            options = reset_options(group.proposal)
-            self._hardest.append(
-                {"task": posed.task, "difficulty": posed.difficulty, "options": options}
-            )
+            task, difficulty = group.arm
+            asked = replace(group.proposal, task=task, difficulty=difficulty)
+            self._hardest.append(asdict(asked))
 
     def on_step(self, run: Run, numbers: dict[str, float]) -> None:
         """Take the supervised step, if there are enough problems."""
@@ -69,11 +67,11 @@ class ReLIFT(Callback):
 
 
 def _given(run: Run, number: int, kept: Mapping[str, Any], worked: bool) -> Episode | None:
+    asked = Proposal(**kept)
     posed = Episode(
-        group=number, task=kept["task"], difficulty=kept["difficulty"], problem_seed=None
+        group=number, task=asked.task or "", difficulty=asked.difficulty, problem_seed=None
     )
-    group = Group(Proposal(), [posed])
-    return demonstration(run, group, options=kept["options"], worked=worked)
+    return demonstration(run, Group(asked, [posed]), worked=worked)
 
 
 recipe(

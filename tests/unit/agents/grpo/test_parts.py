@@ -1,8 +1,9 @@
-"""Environments, wrappers and curricula from text."""
+"""Environments and wrappers from text."""
 
 import pytest
 
-from rlvr_envs.agents.grpo.parts import EnvMaker, make_curriculum, parse_call
+from rlvr_envs.agents.grpo.parts import EnvMaker
+from rlvr_envs.agents.grpo.plugins import parse_call
 from rlvr_envs.core.errors import ConfigError
 
 
@@ -12,6 +13,7 @@ from rlvr_envs.core.errors import ConfigError
         ("fixed", "fixed", {}),
         (" Horizon(turns=3) ", "Horizon", {"turns": 3}),
         ("X(a=-1.5, b='c', d=(1, 2))", "X", {"a": -1.5, "b": "c", "d": (1, 2)}),
+        ("X(a=y, b=z(c=x(d=1)))", "X", {"a": "y", "b": "z(c=x(d=1))"}),
     ],
 )
 def test_calls_are_read(text, name, arguments):
@@ -42,32 +44,27 @@ def test_unknown_wrappers_and_arguments_are_named():
         EnvMaker(["ChainSearch-v0"], ["Horizon(trns=1)"], {})("ChainSearch-v0", 0)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "fixed",
-        "linear(steps=10)",
-        "rising_window",
-        "success_band",
-        "dump",
-        "prompt_gdro",
-        "rollout_gdro(groups=4)",
-        "weakness(survey_steps=2)",
-    ],
-)
-def test_curricula_propose_the_tasks_and_rungs(text):
-    made = make_curriculum(text, ["Gcd-v0", "NextTerm-v0"], (0, 1, 2), seed=3)
-    proposals = [made.propose() for _ in range(20)]
-    assert {proposal.task for proposal in proposals} <= {"rlvr/Gcd-v0", "rlvr/NextTerm-v0"}
-    assert all(proposal.difficulty >= 0 for proposal in proposals)
-    assert len({proposal.task for proposal in proposals}) == 2
+def test_tasks_without_levels_are_made_without_one():
+    make = EnvMaker(['MathDataset-v0(path="sample")', "Gcd-v0"], [], {})
+    _, info = make("MathDataset-v0", 3).reset(seed=0)
+    assert (info["task"], info["difficulty"]) == ("rlvr/MathDataset-v0", None)
+    assert make("Gcd-v0", 3).reset(seed=0)[1]["difficulty"] == 3
 
 
-def test_curricula_that_do_not_exist_or_lack_something_are_named():
-    with pytest.raises(ConfigError, match="no curriculum 'fixd'; did you mean 'fixed'"):
-        make_curriculum("fixd", ["Gcd-v0"], (0,), 0)
-    with pytest.raises(ConfigError, match=r"curriculum linear: .*'steps'"):
-        make_curriculum("linear", ["Gcd-v0"], (0, 1), 0)
+def test_a_mixture_stands_for_its_tasks():
+    make = EnvMaker(['Math-v0(tasks=("Gcd-v0", "NextTerm-v0"), answer_format="json")'], [], {})
+    env = make("NextTerm-v0", 1)
+    prompt, info = env.reset(seed=0)
+    assert info["task"] == "rlvr/NextTerm-v0"
+    assert "json" in prompt.lower()
+    assert make(None, 0).reset(seed=0)[1]["task"] == "rlvr/Gcd-v0"
+
+
+def test_without_tasks_a_proposal_must_say_one():
+    make = EnvMaker([], [], {})
+    assert make("Gcd-v0", 0).reset(seed=0)[1]["task"] == "rlvr/Gcd-v0"
+    with pytest.raises(ConfigError, match="needs tasks"):
+        make(None, 0)
 
 
 def test_what_wrappers_remember_is_shared_and_goes_on():

@@ -1,6 +1,7 @@
 """Groups played with scripted samplers, on real environments and on ones that break."""
 
 import threading
+from dataclasses import replace
 
 import gymnasium
 import pytest
@@ -72,6 +73,18 @@ def solutions(task, seeds, difficulty=0):
     return {instance.prompt(): instance.solution() for instance in drawn}
 
 
+def played(rollout, proposals, seeds, size, *, seed):
+    """Return the episodes of all groups, of problems with these seeds where none is proposed."""
+    posed = [
+        each if each.problem_seed is not None else replace(each, problem_seed=number)
+        for each, number in zip(proposals, seeds, strict=True)
+    ]
+    groups = rollout.play(posed, size, seed=seed)
+    assert [group.proposal for group in groups] == posed
+    assert all(each.group == place for place, g in enumerate(groups) for each in g.episodes)
+    return [episode for group in groups for episode in group.episodes]
+
+
 GCD = Proposal(task="Gcd-v0", difficulty=0)
 GUESS = Proposal(task="GuessNumber-v0", difficulty=0)
 
@@ -89,8 +102,8 @@ def halving(prompt):
 def test_right_and_wrong_answers_of_two_groups():
     answers = solutions("Gcd-v0", [3])
     sampler = Scripted(lambda prompt: answers.get(prompt[:-1], "\\boxed{0}"))
-    episodes = roll(sampler).play([GCD, GCD], [3, 4], 2, seed=0, first_group=5)
-    assert [episode.group for episode in episodes] == [5, 5, 6, 6]
+    episodes = played(roll(sampler), [GCD, GCD], [3, 4], 2, seed=0)
+    assert [episode.group for episode in episodes] == [0, 0, 1, 1]
     assert [episode.reward for episode in episodes] == [1, 1, 0, 0]
     assert [episode.score for episode in episodes] == [1, 1, 0, 0]
     assert [episode.turn_rewards for episode in episodes] == [[1], [1], [0], [0]]
@@ -109,7 +122,7 @@ def test_right_and_wrong_answers_of_two_groups():
 
 def test_a_group_has_one_prompt_and_one_call_asks_for_all():
     sampler = Scripted(lambda prompt: "?")
-    roll(sampler).play([GCD, GUESS], [3, 8], 3, seed=0)
+    played(roll(sampler), [GCD, GUESS], [3, 8], 3, seed=0)
     first = sampler.calls[0]
     assert len(first) == 6
     assert len({request.prompt for request in first[:3]}) == 1
@@ -121,19 +134,19 @@ def test_a_group_has_one_prompt_and_one_call_asks_for_all():
 def test_the_samplers_seed_differs_by_turn_and_repeats():
     sampler = Scripted(lambda prompt: "?")
     rollout = roll(sampler)
-    rollout.play([GUESS], [8], 1, seed=4)
+    played(rollout, [GUESS], [8], 1, seed=4)
     first = list(sampler.seeds)
     assert len(set(first)) == len(first) == 6
     assert {temperature for temperature, _ in first} == {0.7}
-    rollout.play([GUESS], [8], 1, seed=4)
+    played(rollout, [GUESS], [8], 1, seed=4)
     assert sampler.seeds[6:] == first
-    rollout.play([GUESS], [8], 1, seed=5)
+    played(rollout, [GUESS], [8], 1, seed=5)
     assert not set(sampler.seeds[12:]) & set(first)
 
 
 def test_a_game_of_several_turns_is_one_growing_sequence():
     sampler = Scripted(halving)
-    episodes = roll(sampler).play([GUESS] * 8, range(8), 1, seed=0)
+    episodes = played(roll(sampler), [GUESS] * 8, range(8), 1, seed=0)
     assert all(episode.reward == episode.score == 1 for episode in episodes)
     assert max(len(episode.actions) for episode in episodes) > 1
     solved = [(*open_source("GuessNumber-v0", difficulty=0).draw(s).solution(),) for s in range(8)]
@@ -152,16 +165,16 @@ def test_a_game_of_several_turns_is_one_growing_sequence():
 
 def test_a_cut_off_action_is_judged_and_closed_before_the_next():
     cut = roll(lambda prompt: "\\boxed{1}" + "x" * 99, max_tokens=9)
-    episode = cut.play([GUESS], [8], 1, seed=0)[0]
+    episode = played(cut, [GUESS], [8], 1, seed=0)[0]
     assert not episode.finished
     assert len(episode.turn_rewards) == len(episode.actions) == 6
     assert all(segment.tokens[0] == END for segment in episode.segments[2::2])
     assert episode.texts[0] == "\\boxed{1}"
     (answer,) = solutions("Gcd-v0", [3]).values()
     right = roll(lambda prompt: answer + "x" * 99, max_tokens=len(answer))
-    episode = right.play([GCD], [3], 1, seed=0)[0]
+    episode = played(right, [GCD], [3], 1, seed=0)[0]
     assert (episode.reward, episode.finished) == (1, False)
-    ended = roll(lambda prompt: "?").play([GUESS], [8], 1, seed=0)[0]
+    ended = played(roll(lambda prompt: "?"), [GUESS], [8], 1, seed=0)[0]
     assert ended.finished
     assert all(segment.tokens[0] != END for segment in ended.segments[2::2])
 
@@ -169,17 +182,17 @@ def test_a_cut_off_action_is_judged_and_closed_before_the_next():
 def test_a_full_context_ends_an_episode_without_a_score():
     prompt = next(iter(solutions("GuessNumber-v0", [8])))
     opening = len(Letters().opening(prompt))
-    told = len(roll(halving).play([GUESS], [8], 1, seed=0)[0].segments[2].tokens)
-    assert len(roll(halving).play([GUESS], [8], 1, seed=0)[0].actions) > 1
+    told = len(played(roll(halving), [GUESS], [8], 1, seed=0)[0].segments[2].tokens)
+    assert len(played(roll(halving), [GUESS], [8], 1, seed=0)[0].actions) > 1
     first = len(halving(prompt)) + 1
     room = opening + first + told  # the observation would fit, but not a token after it
-    episode = roll(halving, context=room).play([GUESS], [8], 1, seed=0)[0]
+    episode = played(roll(halving, context=room), [GUESS], [8], 1, seed=0)[0]
     assert (episode.status, episode.finished) == ("context", False)
     assert (episode.reward, episode.score) == (0, 0)
     assert (len(episode.actions), episode.segments[-1].logps is not None) == (1, True)
     assert episode.n_tokens <= room
     sampler = Scripted(halving)
-    episode = roll(sampler, context=room + 1).play([GUESS], [8], 1, seed=0)[0]
+    episode = played(roll(sampler, context=room + 1), [GUESS], [8], 1, seed=0)[0]
     assert len(episode.actions) == 2
     assert sampler.calls[1][0].max_tokens == 1
     assert episode.n_tokens == room + 1
@@ -188,8 +201,8 @@ def test_a_full_context_ends_an_episode_without_a_score():
 def test_a_prompt_that_does_not_fit_says_what_to_do():
     opening = len(Letters().opening(next(iter(solutions("Gcd-v0", [3])))))
     with pytest.raises(ConfigError, match=rf"Gcd-v0 has {opening} tokens.*raise `context`"):
-        roll(lambda prompt: "?", context=opening).play([GCD], [3], 1, seed=0)
-    episode = roll(lambda prompt: "?", context=opening + 1).play([GCD], [3], 1, seed=0)[0]
+        played(roll(lambda prompt: "?", context=opening), [GCD], [3], 1, seed=0)
+    episode = played(roll(lambda prompt: "?", context=opening + 1), [GCD], [3], 1, seed=0)[0]
     assert (episode.n_trained, episode.finished) == (1, False)
 
 
@@ -203,19 +216,19 @@ def test_what_a_proposal_decides_goes_before_the_defaults():
         horizon=2,
         response_tokens=5,
     )
-    episodes = roll(sampler).play([own, GUESS], [8, 8], 1, seed=0)
+    episodes = played(roll(sampler), [own, GUESS], [8, 8], 1, seed=0)
     assert [episode.problem_seed for episode in episodes] == [77, 77, 77, 8]
     assert [episode.difficulty for episode in episodes] == [1, 1, 1, 0]
     assert [len(episode.actions) for episode in episodes] == [2, 2, 2, 6]
     assert [request.max_tokens for request in sampler.calls[0]] == [5, 5, 5, 64]
     assert "limit of 2 turns" in episodes[0].texts[-1]
-    assert episodes[0].info["out_of_turns"] == 1
+    assert episodes[0].info["over_turn"] == 1
 
 
 def test_a_longer_horizon_leaves_the_environments_own_limit():
     long = Proposal(task="GuessNumber-v0", difficulty=0, horizon=999)
     maker = lambda task, difficulty: Horizon(make(task, difficulty), 3)  # noqa: E731
-    episode = roll(lambda prompt: "?", make_env=maker).play([long], [8], 1, seed=0)[0]
+    episode = played(roll(lambda prompt: "?", make_env=maker), [long], [8], 1, seed=0)[0]
     assert len(episode.actions) == 3
 
 
@@ -226,9 +239,38 @@ def test_undecided_proposals_reach_the_maker_as_they_are():
         made.append((task, difficulty))
         return make(task, difficulty)
 
-    episode = roll(lambda prompt: "?", make_env=maker).play([Proposal()], [8], 1, seed=0)[0]
+    episode = played(roll(lambda prompt: "?", make_env=maker), [Proposal()], [8], 1, seed=0)[0]
     assert made == [(None, None)]
     assert (episode.task, episode.difficulty) == ("rlvr/Gcd-v0", None)
+
+
+def test_rows_and_numbers_are_posed_with_a_seed_for_wrappers():
+    """A row of Gcd at one level goes through the environment of another: it says all itself."""
+    source = open_source("Gcd-v0", difficulty=2)
+    row = source.draw(6).to_row()
+    dataset = open_source("MathDataset-v0")
+    seeds = []
+
+    class Seeds(gymnasium.Wrapper):
+        def reset(self, *, seed=None, options=None):
+            seeds.append(seed)
+            return super().reset(seed=seed, options=options)
+
+    maker = lambda task, difficulty: Seeds(TextEnv(task, difficulty=difficulty))  # noqa: E731
+    proposals = [
+        Proposal(task="Gcd-v0", difficulty=0, row=row, reset_seed=8),
+        Proposal(task="MathDataset-v0", index=3, reset_seed=9),
+    ]
+    groups = roll(lambda prompt: "?", make_env=maker).play(proposals, 2, seed=0)
+    assert [group.posed.heard[0] for group in groups] == [
+        row["prompt"],
+        dataset.at_index(3).prompt(),
+    ]
+    assert [group.arm for group in groups] == [
+        ("rlvr/Gcd-v0", 2),
+        ("rlvr/MathDataset-v0", None),
+    ]
+    assert sorted(seeds) == [8, 8, 9, 9]
 
 
 def test_environments_are_made_once_for_each_task_rung_and_member():
@@ -240,7 +282,7 @@ def test_environments_are_made_once_for_each_task_rung_and_member():
 
     rollout = roll(lambda prompt: "?", make_env=maker)
     for step in range(3):
-        rollout.play([GCD, GUESS, GCD], [step, step, step + 9], 2, seed=step)
+        played(rollout, [GCD, GUESS, GCD], [step, step, step + 9], 2, seed=step)
     assert sorted(made) == [("Gcd-v0", 0)] * 4 + [("GuessNumber-v0", 0)] * 2
 
 
@@ -280,7 +322,7 @@ def odd(**faults):
 def test_a_broken_environment_is_left_out_and_made_anew(where):
     Odd.made = Odd.closed = 0
     rollout = roll(lambda prompt: "?", make_env=odd(**{where: RuntimeError("a cable is loose")}))
-    broken, whole = rollout.play([GCD, GCD], [3, 4], 1, seed=0)
+    broken, whole = played(rollout, [GCD, GCD], [3, 4], 1, seed=0)
     assert broken.reward != broken.reward
     assert broken.score != broken.score
     assert (broken.status, broken.finished) == ("verifier_error", False)
@@ -288,7 +330,7 @@ def test_a_broken_environment_is_left_out_and_made_anew(where):
     assert len(broken.segments) == (0 if where == "reset" else 2)
     assert (whole.reward, whole.status) == (0, "unparsable")
     assert (Odd.made, Odd.closed) == (2, 1)
-    assert rollout.play([GCD], [4], 1, seed=0)[0].status == "unparsable"
+    assert played(rollout, [GCD], [4], 1, seed=0)[0].status == "unparsable"
     rollout.close()
     assert (Odd.made, Odd.closed) == (3, 3)
 
@@ -297,17 +339,19 @@ def test_a_broken_environment_is_left_out_and_made_anew(where):
 @pytest.mark.parametrize("where", ["reset", "step"])
 def test_what_the_user_has_to_mend_is_raised(where, error):
     with pytest.raises(type(error), match=str(error)):
-        roll(lambda prompt: "?", make_env=odd(**{where: error})).play([GCD], [3], 2, seed=0)
+        played(roll(lambda prompt: "?", make_env=odd(**{where: error})), [GCD], [3], 2, seed=0)
 
 
 def test_an_unknown_task_is_raised():
     with pytest.raises(Exception, match="Gcdd-v0"):
-        roll(lambda prompt: "?").play([Proposal(task="Gcdd-v0")], [3], 1, seed=0)
+        played(roll(lambda prompt: "?"), [Proposal(task="Gcdd-v0")], [3], 1, seed=0)
 
 
 def test_a_verdict_that_is_not_scored_pays_nan():
     fault = Verdict.verifier_error("no sandbox")
-    episode = roll(lambda prompt: "?", make_env=odd(verdict=fault)).play([GCD], [5], 1, seed=0)[0]
+    episode = played(roll(lambda prompt: "?", make_env=odd(verdict=fault)), [GCD], [5], 1, seed=0)[
+        0
+    ]
     assert episode.reward != episode.reward
     assert episode.score != episode.score
     assert episode.status == "verifier_error"
@@ -316,9 +360,11 @@ def test_a_verdict_that_is_not_scored_pays_nan():
 
 def test_a_wrappers_reward_stands_beside_the_verdicts_score():
     graded = Verdict.graded(0.25, "half done", tests=3.0)
-    episode = roll(lambda prompt: "?", make_env=odd(verdict=graded)).play([GCD], [5], 1, seed=0)[0]
+    episode = played(roll(lambda prompt: "?", make_env=odd(verdict=graded)), [GCD], [5], 1, seed=0)[
+        0
+    ]
     assert (episode.reward, episode.score, episode.status) == (0.5, 0.25, "partial")
-    assert episode.info == {"tests": 3.0, "reward/shape": 0.5, "out_of_turns": 0.0}
+    assert episode.info == {"tests": 3.0, "reward/shape": 0.5, "over_turn": 0.0}
 
 
 class Away(Scripted):
@@ -337,7 +383,7 @@ class Away(Scripted):
 @pytest.mark.parametrize("error", [ConnectionError("refused"), SandboxError("lost")])
 def test_a_sampler_that_is_away_costs_the_episodes_that_ran(error):
     sampler = Away(lambda prompt: "?", error)
-    done, lost = roll(sampler).play([GCD, GUESS], [3, 8], 1, seed=0)
+    done, lost = played(roll(sampler), [GCD, GUESS], [3, 8], 1, seed=0)
     assert (done.status, done.reward) == ("unparsable", 0)
     assert lost.status == "verifier_error"
     assert lost.reward != lost.reward
@@ -348,7 +394,7 @@ def test_a_sampler_that_is_away_costs_the_episodes_that_ran(error):
 @pytest.mark.parametrize("error", [RuntimeError("CUDA out of memory"), ConfigError("too long")])
 def test_a_sampler_that_is_wrong_stops_the_training(error):
     with pytest.raises(type(error), match=str(error)):
-        roll(Away(lambda prompt: "?", error)).play([GUESS], [8], 1, seed=0)
+        played(roll(Away(lambda prompt: "?", error)), [GUESS], [8], 1, seed=0)
 
 
 def test_environments_run_beside_each_other():
@@ -360,7 +406,7 @@ def test_environments_run_beside_each_other():
             return super().step(action)
 
     maker = lambda task, difficulty: Meets(make(task, difficulty))  # noqa: E731
-    episodes = roll(lambda prompt: "?", make_env=maker, threads=4).play([GCD], [3], 4, seed=0)
+    episodes = played(roll(lambda prompt: "?", make_env=maker, threads=4), [GCD], [3], 4, seed=0)
     assert [episode.status for episode in episodes] == ["unparsable"] * 4
 
 
@@ -369,7 +415,7 @@ def test_an_action_without_an_end_token_is_closed_even_if_it_was_finished():
         def complete(self, request):
             return Completion((ord("?"),), (-1.0,), finished=True)
 
-    episode = roll(Bare(None)).play([GUESS], [8], 1, seed=0)[0]
+    episode = played(roll(Bare(None)), [GUESS], [8], 1, seed=0)[0]
     assert episode.finished
     assert episode.segments[2].tokens[0] == END
 
@@ -379,7 +425,7 @@ def test_an_empty_action_is_an_action():
         def complete(self, request):
             return Completion((), (), finished=True)
 
-    episode = roll(Silent(None)).play([GCD], [8], 1, seed=0)[0]
+    episode = played(roll(Silent(None)), [GCD], [8], 1, seed=0)[0]
     assert (episode.status, episode.n_trained, episode.texts[0]) == ("unparsable", 0, "")
 
 

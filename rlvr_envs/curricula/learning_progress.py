@@ -1,0 +1,101 @@
+"""Arms whose scores change most, up or down (absolute learning progress)."""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from rlvr_envs.curricula._seeded import (
+    Arm,
+    Seeded,
+    arms_of,
+    draw,
+    find,
+    need_between,
+    need_counts,
+    scaled,
+    shares_of,
+)
+from rlvr_envs.curricula.base import Problem, Proposal
+
+
+class LearningProgress(Seeded):
+    """Draws arms in proportion to how much their mean score has changed lately.
+
+    Absolute learning progress, as the teachers that "Meta Automatic Curriculum Learning" (arXiv
+    2011.08463) chooses between use it: Portelas et al., "Teacher algorithms for curriculum learning
+    of Deep RL in continuously parameterized environments", arXiv 1910.07224. There it is fitted
+    over continuous parameters by a mixture of Gaussians; here tasks and levels are arms. Of each
+    arm the last ``window`` groups count, and
+
+        progress = |mean score of the newer half - mean score of the older half|,
+        p = (1 - floor) * progress / sum of progress + floor * share,
+
+    with the shares alone while nothing has changed. An arm with fewer than two groups has no
+    progress. The window and the floor of 0.2 (the paper's share of random tasks) are settings.
+
+    Args:
+        arms: pairs of a task and a rung, or None for any rung.
+        window: how many groups an arm remembers, from 2.
+        floor: the share of draws that does not follow progress, so that nothing is lost of sight.
+        weights: the arms' shares, by which their chances are multiplied; None for equal ones.
+        seed: of the draws.
+
+    Raises:
+        ConfigError: an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        arms: Sequence[Arm],
+        *,
+        window: int = 16,
+        floor: float = 0.2,
+        weights: Sequence[float] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.arms = arms_of(arms)
+        need_counts(least=2, window=window)
+        need_between(0, 1, floor=floor)
+        self.floor = floor
+        self.shares = shares_of(weights, len(self.arms))
+        self._recent = [deque[float](maxlen=window) for _ in self.arms]
+        settings = {"arms": self.arms, "window": window, "floor": floor}
+        super().__init__(seed, settings | {"weights": self.shares})
+
+    def progress(self) -> list[float]:
+        """Return by how much each arm's mean score has changed."""
+        return [_change(list(recent)) for recent in self._recent]
+
+    def chances(self) -> list[float]:
+        """Return the probability of each arm."""
+        progress = scaled(self.progress(), self.shares)
+        if not any(progress):
+            return list(self.shares)
+        pairs = zip(progress, self.shares, strict=True)
+        return [(1 - self.floor) * each + self.floor * share for each, share in pairs]
+
+    def propose(self) -> Proposal:
+        """Return an arm drawn by the chances."""
+        task, difficulty = self.arms[draw(self._rng(), self.chances())]
+        return Proposal(task=task, difficulty=difficulty)
+
+    def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
+        self._recent[find(self.arms, arm)].append(sum(scores) / len(scores))
+
+    def _dump(self) -> Any:
+        return [list(recent) for recent in self._recent]
+
+    def _restore(self, learnt: Any) -> None:
+        if len(learnt) != len(self.arms):
+            raise ValueError(f"{len(learnt)} arms")
+        for recent, row in zip(self._recent, learnt, strict=True):
+            recent.clear()
+            recent.extend(float(each) for each in row)
+
+
+def _change(means: Sequence[float]) -> float:
+    half = len(means) // 2
+    if not half:
+        return 0.0
+    older, newer = means[:half], means[len(means) - half :]
+    return abs(sum(newer) - sum(older)) / half
