@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from rlvr_envs.agents.grpo.sampling.generate import check, cut, plain, sampling
-from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request
+from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Weights
 from rlvr_envs.agents.grpo.sampling.slot_cache import SlotCache
 from rlvr_envs.agents.grpo.sampling.slot_call import (
     SlotCall,
@@ -45,6 +45,8 @@ class SlotSampler:
         ConfigError: the model does not go with slots, or a number is out of range.
     """
 
+    concurrent = False  # the weights are the trainer's own
+
     def __init__(
         self,
         model: Any,
@@ -73,15 +75,17 @@ class SlotSampler:
         self._copied = self.options.copy and self.options.dtype not in (None, self._trained.dtype)
         self._copy: Any = None
         self._stale = True
+        self._version = 0
         self._state: SlotState | None = None
 
-    def update(self) -> None:
-        """Have a copy of the weights refreshed before it is used again.
+    def update(self, weights: Weights | None = None, version: int | None = None) -> None:
+        """Note the version of the model's weights, by default the next one.
 
-        Otherwise there is nothing to do: the weights are the trainer's own, and no call leaves
-        keys or values behind.
+        A copy of the weights is refreshed before it is used again. Otherwise there is nothing to
+        do: the weights are the trainer's own, and no call leaves keys or values behind.
         """
         self._stale = True
+        self._version = self._version + 1 if version is None else version
 
     def release(self) -> None:
         """Give the memory of buffers, graphs and a copy of the weights back until the next call."""
@@ -104,7 +108,7 @@ class SlotSampler:
             call = SlotCall(state, requests, self.options, self.stats)
             drawn = call.play()
         completions = [
-            cut(*lists, request.max_tokens, self._ends)
+            cut(*lists, request.max_tokens, self._ends, self._version)
             for lists, request in zip(drawn, requests, strict=True)
         ]
         self.stats.tokens = sum(len(completion.tokens) for completion in completions)
