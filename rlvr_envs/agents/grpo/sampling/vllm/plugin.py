@@ -1,0 +1,70 @@
+"""Runs inside vLLM: a backend of its weight transfer that reads the weights from a file.
+
+vLLM finds it by the entry point ``vllm.general_plugins`` of this package, which has to be installed
+beside it, and uses it at ``--weight-transfer-config '{"backend": "rlvr_file"}'``. It goes by vLLM
+0.32's `WeightTransferEngine`; nothing else imports this module.
+"""
+
+from dataclasses import dataclass
+
+from safetensors import safe_open
+from vllm.distributed.weight_transfer.base import (
+    WeightTransferEngine,
+    WeightTransferInitInfo,
+    WeightTransferUpdateInfo,
+)
+from vllm.model_executor.model_loader.reload import (
+    finalize_layerwise_reload,
+    initialize_layerwise_reload,
+)
+
+
+@dataclass
+class FileInit(WeightTransferInitInfo):  # type: ignore[misc]
+    """Nothing has to be agreed on beforehand."""
+
+
+@dataclass
+class FileUpdate(WeightTransferUpdateInfo):  # type: ignore[misc]
+    """Where the weights are.
+
+    Attributes:
+        path: of a safetensors file, on a disk that trainer and server share.
+    """
+
+    path: str
+
+
+class FileEngine(WeightTransferEngine[FileInit, FileUpdate]):  # type: ignore[misc]
+    """Takes all weights of the model from files."""
+
+    init_info_cls = FileInit
+    update_info_cls = FileUpdate
+
+    def init_transfer_engine(self, init_info: FileInit) -> None:
+        """Do nothing: there is no connection."""
+
+    def start_weight_update(self) -> None:
+        """Make the layers ready for values in the checkpoint's form."""
+        self._loaded: set[str] = set()
+        initialize_layerwise_reload(self.model)
+
+    def receive_weights(self, update_info: FileUpdate) -> None:
+        """Load the weights of a file."""
+        with safe_open(update_info.path, framework="pt", device="cpu") as file:
+            pairs = ((name, file.get_tensor(name)) for name in file.keys())  # noqa: SIM118
+            self._loaded |= self.model.load_weights(pairs)
+
+    def finish_weight_update(self) -> None:
+        """Bring the layers into the form that the engine computes with.
+
+        Raises:
+            ValueError: a weight of the model was in no file.
+        """
+        missing = {name for name, _ in self.model.named_parameters()} - self._loaded
+        finalize_layerwise_reload(self.model, self.model_config)
+        if missing:
+            raise ValueError(f"no file had the weights {sorted(missing)[:5]}")
+
+    def shutdown(self) -> None:
+        """Do nothing: there is no connection."""
