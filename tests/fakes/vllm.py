@@ -159,16 +159,17 @@ class FakeVllm:
         if "error" in self.faults:
             self.received = None
             raise Refused(500, "out of memory")
-        self.received |= self.checked(load_file(body["update_info"]["path"]))
+        self.received = self.checked(load_file(body["update_info"]["path"]))
+        missing = set(self.names()) - set(self.received)
+        if missing:
+            self.received = None
+            raise Refused(500, f"the file lacks the weights {sorted(missing)}")
         return {"message": "Weights updated"}
 
     def on_finish_weight_update(self, body):
         if self.received is None:
             raise Refused(500, "finish_weight_update called without start_weight_update.")
         received, self.received = self.received, None
-        missing = set(self.names()) - set(received)
-        if missing:
-            raise Refused(500, f"no file had the weights {sorted(missing)}")
         self.take(received, body.get("weight_version"))
         return {"message": "Weight update finished"}
 

@@ -46,25 +46,26 @@ class FileEngine(WeightTransferEngine[FileInit, FileUpdate]):  # type: ignore[mi
 
     def start_weight_update(self) -> None:
         """Make the layers ready for values in the checkpoint's form."""
-        self._loaded: set[str] = set()
         initialize_layerwise_reload(self.model)
 
     def receive_weights(self, update_info: FileUpdate) -> None:
-        """Load the weights of a file."""
-        with safe_open(update_info.path, framework="pt", device="cpu") as file:
-            pairs = ((name, file.get_tensor(name)) for name in file.keys())  # noqa: SIM118
-            self._loaded |= self.model.load_weights(pairs)
+        """Load the weights of a file, which has to hold all of them.
 
-    def finish_weight_update(self) -> None:
-        """Bring the layers into the form that the engine computes with.
+        What it raises ends the update, so that another can begin.
 
         Raises:
-            ValueError: a weight of the model was in no file.
+            ValueError: a weight of the model is not in the file.
         """
-        missing = {name for name, _ in self.model.named_parameters()} - self._loaded
-        finalize_layerwise_reload(self.model, self.model_config)
+        with safe_open(update_info.path, framework="pt", device="cpu") as file:
+            pairs = ((name, file.get_tensor(name)) for name in file.keys())  # noqa: SIM118
+            loaded = self.model.load_weights(pairs)
+        missing = {name for name, _ in self.model.named_parameters()} - loaded
         if missing:
-            raise ValueError(f"no file had the weights {sorted(missing)[:5]}")
+            raise ValueError(f"{update_info.path} lacks the weights {sorted(missing)[:5]}")
+
+    def finish_weight_update(self) -> None:
+        """Bring the layers into the form that the engine computes with."""
+        finalize_layerwise_reload(self.model, self.model_config)
 
     def shutdown(self) -> None:
         """Do nothing: there is no connection."""

@@ -149,7 +149,13 @@ class VllmSampler:
             transport.connect()
             self._connected = True
         client.post("/pause?mode=keep", again=True)
-        transport.send(weights(), label)
+        try:
+            transport.send(weights(), label)
+        except ServerError as error:
+            raise ServerError(
+                f"{error}. The server stays paused, since nobody knows which weights it has: give "
+                "it whole ones, by resuming the run, or start it again"
+            ) from error
         # Requests under way would hold on to what they have computed from the old weights.
         reset = client.post("/reset_prefix_cache?reset_running_requests=true", again=True)
         if not (reset or {}).get("success"):
