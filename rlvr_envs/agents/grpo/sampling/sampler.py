@@ -102,7 +102,7 @@ def version_of_each(versions: Versions, length: int) -> list[int]:
     starts = [start for start, _ in versions]
     if length and (not starts or starts[0] != 0 or starts != sorted(set(starts))):
         raise ValueError(f"(start, version) pairs begin at 0 and rise, got {versions}")
-    if starts and starts[-1] >= max(length, 1):
+    if starts and starts[-1] >= length:
         raise ValueError(f"a version starts at token {starts[-1]} of {length}")
     ends = [end for _, end in pairwise([*starts, length])]
     return [
