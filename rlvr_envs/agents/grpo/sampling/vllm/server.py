@@ -5,7 +5,6 @@ taken on trust: the server has to name the version that it was given, and each t
 to be one that this run gave it while the token was sampled.
 """
 
-import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,28 +12,11 @@ from typing import Any
 
 from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Versions, Weights
 from rlvr_envs.agents.grpo.sampling.vllm.client import START, ServerError, VllmClient
+from rlvr_envs.agents.grpo.sampling.vllm.requests import checked, ended_of, parameters_of
 from rlvr_envs.agents.grpo.sampling.vllm.transport import Transport
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.core.seeding import draw_seed, stream
 
 _GENERATE = "/inference/v1/generate"
-
-# Sampling from the model's distribution as it is, whatever the model's own settings say.
-_NEUTRAL: dict[str, Any] = {
-    "n": 1,
-    "top_p": 1.0,
-    "top_k": 0,
-    "min_p": 0.0,
-    "repetition_penalty": 1.0,
-    "presence_penalty": 0.0,
-    "frequency_penalty": 0.0,
-    "ignore_eos": True,  # only the end tokens that are asked for end a completion
-    "logprobs": 0,  # of the sampled token alone
-    "detokenize": False,
-}
-
-# vLLM raises lower temperatures to it, or takes them for 0.
-_LEAST_TEMPERATURE = 0.01
 
 
 class VllmSampler:
@@ -190,19 +172,17 @@ class VllmSampler:
                 "the server has not been given this run's weights: call `update` before the first "
                 "`generate`, also where a run is resumed"
             )
-        if temperature != 0 and not _LEAST_TEMPERATURE <= temperature < math.inf:
-            raise ConfigError(
-                f"vLLM samples at temperature 0 or from {_LEAST_TEMPERATURE} on, got {temperature}"
-            )
-        for request in requests:
-            if not request.prompt or request.max_tokens < 1:
-                raise ConfigError("a prompt has at least one token, and max_tokens is at least 1")
+        checked(requests, temperature)
 
         def complete(numbered: tuple[int, Request]) -> Completion:
             number, request = numbered
-            own = draw_seed(stream("server sampler", seed, number)) % 2**31
             oldest = self._version
-            reply = self._client.post(_GENERATE, self._body(request, temperature, own), again=True)
+            body = {
+                "token_ids": request.prompt,
+                "stream": False,
+                "sampling_params": parameters_of(number, request, self._ends, temperature, seed),
+            }
+            reply = self._client.post(_GENERATE, body, again=True)
             return self._read(reply, request, oldest or 0)
 
         with ThreadPoolExecutor(self._client.connections) as pool:
@@ -212,19 +192,6 @@ class VllmSampler:
             finally:
                 for future in futures:  # those that have not begun, if one has failed
                     future.cancel()
-
-    def _body(self, request: Request, temperature: float, seed: int) -> dict[str, Any]:
-        return {
-            "token_ids": list(request.prompt),
-            "stream": False,
-            "sampling_params": {
-                **_NEUTRAL,
-                "max_tokens": request.max_tokens,
-                "temperature": temperature,
-                "seed": seed,
-                "stop_token_ids": sorted(self._ends),
-            },
-        }
 
     def _read(self, reply: Any, request: Request, oldest: int) -> Completion:
         try:
@@ -240,26 +207,9 @@ class VllmSampler:
             raise ServerError(
                 f"the server's answer is no completion as vLLM's: {str(reply)[:200]!r}"
             ) from error
-        if len(logps) != len(tokens) or not all(map(_is_logp, logps)):
-            raise ServerError(
-                f"the server returned {len(tokens)} tokens, but not a log-probability of each: "
-                f"{logps[:4]}"
-            )
+        ended = ended_of(tokens, logps, request, self._ends, choice.get("finish_reason"))
         versions = self._versions(spans, len(tokens), oldest)
-        ended = self._ended(tokens, choice.get("finish_reason"), request.max_tokens)
         return Completion(tuple(tokens), tuple(logps), ended, versions)
-
-    def _ended(self, tokens: list[int], reason: object, limit: int) -> bool:
-        ended = bool(tokens) and tokens[-1] in self._ends
-        if not ended and len(tokens) != limit:
-            raise ServerError(
-                f"a completion of {len(tokens)} tokens, of {limit} at most, ended for the reason "
-                f"{reason!r} without an end token {sorted(self._ends)}: is the server's context "
-                "shorter, or was the request aborted?"
-            )
-        if len(tokens) > limit or any(token in self._ends for token in tokens[:-1]):
-            raise ServerError("the server goes on after an end token or the limit of tokens")
-        return ended
 
     def _versions(
         self, spans: Sequence[tuple[int, int, str]], length: int, oldest: int
@@ -287,8 +237,3 @@ class VllmSampler:
 
     def _label(self, version: int) -> str:
         return f"{self._run}.{version}"
-
-
-def _is_logp(number: float) -> bool:
-    # vLLM says -9999 where it has none.
-    return -9000 < number <= 1e-3
