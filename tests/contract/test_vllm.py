@@ -2,7 +2,7 @@
 
 For a real one, write the model that it has to serve, start it, and name both:
 
-    PYTHONPATH=tests python tests/contract/test_vllm.py MODEL
+    PYTHONPATH=tests python tests/contract/vllm_models.py MODEL
     VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out --skip-tokenizer-init \
         --logprobs-mode processed_logprobs --dtype float32 --max-model-len 512 \
         --weight-transfer-config '{"backend": "rlvr_file"}'
@@ -12,17 +12,15 @@ This package has to be installed beside vLLM, and tests and server have to share
 """
 
 import os
-import sys
 
 import pytest
 
 torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 pytest.importorskip("httpx")
 
 from contract.vllm_gates import (  # noqa: E402
     CONTEXT,
-    END,
     REQUESTS,
     change,
     gate,
@@ -30,6 +28,7 @@ from contract.vllm_gates import (  # noqa: E402
     sampling,
     training,
 )
+from contract.vllm_models import make  # noqa: E402
 from fakes.vllm import serving  # noqa: E402
 
 from rlvr_envs.agents.grpo.sampling.sampler import Request  # noqa: E402
@@ -38,23 +37,6 @@ from rlvr_envs.agents.grpo.sampling.weights import weights_of  # noqa: E402
 
 URL = os.environ.get("RLVR_VLLM_URL", "")
 KINDS = pytest.mark.parametrize("kind", ["file", "reload"])
-
-
-def make():
-    torch.manual_seed(0)
-    config = transformers.LlamaConfig(
-        vocab_size=64,
-        hidden_size=64,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=32,  # the least that vLLM's attention takes
-        max_position_embeddings=CONTEXT,
-        initializer_range=0.1,
-        eos_token_id=END,
-    )
-    return transformers.LlamaForCausalLM(config).eval()
 
 
 @pytest.fixture
@@ -159,7 +141,3 @@ def test_a_sampler_notices_that_another_run_has_changed_the_weights(model, url, 
             other.update(lambda: weights_of(model), 5)
         with pytest.raises(ServerError, match="another run"):
             mine.generate(REQUESTS)
-
-
-if __name__ == "__main__":
-    make().save_pretrained(sys.argv[1])
