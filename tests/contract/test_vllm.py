@@ -8,6 +8,7 @@ For a real one, write the model that it has to serve, start it, and name both:
         --weight-transfer-config '{"backend": "rlvr_file"}'
     RLVR_VLLM_URL=http://localhost:8000 pytest tests/contract/test_vllm.py
 
+With RLVR_VLLM_TIED=1 all of this is about a model whose head is tied to its embeddings.
 This package has to be installed beside vLLM, and tests and server have to share a disk.
 """
 
@@ -28,7 +29,7 @@ from contract.vllm_gates import (  # noqa: E402
     sampling,
     training,
 )
-from contract.vllm_models import make  # noqa: E402
+from contract.vllm_models import TIED, make  # noqa: E402
 from fakes.vllm import serving  # noqa: E402
 
 from rlvr_envs.agents.grpo.sampling.sampler import Request  # noqa: E402
@@ -36,7 +37,8 @@ from rlvr_envs.agents.grpo.sampling.vllm.client import ServerError  # noqa: E402
 from rlvr_envs.agents.grpo.sampling.weights import weights_of  # noqa: E402
 
 URL = os.environ.get("RLVR_VLLM_URL", "")
-KINDS = pytest.mark.parametrize("kind", ["file", "reload"])
+# vLLM on a CPU does not reload a tied head, and the transport says so.
+KINDS = pytest.mark.parametrize("kind", ["file"] if TIED else ["file", "reload"])
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def test_tokens_of_requests_under_way_bear_the_version_that_sampled_them(
 
 
 def test_seeds_repeat_and_differ(model, url, tmp_path):
-    with sampling(url, tmp_path, "reload") as sampler:
+    with sampling(url, tmp_path, "file") as sampler:
         sampler.update(lambda: weights_of(model), 0)
         requests = [Request((7, 8), 12)] * 4
         first, again, other = (sampler.generate(requests, seed=seed) for seed in (3, 3, 4))
@@ -101,8 +103,8 @@ def without(pairs, name):
         lambda pairs: [*pairs, ("model.layers.7.mlp.up_proj.weight", torch.zeros(64, 64))],
         pytest.param(
             lambda pairs: [
-                *without(pairs, "lm_head.weight"),
-                ("lm_head.weight", torch.zeros(64, 32)),
+                *without(pairs, "model.norm.weight"),
+                ("model.norm.weight", torch.zeros(32)),
             ],
             marks=pytest.mark.skipif(
                 bool(URL), reason="vLLM 0.32 refuses it too, but has to be started again then"
@@ -135,9 +137,9 @@ def test_steps_out_of_order_are_refused(url, tmp_path):
 
 
 def test_a_sampler_notices_that_another_run_has_changed_the_weights(model, url, tmp_path):
-    with sampling(url, tmp_path / "a", "reload") as mine:
+    with sampling(url, tmp_path / "a", "file") as mine:
         mine.update(lambda: weights_of(model), 5)
-        with sampling(url, tmp_path / "b", "reload") as other:
+        with sampling(url, tmp_path / "b", "file") as other:
             other.update(lambda: weights_of(model), 5)
         with pytest.raises(ServerError, match="another run"):
             mine.generate(REQUESTS)

@@ -1,13 +1,16 @@
 """The model that a vLLM server has to serve in the contract; as a program, writes it to a folder."""
 
+import os
 import sys
 
 import torch
 import transformers
 from contract.vllm_gates import CONTEXT, END
 
+TIED = bool(os.environ.get("RLVR_VLLM_TIED"))  # the head to the embeddings
 
-def make():
+
+def make(*, tied=TIED):
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
         vocab_size=64,
@@ -20,6 +23,7 @@ def make():
         max_position_embeddings=CONTEXT,
         initializer_range=0.1,
         eos_token_id=END,
+        tie_word_embeddings=tied,
     )
     return transformers.LlamaForCausalLM(config).eval()
 

@@ -117,7 +117,13 @@ class FakeVllm:
     def on_server_info(self, _, config_format="text"):
         transfer = {"backend": self.backend} if self.backend else None
         model = {"logprobs_mode": self.mode, "max_model_len": self.length}
-        return {"vllm_config": {"model_config": model, "weight_transfer_config": transfer}}
+        device = {"device": "cpu"}
+        config = {
+            "model_config": model,
+            "weight_transfer_config": transfer,
+            "device_config": device,
+        }
+        return {"vllm_config": config}
 
     def on_weight_info(self, _):
         return {"weight_version": self.version}

@@ -21,8 +21,7 @@ from rlvr_envs.agents.grpo.sampling.weights import weights_of  # noqa: E402
 from rlvr_envs.core.errors import ConfigError, DependencyError  # noqa: E402
 
 
-@pytest.fixture
-def model():
+def make(*, tied=False):
     torch.set_num_threads(1)
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
@@ -34,9 +33,14 @@ def model():
         num_key_value_heads=1,
         max_position_embeddings=CONTEXT,
         initializer_range=0.2,
-        tie_word_embeddings=True,
+        tie_word_embeddings=tied,
     )
     return transformers.LlamaForCausalLM(config).eval()
+
+
+@pytest.fixture
+def model():
+    return make()
 
 
 @pytest.fixture
@@ -126,12 +130,17 @@ def test_a_worker_that_does_not_send_samples_from_what_another_has_sent(fake, mo
             second.generate([Request((4,), 3)])
 
 
-def test_tied_weights_go_once_and_in_the_precision_that_is_asked_for(model):
+def test_tied_weights_go_once_and_in_the_precision_that_is_asked_for(tmp_path):
+    model = make(tied=True)
     names = [name for name, _ in weights_of(model)]
     assert "lm_head.weight" not in names
     assert "model.embed_tokens.weight" in names
     assert len(names) == len(set(names)) == len(list(model.parameters()))
     assert {value.dtype for _, value in weights_of(model, torch.bfloat16)} == {torch.bfloat16}
+    with serving(model) as fake:
+        training(model, fake.url, tmp_path, "file")
+        with pytest.raises(ConfigError, match="tied to the embeddings"):
+            training(model, fake.url, tmp_path, "reload")
 
 
 # What a server was not started with.

@@ -82,7 +82,8 @@ class FileTransport:
 class ReloadTransport:
     """Weights as a file on a shared disk, which an unmodified vLLM reloads.
 
-    vLLM only logs a warning if a weight is missing from the file.
+    vLLM only logs a warning if a weight is missing from the file. On a CPU, vLLM 0.32 reloads but a
+    part of a model whose head is tied to its embeddings, so such a model is refused there.
 
     Args:
         client: of the server.
@@ -93,13 +94,26 @@ class ReloadTransport:
 
     def __init__(self, client: VllmClient, folder: str | Path) -> None:
         self._client, self._folder = client, Path(folder).absolute()
+        self._on_cpu = False
 
     def connect(self) -> None:
-        """Do nothing: the server needs nothing."""
+        """Ask where the server computes."""
+        info = self._client.get("/server_info?config_format=json")["vllm_config"]
+        self._on_cpu = (info.get("device_config") or {}).get("device") == "cpu"
 
     def send(self, tensors: Iterable[tuple[str, Tensor]], version: str) -> None:
-        """Write the file and have the server load it (`Transport.send`)."""
-        path = write(self._folder, tensors)
+        """Write the file and have the server load it (`Transport.send`).
+
+        Raises:
+            ConfigError: the server is on a CPU, and the model's head is tied to its embeddings.
+        """
+        whole = dict(tensors)
+        if self._on_cpu and not any(name.endswith("lm_head.weight") for name in whole):
+            raise ConfigError(
+                "vLLM on a CPU does not reload a head that is tied to the embeddings, and would "
+                'sample from the old one: choose the transport "file"'
+            )
+        path = write(self._folder, whole.items())
         how = {"weights_path": str(path.parent)}
         self._client.post("/collective_rpc", {"method": "reload_weights", "kwargs": how})
         self._client.post("/update_weight_version", {"new_version": version})
