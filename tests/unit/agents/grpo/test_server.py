@@ -99,6 +99,14 @@ def test_nothing_is_sampled_before_the_run_s_weights_are_on_the_server(fake, mod
         gate(model, sampler, 7)
 
 
+def test_a_prefix_cache_that_cannot_be_emptied_ends_the_update(fake, model, tmp_path):
+    fake.on_reset_prefix_cache = lambda *_, **__: {"success": False}
+    with sampling(fake.url, tmp_path, "file") as sampler:
+        with pytest.raises(ServerError, match="kept its prefix cache"):
+            sampler.update(lambda: weights_of(model), 0)
+        assert fake.paused
+
+
 def test_a_server_that_stays_paused_answers_after_the_next_update(fake, model, tmp_path):
     fake.faults.add("error")
     with sampling(fake.url, tmp_path, "file") as sampler:

@@ -14,6 +14,7 @@ from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Weights
 from rlvr_envs.agents.grpo.sampling.vllm.client import ServerError
 from rlvr_envs.agents.grpo.sampling.vllm.requests import checked, ended_of, parameters_of
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import pip_install
 
 
 class VllmColocateSampler:
@@ -58,7 +59,7 @@ class VllmColocateSampler:
             import vllm
         except ImportError as error:
             raise DependencyError(
-                "sampling with vLLM in the trainer's process needs vllm: pip install vllm"
+                f"sampling with vLLM in the trainer's process needs vllm: {pip_install('vllm')}"
             ) from error
         self._ends = frozenset(end_tokens)
         self._params = vllm.SamplingParams

@@ -13,11 +13,10 @@ from torch import Tensor
 
 from rlvr_envs.agents.grpo.sampling.vllm.client import VllmClient
 from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import pip_install
 
 # The name of our backend within vLLM: see `plugin`.
 FILE_BACKEND = "rlvr_file"
-
-_INSTALL = "install vLLM beside the trainer: pip install vllm"
 
 
 class Transport(Protocol):
@@ -144,7 +143,9 @@ class DeviceTransport:
         try:
             from vllm.distributed.weight_transfer.clients import HTTPVLLMWeightSyncClient
         except ImportError as error:
-            raise DependencyError(f"the transport {backend!r} needs vllm: {_INSTALL}") from error
+            raise DependencyError(
+                f"the transport {backend!r} needs vLLM beside the trainer: {pip_install('vllm')}"
+            ) from error
         if backend not in ("nccl", "ipc"):
             raise ConfigError(f"a transport between GPUs is 'nccl' or 'ipc', got {backend!r}")
 
