@@ -13,6 +13,8 @@ This package has to be installed beside vLLM, and tests and server have to share
 """
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,6 +37,7 @@ from fakes.vllm import serving  # noqa: E402
 from rlvr_envs.agents.grpo.sampling.sampler import Request  # noqa: E402
 from rlvr_envs.agents.grpo.sampling.vllm.client import ServerError  # noqa: E402
 from rlvr_envs.agents.grpo.sampling.weights import weights_of  # noqa: E402
+from rlvr_envs.core.errors import ConfigError  # noqa: E402
 
 URL = os.environ.get("RLVR_VLLM_URL", "")
 # vLLM on a CPU does not reload a tied head, and the transport says so.
@@ -124,6 +127,26 @@ def test_weights_that_do_not_fit_are_refused_and_others_are_taken_after_that(
     with sampling(url, tmp_path, "file") as sampler:
         sampler.update(lambda: weights_of(model), 2)
         gate(model, sampler, 2)
+
+
+def test_requests_under_way_end_when_an_update_fails(model, url, tmp_path):
+    with sampling(url, tmp_path, "file") as sampler:
+        sampler._ends = frozenset()
+        sampler.update(lambda: weights_of(model), 0)
+        for _ in range(8):  # until the server was not done before the update came
+            with ThreadPoolExecutor(1) as pool:
+                future = pool.submit(sampler.generate, [Request((7, n), 450) for n in range(8)])
+                time.sleep(0.05)
+                with pytest.raises(ServerError, match="stays paused"):
+                    sampler.update(lambda: without(list(weights_of(model)), "model.norm.weight"), 1)
+                error = future.exception(timeout=20)
+            with pytest.raises(ConfigError, match="has not been given"):
+                sampler.generate(REQUESTS)
+            sampler.update(lambda: weights_of(model), 2)
+            if error is not None:
+                break
+        assert isinstance(error, ServerError)
+        assert "450 at most" in str(error)
 
 
 def test_steps_out_of_order_are_refused(url, tmp_path):

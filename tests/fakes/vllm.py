@@ -62,6 +62,7 @@ class FakeVllm:
         self.version, self.paused, self.connected = "default", False, False
         self.received = None  # the weights of an update under way
         self.late = None  # an update that takes effect later
+        self.aborts = 0  # how often requests under way were ended
         self.prefixes, self.epoch = {}, 0  # computed prompts; how often all was forgotten
         self.change = threading.Condition()
         fake = self
@@ -142,6 +143,12 @@ class FakeVllm:
             self.paused = False
             self.change.notify_all()
         return {"status": "resumed"}
+
+    def on_abort_requests(self, _):
+        with self.change:
+            self.aborts += 1
+            self.change.notify_all()
+        return {"status": "aborted"}
 
     def on_init_weight_transfer_engine(self, body):
         if self.backend is None:
@@ -243,6 +250,8 @@ class FakeVllm:
             raise Refused(400, f"the context has {self.length} tokens")
         tokens, logps, starts = self.continued(body["token_ids"], told)
         ends = [start for _, start in starts[1:]] + [len(tokens)]
+        stopped = bool(tokens) and tokens[-1] in told["stop_token_ids"]
+        limited = len(tokens) == told["max_tokens"]
         choice = {
             "index": 0,
             "token_ids": tokens,
@@ -252,7 +261,7 @@ class FakeVllm:
                     for token, logp in zip(tokens, logps, strict=True)
                 ]
             },
-            "finish_reason": "stop" if tokens[-1] in told["stop_token_ids"] else "length",
+            "finish_reason": "stop" if stopped else "length" if limited else "abort",
             "weight_versions": [
                 {"version": version, "start": start, "end": end}
                 for (version, start), end in zip(starts, ends, strict=True)
@@ -267,10 +276,12 @@ class FakeVllm:
     def continued(self, prompt, told):
         generator = torch.Generator().manual_seed(told["seed"])
         tokens, logps, starts = [], [], []
-        past, epoch = None, None
+        past, epoch, aborts = None, None, self.aborts
         while len(tokens) < told["max_tokens"]:
             with self.change:
-                self.change.wait_for(lambda: not self.paused)
+                self.change.wait_for(lambda: not self.paused or self.aborts > aborts)
+                if self.aborts > aborts:
+                    break
                 if epoch != self.epoch:
                     past, epoch = self.computed((*prompt, *tokens)[:-1]), self.epoch
                 token, logp = self.step((*prompt, *tokens)[-1], past, told, generator)

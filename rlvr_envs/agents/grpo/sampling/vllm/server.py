@@ -8,13 +8,14 @@ to be one that this run gave it while the token was sampled.
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Versions, Weights
 from rlvr_envs.agents.grpo.sampling.vllm.client import START, ServerError, VllmClient
 from rlvr_envs.agents.grpo.sampling.vllm.requests import checked, ended_of, parameters_of
 from rlvr_envs.agents.grpo.sampling.vllm.transport import Transport
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
 
 _GENERATE = "/inference/v1/generate"
 
@@ -126,18 +127,31 @@ class VllmSampler:
         self._version = version
 
     def _send(self, transport: Transport, weights: Weights, version: int) -> None:
-        client, label = self._client, self._label(version)
+        client = self._client
         if not self._connected:
             transport.connect()
             self._connected = True
         client.post("/pause?mode=keep", again=True)
         try:
-            transport.send(weights(), label)
-        except ServerError as error:
+            self._replace(transport, weights, version)
+        except RlvrEnvsError as error:
+            self._version = None  # so that nothing is asked for before an update has gone well
+            with suppress(RlvrEnvsError):  # requests under way would wait for ever
+                client.post("/abort_requests")
+            if not isinstance(error, ServerError):
+                raise
             raise ServerError(
                 f"{error}. The server stays paused, since nobody knows which weights it has: give "
                 "it whole ones, by resuming the run, or start it again"
             ) from error
+        # From here on its tokens may be of this version.
+        self._version = version
+        client.post("/resume", again=True)
+
+    def _replace(self, transport: Transport, weights: Weights, version: int) -> None:
+        """Replace the weights of the paused server, and what it has computed from them."""
+        client, label = self._client, self._label(version)
+        transport.send(weights(), label)
         # Requests under way would hold on to what they have computed from the old weights.
         reset = client.post("/reset_prefix_cache?reset_running_requests=true", again=True)
         if not (reset or {}).get("success"):
@@ -151,9 +165,6 @@ class VllmSampler:
                 f"the server at {client.url} was given version {version} ({label}), but says that "
                 f"it has {found!r}: it lost the update, or another run gives it weights too"
             )
-        # From here on its tokens may be of this version.
-        self._version = version
-        client.post("/resume", again=True)
 
     def generate(
         self, requests: Sequence[Request], *, temperature: float = 1.0, seed: int = 0
