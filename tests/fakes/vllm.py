@@ -132,10 +132,12 @@ class FakeVllm:
     # Updates.
 
     def on_pause(self, _, mode="abort"):
-        if mode != "keep":
+        if mode not in ("keep", "abort"):
             raise Refused(400, f"mode {mode} is not of this fake")
         with self.change:
             self.paused = True
+            self.aborts += mode == "abort"
+            self.change.notify_all()
         return {"status": "paused"}
 
     def on_resume(self, _):
@@ -143,12 +145,6 @@ class FakeVllm:
             self.paused = False
             self.change.notify_all()
         return {"status": "resumed"}
-
-    def on_abort_requests(self, _):
-        with self.change:
-            self.aborts += 1
-            self.change.notify_all()
-        return {"status": "aborted"}
 
     def on_init_weight_transfer_engine(self, body):
         if self.backend is None:

@@ -137,7 +137,7 @@ class VllmSampler:
         except RlvrEnvsError as error:
             self._version = None  # so that nothing is asked for before an update has gone well
             with suppress(RlvrEnvsError):  # requests under way would wait for ever
-                client.post("/abort_requests")
+                client.post("/pause?mode=abort")
             if not isinstance(error, ServerError):
                 raise
             raise ServerError(
