@@ -112,7 +112,7 @@ class Steps:
         def make_env(task: str | None, difficulty: int | None) -> gymnasium.Env[str, str]:
             return Coin(texts)
 
-        sampler = make_sampler(config, parts.model, chat, parts.bf16)
+        sampler = make_sampler(config, parts, chat)
         self.run = Run(
             config=config,
             folder=Path(self._folder.name),

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from rlvr_envs.agents.grpo.episode import Episode
+from rlvr_envs.agents.grpo.sampling.sampler import version_of_each
 from rlvr_envs.core.errors import ConfigError
 
 
@@ -25,8 +26,8 @@ class Batch:
         sampled: (B, T) float32, ``sampled[b, t]`` is the log-probability with which ``ids[b, t]``
             was sampled, in nats; 0 outside the mask.
         turns: (B, T) int64, the number of the action from 0; -1 outside the mask.
-        versions: (B, T) int64, how many updates had been made when the token was sampled; 0 outside
-            the mask.
+        versions: (B, T) int64, which version of the weights sampled the token; -1 where that is not
+            known, and outside the mask.
         observed: (B, T) bool, true at what was said after the first action.
         episodes: B of them.
     """
@@ -41,8 +42,8 @@ class Batch:
     episodes: list[Episode]
 
     def lag(self, version: int) -> Tensor:
-        """Return (B, T), how many updates ago a token was sampled; 0 outside the mask."""
-        return (version - self.versions).clamp(min=0).masked_fill(~self.mask, 0)
+        """Return (B, T), how many updates ago a token was sampled; 0 where that is not known."""
+        return (version - self.versions).clamp(min=0).masked_fill(self.versions < 0, 0)
 
 
 def batch(episodes: Sequence[Episode], pad_token: int, device: str | torch.device = "cpu") -> Batch:
@@ -60,7 +61,7 @@ def batch(episodes: Sequence[Episode], pad_token: int, device: str | torch.devic
     mask = torch.zeros(shape, dtype=torch.bool)
     sampled = torch.zeros(shape)
     turns = torch.full(shape, -1)
-    versions = torch.zeros(shape, dtype=torch.long)
+    versions = torch.full(shape, -1)
     observed = torch.zeros(shape, dtype=torch.bool)
     for row, episode in enumerate(episodes):
         begin = turn = 0
@@ -77,7 +78,9 @@ def batch(episodes: Sequence[Episode], pad_token: int, device: str | torch.devic
                 mask[row, begin:end] = True
                 sampled[row, begin:end] = torch.tensor(segment.logps)
                 turns[row, begin:end] = turn
-                versions[row, begin:end] = segment.version
+                if segment.versions:
+                    known = version_of_each(segment.versions, len(segment.tokens))
+                    versions[row, begin:end] = torch.tensor(known)
                 turn += 1
             elif turn:
                 observed[row, begin:end] = True

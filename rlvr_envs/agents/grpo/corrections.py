@@ -54,6 +54,21 @@ def leave_out(
     return weights.masked_fill((weights < least) | (weights > most), 0.0)
 
 
+@correction
+def drop_stale(  # noqa: PLR0913 - three inputs, and settings
+    old: Tensor,
+    sampled: Tensor,
+    mask: Tensor,
+    lag: Tensor,
+    *,
+    oldest: int = 4,
+    most: float = 2.0,
+    level: Level = "token",
+) -> Tensor:
+    """Return `truncate`, and 0 for tokens that were sampled more than ``oldest`` updates ago."""
+    return truncate(old, sampled, mask, most=most, level=level).masked_fill(lag > oldest, 0.0)
+
+
 def _weights(old: Tensor, sampled: Tensor, mask: Tensor, level: Level, most: float) -> Tensor:
     if most < 1:
         raise ConfigError(f"most is from 1, got {most!r}")

@@ -18,12 +18,13 @@ class Segment:
         tokens: their ids; an action's end-of-sequence token is among them where it was sampled.
         logps: of an action, each token's log-probability under the distribution that it was
             sampled from, in nats; None for an observation, which is never trained on.
-        version: of an action, how many updates had been made to the weights that sampled it.
+        versions: of an action, which version of the weights sampled its tokens, as (start, version)
+            pairs; empty where nobody knows.
     """
 
     tokens: tuple[int, ...]
     logps: tuple[float, ...] | None = None
-    version: int = 0
+    versions: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,10 +103,12 @@ class Group:
     Attributes:
         proposal: what was posed.
         episodes: at least one.
+        step: of the run, for which it was played.
     """
 
     proposal: Proposal
     episodes: list[Episode]
+    step: int = 0
 
     @property
     def posed(self) -> Episode:
@@ -132,6 +135,12 @@ class Group:
     def rewards(self) -> list[float]:
         """What the environment paid, without episodes that were not scored."""
         return [each.reward for each in self.episodes if not math.isnan(each.reward)]
+
+    @property
+    def version(self) -> int | None:
+        """The oldest version of the weights that any of its tokens was sampled from, if known."""
+        actions = [action for episode in self.episodes for action in episode.actions]
+        return min((version for each in actions for _, version in each.versions), default=None)
 
     @property
     def informative(self) -> bool:

@@ -7,7 +7,8 @@ where an aggregation gives the weights of all episodes of the optimiser step. Ep
 given instead of sampled are imitated, by -logp, unless the loss takes ``demonstrated``.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from rlvr_envs.agents.grpo import losses as formulas
 from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.episode import Episode
 from rlvr_envs.agents.grpo.plugins import Choice
 from rlvr_envs.core.errors import ConfigError
 
@@ -168,3 +170,44 @@ def _losses(choice: Choice, inputs: LossInputs) -> tuple[Tensor, Mapping[str, Te
     if not losses.detach()[inputs.mask].isfinite().all():
         raise ConfigError(f"{told} {shape}; some are NaN or infinite")
     return losses, measured
+
+
+def weights_of(
+    config: Config, episodes: Sequence[Episode], part: Sequence[int], advantages: Tensor
+) -> Tensor:
+    """Return the weights (B,) of a step's episodes in the loss, 0 outside of ``part``."""
+    weights = torch.zeros(len(episodes), dtype=torch.float64)
+    if part:
+        known = {
+            "lengths": torch.tensor([episodes[i].n_trained for i in part]).double(),
+            "groups": torch.tensor([episodes[i].group for i in part]),
+            "advantages": advantages[list(part), 0],
+            "longest": config.sampling.max_tokens,
+        }
+        own = torch.tensor([episodes[i].weight for i in part]).double()
+        weights[list(part)] = config.aggregation(known) * own
+    return weights
+
+
+def by_token(config: Config, values: Tensor, turns: Tensor) -> Tensor:
+    """Return (B, K) as it is for K = 1, else each token's value or its turn's, (B, T)."""
+    if values.shape[1] == 1:
+        return values
+    if config.estimator.plugin.traits.get("level") == "token":
+        return values[:, : turns.shape[1]]
+    return values.gather(1, turns.clamp(min=0)).masked_fill(turns < 0, 0.0)
+
+
+def averages(everyone: Sequence[tuple[dict[str, float], dict[str, float]]]) -> dict[str, float]:
+    """Return the means over all workers' tokens, and the greatest values."""
+    tokens = sum(sums.get("tokens", 0.0) for sums, _ in everyone)
+    names = sorted({name for sums, _ in everyone for name in sums} - {"tokens"})
+    numbers = {"tokens": tokens}
+    for name in names:
+        numbers[f"{name}/mean" if name in ("ratio", "mismatch") else name] = (
+            sum(sums.get(name, 0.0) for sums, _ in everyone) / tokens if tokens else math.nan
+        )
+    for name in ("ratio", "mismatch"):
+        found = [peaks[name] for _, peaks in everyone if name in peaks]
+        numbers[f"{name}/max"] = max(found, default=math.nan)
+    return numbers

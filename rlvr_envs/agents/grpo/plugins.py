@@ -237,7 +237,7 @@ curriculum = Registry(
         *("inner", "draw"),
     ),
 )
-sampler = Registry("sampler", ("model", "chat", "context", "dtype", "weights"))
+sampler = Registry("sampler", ("model", "chat", "context", "dtype", "folder", "workers"))
 callback = Registry("callback", ())
 
 REGISTRIES = (estimator, loss, aggregation, correction, source, curriculum, sampler, callback)

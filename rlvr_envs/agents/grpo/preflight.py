@@ -4,6 +4,7 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+from rlvr_envs.agents.grpo import plugins
 from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import CONFIG
 from rlvr_envs.agents.grpo.credit import MOVING
@@ -73,6 +74,7 @@ def check(config: Config) -> None:
     make_curriculum(config, problems)
     make_source(data.source, problems, config.seed)
     _check_model(config)
+    _check_sampler(config)
     _check_chat(config, problems)
 
 
@@ -228,6 +230,14 @@ def _check_model(config: Config) -> None:
             f"training {chosen.model} takes {n_weights * each / 2**30:.1f} GiB and more, "
             f"{free / 2**30:.1f} GiB are free on the GPU: take lora_rank or a smaller model"
         )
+
+
+def _check_sampler(config: Config) -> None:
+    """Find out whether the engine is there, where it can be asked beforehand."""
+    if config.sampling.sampler != "auto":
+        choice = plugins.sampler.choose(config.sampling.sampler)
+        if check := choice.plugin.traits.get("check"):
+            check(choice.settings, config.sampling.context)
 
 
 def _check_chat(config: Config, problems: Problems) -> None:

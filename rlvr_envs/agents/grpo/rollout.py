@@ -239,7 +239,7 @@ class _Player:
         """Add an action."""
         tokens = completion.tokens
         self.tokens += tokens
-        self.episode.segments.append(Segment(tokens, completion.logps))
+        self.episode.segments.append(Segment(tokens, completion.logps, completion.versions))
         self.episode.texts.append(chat.text(tokens))
         self.episode.agents.append(self.agent)
         self.finished = completion.finished

@@ -14,13 +14,16 @@ from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import check_same, write_config
 from rlvr_envs.agents.grpo.curriculum import make_curriculum
+from rlvr_envs.agents.grpo.episode import Group
 from rlvr_envs.agents.grpo.learner import Learner, make_optimizer
 from rlvr_envs.agents.grpo.model import checkpoint, policy
 from rlvr_envs.agents.grpo.model.distributed import Workers
 from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv
 from rlvr_envs.agents.grpo.problems import Cell, Problems
 from rlvr_envs.agents.grpo.rollout import Rollout
+from rlvr_envs.agents.grpo.sampling.asynchronous import Ahead
 from rlvr_envs.agents.grpo.sampling.sampler import Sampler
+from rlvr_envs.agents.grpo.sampling.weights import weights_of
 from rlvr_envs.agents.grpo.sources import Source, make_source
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.agents.grpo.warm_start import texts
@@ -36,8 +39,9 @@ CHECKPOINTS = "checkpoints"
 class Run:
     """All that a run has at hand.
 
-    ``step`` is how many steps are over, supervised ones included, and ``newest`` the checkpoint
-    that it goes on from.
+    ``ahead`` gives the steps their groups, ``drawn`` what was measured as they were drawn. ``step``
+    is how many steps are over, supervised ones included, and ``newest`` the checkpoint that it goes
+    on from.
     """
 
     config: Config
@@ -56,6 +60,8 @@ class Run:
     metrics: Metrics
     step: int = 0
     newest: Path | None = None
+    ahead: Ahead[Group] | None = None
+    drawn: dict[int, dict[str, float]] = field(default_factory=dict)
     envs: dict[Cell, gymnasium.Env[str, str]] = field(default_factory=dict)
 
     @property
@@ -70,6 +76,8 @@ class Run:
 
     def close(self) -> None:
         """Let go of environments and files."""
+        if self.ahead is not None:
+            self.ahead.close()
         self.metrics.close()
         self.rollout.close()
         for env in self.envs.values():
@@ -126,7 +134,7 @@ def begin(
         pad_token=chat.pad_token,
         bf16=workers.device.type == "cuda" if config.policy.bf16 is None else config.policy.bf16,
     )
-    sampler = make_sampler(config, workers.sampling_model(model), chat, learner.bf16)
+    sampler = make_sampler(config, learner, chat)
     run = Run(
         config=config,
         folder=folder,
@@ -153,6 +161,13 @@ def begin(
         restore(run, kept)
     elif workers.is_main:
         write_config(config, folder)
+    if config.sampling.max_staleness and (workers.size > 1 or not sampler.concurrent):
+        raise ConfigError(
+            "max_staleness above 0 samples while the model is trained: it takes one process, and a "
+            f"sampler with weights of its own (vllm), got {workers.size} processes and "
+            f"{config.sampling.sampler}"
+        )
+    hand_over(run)
     return run
 
 
@@ -169,13 +184,15 @@ def make_rollout(config: Config, make_env: MakeEnv, sampler: Sampler, chat: Chat
     )
 
 
-def make_sampler(config: Config, model: Any, chat: Chat, bf16: bool) -> Sampler:
+def make_sampler(config: Config, learner: Learner, chat: Chat) -> Sampler:
     """Return the engine that a configuration names."""
     known = {
-        "model": model,
+        "model": learner.workers.sampling_model(learner.model),
         "chat": chat,
         "context": config.sampling.context,
-        "dtype": torch.bfloat16 if bf16 else None,
+        "dtype": torch.bfloat16 if learner.bf16 else None,
+        "folder": Path(config.output.out),
+        "workers": learner.workers,
     }
     named = config.sampling.sampler
     made: Sampler
@@ -190,9 +207,15 @@ def make_sampler(config: Config, model: Any, chat: Chat, bf16: bool) -> Sampler:
 
 def refresh(run: Run) -> None:
     """Let the sampler see the weights as they are; for all workers."""
-    run.workers.sampling_model(run.learner.model)
     run.learner.version += 1
-    run.sampler.update()
+    hand_over(run)
+
+
+def hand_over(run: Run) -> None:
+    """Give the sampler the weights as they are; for all workers."""
+    model = run.workers.sampling_model(run.learner.model)
+    run.sampler.update(lambda: weights_of(model), run.learner.version)
+    run.workers.barrier()  # before all have done so, nobody may sample
 
 
 def save(run: Run) -> Path:

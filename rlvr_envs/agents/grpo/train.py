@@ -27,13 +27,21 @@ from rlvr_envs.agents.grpo.learner import (
     recomputed,
     renew_reference,
 )
-from rlvr_envs.agents.grpo.objective import LossInputs, Tally, measure, micro_loss
+from rlvr_envs.agents.grpo.objective import (
+    LossInputs,
+    Tally,
+    averages,
+    by_token,
+    measure,
+    micro_loss,
+    weights_of,
+)
 from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.preflight import check
 from rlvr_envs.agents.grpo.run import Run, begin, refresh, save
-from rlvr_envs.agents.grpo.sources import fresh
+from rlvr_envs.agents.grpo.sampling.asynchronous import Ahead
 from rlvr_envs.agents.grpo.tracking.metrics import summarise
-from rlvr_envs.agents.grpo.warm_start import demonstrate
+from rlvr_envs.agents.grpo.warm_start import demonstrations
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.curricula import Curriculum, Proposal
 
@@ -100,7 +108,7 @@ def learn(run: Run, step: int) -> dict[str, float]:
     if step < imitating:
         return imitate(run.learner, demonstrations(run, step))
     began = time.perf_counter()
-    groups, numbers = sample(run, step)
+    groups, numbers = take(run, step)
     sampled_s = time.perf_counter() - began
     episodes = batch_of(groups)
     for callback in run.callbacks:
@@ -130,6 +138,33 @@ def set_learning_rate(run: Run, step: int) -> None:
         left = 1 - (1 - chosen.final_rate) * fall[chosen.schedule]
     for group in run.learner.optimizer.param_groups:
         group["lr"] = rate * left * min(1.0, (step + 1) / (chosen.warmup + 1))
+
+
+def take(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
+    """Return the groups to learn from in a step, which may have been played ahead of it."""
+
+    def played(number: int) -> list[Group]:
+        groups, run.drawn[number] = sample(run, number)
+        for group in groups:
+            group.step = number
+        return groups
+
+    def oldest(group: Group) -> int:
+        return run.learner.version if group.version is None else group.version
+
+    if run.ahead is None:
+        most = run.config.sampling.max_staleness
+        run.ahead = Ahead(played, oldest, max_staleness=most, first=step)
+    groups = run.ahead.take(run.learner.version)
+    if release := getattr(run.sampler, "release", None):
+        release()  # an engine that takes turns with training lets go of its memory
+    number = groups[0].step if groups else min(run.drawn)
+    numbers = run.drawn[number]
+    run.drawn = {later: each for later, each in run.drawn.items() if later > number}
+    return groups, numbers | {
+        "staleness": _mean([float(run.learner.version - oldest(group)) for group in groups]),
+        "groups/dropped": float(run.ahead.dropped),
+    }
 
 
 def sample(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
@@ -330,47 +365,6 @@ def move(  # noqa: PLR0913 - the loop's own state, handed down once
     return norm
 
 
-def weights_of(
-    config: Config, episodes: Sequence[Episode], part: Sequence[int], advantages: Tensor
-) -> Tensor:
-    """Return the weights (B,) of a step's episodes in the loss, 0 outside of ``part``."""
-    weights = torch.zeros(len(episodes), dtype=torch.float64)
-    if part:
-        known = {
-            "lengths": torch.tensor([episodes[i].n_trained for i in part]).double(),
-            "groups": torch.tensor([episodes[i].group for i in part]),
-            "advantages": advantages[list(part), 0],
-            "longest": config.sampling.max_tokens,
-        }
-        own = torch.tensor([episodes[i].weight for i in part]).double()
-        weights[list(part)] = config.aggregation(known) * own
-    return weights
-
-
-def by_token(config: Config, values: Tensor, turns: Tensor) -> Tensor:
-    """Return (B, K) as it is for K = 1, else each token's value or its turn's, (B, T)."""
-    if values.shape[1] == 1:
-        return values
-    if config.estimator.plugin.traits.get("level") == "token":
-        return values[:, : turns.shape[1]]
-    return values.gather(1, turns.clamp(min=0)).masked_fill(turns < 0, 0.0)
-
-
-def averages(everyone: Sequence[tuple[dict[str, float], dict[str, float]]]) -> dict[str, float]:
-    """Return the means over all workers' tokens, and the greatest values."""
-    tokens = sum(sums.get("tokens", 0.0) for sums, _ in everyone)
-    names = sorted({name for sums, _ in everyone for name in sums} - {"tokens"})
-    numbers = {"tokens": tokens}
-    for name in names:
-        numbers[f"{name}/mean" if name in ("ratio", "mismatch") else name] = (
-            sum(sums.get(name, 0.0) for sums, _ in everyone) / tokens if tokens else math.nan
-        )
-    for name in ("ratio", "mismatch"):
-        found = [peaks[name] for _, peaks in everyone if name in peaks]
-        numbers[f"{name}/max"] = max(found, default=math.nan)
-    return numbers
-
-
 def _padded(rows: Sequence[Tensor], like: Tensor) -> Tensor:
     padded = torch.zeros_like(like)
     for place, row in enumerate(rows):
@@ -380,25 +374,6 @@ def _padded(rows: Sequence[Tensor], like: Tensor) -> Tensor:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else math.nan
-
-
-def demonstrations(run: Run, step: int) -> list[Episode]:
-    """Return the oracle's episodes for a supervised step."""
-    chosen = run.config.optimiser
-    found = []
-    for place in range(chosen.warm_start_batch):
-        task, rung = cell = run.cells[place % len(run.cells)]
-        if cell not in run.envs:
-            run.envs[cell] = run.make_env(task, rung)
-        rng = stream("demonstrations", run.config.seed, step, place)
-        kind = Proposal(task=task, difficulty=rung)
-        problem, another = (fresh(run.problems, kind, rng) for _ in range(2))
-        mistaken = another if rng.random() < chosen.warm_start_noise else None
-        env, worked = run.envs[cell], chosen.warm_start_worked
-        found.append(
-            demonstrate(env, run.chat, problem, mistaken=mistaken, group=place, worked=worked)
-        )
-    return found
 
 
 def evaluate(run: Run) -> dict[str, float]:

@@ -10,7 +10,13 @@ from rlvr_envs.agents.grpo.batch import batch
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.credit import Groups, credit
 from rlvr_envs.agents.grpo.episode import Episode, Segment
-from rlvr_envs.agents.grpo.objective import LossInputs, Tally, micro_loss
+from rlvr_envs.agents.grpo.objective import (
+    LossInputs,
+    Tally,
+    by_token,
+    micro_loss,
+    weights_of,
+)
 from rlvr_envs.agents.grpo.plugins import Choice
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
 
@@ -37,8 +43,6 @@ def gradient(
         moved: the size of the differences between the policy, its old self and its reference,
             which follow a fixed pattern; 0 for the first update of a step.
     """
-    from rlvr_envs.agents.grpo.train import by_token, weights_of
-
     given = batch(episodes, 0)
     waves = torch.sin(torch.arange(given.ids.numel(), dtype=torch.float32)).reshape(given.ids.shape)
     logp = (given.sampled + moved * waves * given.mask).requires_grad_()

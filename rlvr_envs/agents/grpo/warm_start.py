@@ -1,7 +1,7 @@
 """What the oracle answers, as episodes to imitate and as texts to make a tokenizer from."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
@@ -14,6 +14,9 @@ from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.curricula.base import Proposal
+
+if TYPE_CHECKING:
+    from rlvr_envs.agents.grpo.run import Run
 
 
 def demonstrate(
@@ -48,6 +51,25 @@ def demonstrate(
         finished=True,
         demonstrated=True,
     )
+
+
+def demonstrations(run: "Run", step: int) -> list[Episode]:
+    """Return the oracle's episodes for a supervised step."""
+    chosen = run.config.optimiser
+    found = []
+    for place in range(chosen.warm_start_batch):
+        task, rung = cell = run.cells[place % len(run.cells)]
+        if cell not in run.envs:
+            run.envs[cell] = run.make_env(task, rung)
+        rng = stream("demonstrations", run.config.seed, step, place)
+        kind = Proposal(task=task, difficulty=rung)
+        problem, another = (fresh(run.problems, kind, rng) for _ in range(2))
+        mistaken = another if rng.random() < chosen.warm_start_noise else None
+        env, worked = run.envs[cell], chosen.warm_start_worked
+        found.append(
+            demonstrate(env, run.chat, problem, mistaken=mistaken, group=place, worked=worked)
+        )
+    return found
 
 
 def oracle_play(

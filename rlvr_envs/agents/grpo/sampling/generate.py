@@ -14,7 +14,7 @@ from transformers import (
     StoppingCriteriaList,
 )
 
-from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request
+from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Weights
 from rlvr_envs.core.errors import ConfigError
 
 # Below it, a draw of the exponential distribution is taken for it: its logarithm has to be finite.
@@ -36,6 +36,8 @@ class GenerateSampler:
         dtype: compute in that precision, by autocast; None for the model's own.
     """
 
+    concurrent = False  # the weights are the trainer's own
+
     def __init__(
         self,
         model: Any,
@@ -54,9 +56,14 @@ class GenerateSampler:
         self._batch_size = batch_size
         self._context = context or getattr(self._model.config, "max_position_embeddings", None)
         self._dtype = dtype
+        self._version = 0
 
-    def update(self) -> None:
-        """Do nothing: no call leaves anything behind."""
+    def update(self, weights: Weights | None = None, version: int | None = None) -> None:
+        """Note the version of the model's weights, by default the next one.
+
+        There is nothing else to do: no call leaves anything behind.
+        """
+        self._version = self._version + 1 if version is None else version
 
     def generate(
         self, requests: Sequence[Request], *, temperature: float = 1.0, seed: int = 0
@@ -93,7 +100,7 @@ class GenerateSampler:
         tokens = output[:, width:].tolist()
         logps = torch.stack(draw.logps, 1).tolist()
         return [
-            cut(row, row_logps, request.max_tokens, self._ends)
+            cut(row, row_logps, request.max_tokens, self._ends, self._version)
             for row, row_logps, request in zip(tokens, logps, requests, strict=True)
         ]
 
@@ -162,13 +169,18 @@ def pick(logits: Tensor, temperature: float | Tensor, noise: Tensor) -> tuple[Te
 
 
 def cut(
-    tokens: Sequence[int], logps: Sequence[float], limit: int, ends: frozenset[int]
+    tokens: Sequence[int],
+    logps: Sequence[float],
+    limit: int,
+    ends: frozenset[int],
+    version: int = 0,
 ) -> Completion:
     """Return the completion up to its first end token, which it includes, or up to the limit."""
-    for i, token in enumerate(tokens[:limit]):
-        if token in ends:
-            return Completion(tuple(tokens[: i + 1]), tuple(logps[: i + 1]), finished=True)
-    return Completion(tuple(tokens[:limit]), tuple(logps[:limit]), finished=False)
+    end = next((i + 1 for i, token in enumerate(tokens[:limit]) if token in ends), 0)
+    length = end or min(len(tokens), limit)
+    return Completion(
+        tuple(tokens[:length]), tuple(logps[:length]), bool(end), ((0, version),) if length else ()
+    )
 
 
 def check(

@@ -48,10 +48,36 @@ class SlotCache:
             torch.zeros(slots, h, span, s, dtype=dtype, device=device) for h, s in layout.values
         ]
 
+    def resize(self, slots: int, span: int, *, keep: bool) -> bool:
+        """Replace the buffers, one after the other, and return whether they have what was in them.
+
+        That is so if it is asked for and nothing becomes smaller.
+        """
+        keep = keep and slots >= self.slots and span >= self.span
+        for buffers in (self.keys, self.values):
+            for layer in range(len(buffers)):
+                old = buffers[layer]
+                shape = (slots, old.shape[1], span, old.shape[3])
+                if keep:
+                    buffers[layer] = old.new_zeros(shape)
+                    buffers[layer][: self.slots, :, : self.span] = old
+                else:  # the old one goes first
+                    buffers[layer] = old = old.new_zeros(0)
+                    buffers[layer] = old.new_zeros(shape)
+        self.slots, self.span = slots, span
+        return keep
+
     def clear(self) -> None:
         """Forget everything."""
         for buffer in self.keys + self.values:
             buffer.zero_()
+
+    def keep(self, sources: Tensor, targets: Tensor, length: int) -> None:
+        """Forget everything but the first tokens of some rows, which go to others."""
+        for buffer in self.keys + self.values:
+            kept = buffer[sources, :, :length]
+            buffer.zero_()
+            buffer[targets, :, :length] = kept
 
     def copy(self, sources: Tensor, targets: Tensor, length: int) -> None:
         """Copy the first tokens of rows to other rows; one source may serve all targets."""
@@ -82,6 +108,45 @@ class Prefill:
     def get_seq_length(self, *_: Any) -> int:
         """Return that nothing came before."""
         return 0
+
+
+@dataclass(slots=True)
+class Extend:
+    """The cache of a forward pass over tokens that go on from those in some rows.
+
+    Attributes:
+        cache: where keys and values are.
+        rows: the rows (N).
+        places: of each row the places of its tokens (N, width), padding included.
+        span: how much of each row is read.
+    """
+
+    cache: SlotCache
+    rows: Tensor
+    places: Tensor
+    span: int
+
+    def update(self, keys: Tensor, values: Tensor, layer: int, *_: Any) -> tuple[Tensor, Tensor]:
+        """Add a layer's keys and values, (N, heads, width, size), and return (N, heads, span, …).
+
+        Padding may lie beyond the span. It goes to the last place, which nothing reads before a
+        token is written there.
+        """
+        read = []
+        places = self.places.clamp(max=self.cache.span - 1)
+        for new, buffer in ((keys, self.cache.keys[layer]), (values, self.cache.values[layer])):
+            buffer[self.rows[:, None], :, places] = new.transpose(1, 2).to(buffer.dtype)
+            read.append(buffer[self.rows, :, : self.span])
+        return read[0], read[1]
+
+    def get_seq_length(self, *_: Any) -> int:
+        """Return nothing of use: positions and mask are given."""
+        return 0
+
+    def mask(self) -> Tensor:
+        """Return what each token may read, itself included: (N, 1, width, span)."""
+        places = torch.arange(self.span, device=self.places.device)
+        return (places <= self.places[:, :, None])[:, None]
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface
 
-from rlvr_envs.agents.grpo.sampling.slot_cache import Decode, Layout, Prefill, SlotCache
+from rlvr_envs.agents.grpo.sampling.slot_cache import Decode, Extend, Layout, Prefill, SlotCache
 from rlvr_envs.core.errors import ConfigError
 
 _NAME = "rlvr_slots"
@@ -32,10 +32,10 @@ def slot_attention(
     scaling: float | None = None,
     **given: Any,
 ) -> tuple[Tensor, None]:
-    """Attend: causally without a mask, which is a prefill; with one, which is a step.
+    """Attend: causally without a mask, which is a prefill; with one where rows go on.
 
-    In a step the query heads that share a key head stand in the place of positions, so that keys
-    and values are not repeated.
+    In a step of one token the query heads that share a key head stand in the place of positions, so
+    that keys and values are not repeated.
     """
     for name in _UNKNOWN:
         if given.get(name) is not None:
@@ -43,10 +43,17 @@ def slot_attention(
     batch, heads, width, size = query.shape
     shared = heads // key.shape[1]
     dtype, query = query.dtype, query.to(key.dtype)
-    if attention_mask is None:
+    if attention_mask is None or width > 1:
         if shared > 1:
             key, value = (each.repeat_interleave(shared, 1) for each in (key, value))
-        out = scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling)
+        out = scaled_dot_product_attention(
+            query,
+            key,
+            value,
+            attn_mask=attention_mask,
+            is_causal=attention_mask is None,
+            scale=scaling,
+        )
     else:
         query = query.view(batch, key.shape[1], shared, size)
         out = scaled_dot_product_attention(
@@ -148,6 +155,18 @@ def prefill(model: Any, ids: Tensor, cache: Prefill) -> None:
     model(
         input_ids=ids,
         position_ids=positions,
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=1,
+    )
+
+
+def extend(model: Any, ids: Tensor, cache: Extend) -> None:
+    """Run tokens (rows, width), padded on the right, that go on from what the rows hold."""
+    model(
+        input_ids=ids,
+        position_ids=cache.places,
+        attention_mask=cache.mask(),
         past_key_values=cache,
         use_cache=True,
         logits_to_keep=1,

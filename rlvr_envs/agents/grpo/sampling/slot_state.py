@@ -30,6 +30,8 @@ class SlotState:
         self.model, self.cache, self.graphs = model, cache, graphs
         self.pointers: list[int] = []
         self.rows = slots
+        # Of each row, the tokens that it holds keys and values of, as the last call left them.
+        self.held: list[tuple[int, ...]] = []
         self.tokens = torch.zeros(slots, dtype=torch.long, device=device)
         self.lengths = torch.zeros(slots, dtype=torch.long, device=device)
         self.left = torch.zeros(slots, dtype=torch.long, device=device)
@@ -43,8 +45,7 @@ class SlotState:
         self._run: Callable[[int, int], None] = Graphs(self._step) if graphs else self._step
 
     def start(self, temperature: float, generator: torch.Generator) -> None:
-        """Make ready for a call."""
-        self.cache.clear()
+        """Make ready for a call, but for the cache."""
         self.lengths.zero_()
         self.done.fill_(True)
         self.noise.fill_(1.0)

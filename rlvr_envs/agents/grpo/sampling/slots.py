@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from rlvr_envs.agents.grpo.sampling.generate import check, cut, plain, sampling
-from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request
+from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Weights
 from rlvr_envs.agents.grpo.sampling.slot_cache import SlotCache
 from rlvr_envs.agents.grpo.sampling.slot_call import (
     SlotCall,
@@ -45,6 +45,8 @@ class SlotSampler:
         ConfigError: the model does not go with slots, or a number is out of range.
     """
 
+    concurrent = False  # the weights are the trainer's own
+
     def __init__(
         self,
         model: Any,
@@ -73,15 +75,23 @@ class SlotSampler:
         self._copied = self.options.copy and self.options.dtype not in (None, self._trained.dtype)
         self._copy: Any = None
         self._stale = True
+        self._version = 0
         self._state: SlotState | None = None
+        self._changes: list[int] = []
 
-    def update(self) -> None:
-        """Have a copy of the weights refreshed before it is used again.
+    def update(self, weights: Weights | None = None, version: int | None = None) -> None:
+        """Note the version of the model's weights, by default the next one.
 
-        Otherwise there is nothing to do: the weights are the trainer's own, and no call leaves
-        keys or values behind.
+        A copy of the weights is refreshed before it is used again, and keys and values of the last
+        call are forgotten.
         """
         self._stale = True
+        self._forget()
+        self._version = self._version + 1 if version is None else version
+
+    def _forget(self) -> None:
+        if self._state is not None:
+            self._state.held = []
 
     def release(self) -> None:
         """Give the memory of buffers, graphs and a copy of the weights back until the next call."""
@@ -104,9 +114,10 @@ class SlotSampler:
             call = SlotCall(state, requests, self.options, self.stats)
             drawn = call.play()
         completions = [
-            cut(*lists, request.max_tokens, self._ends)
+            cut(*lists, request.max_tokens, self._ends, self._version)
             for lists, request in zip(drawn, requests, strict=True)
         ]
+        state.held = call.held(completions)
         self.stats.tokens = sum(len(completion.tokens) for completion in completions)
         return completions
 
@@ -140,11 +151,16 @@ class SlotSampler:
                 )
         rows = rows_for(len(requests), slots, graphs)
         pointers = [parameter.data_ptr() for parameter in model.parameters()]
+        # Also of weights that were changed in place without a call of `update`.
+        changes = [parameter._version for parameter in model.parameters()]
+        if changes != self._changes:
+            self._forget()
+        self._changes = changes
         state = self._state
         if state is None or state.cache.slots < rows or state.cache.span < span:
-            kept = (0, 0) if state is None else (state.cache.slots, state.cache.span)
-            self._state = state = None  # the old buffers go before the new ones come
-            state = self._allocate(model, *self._grown((rows, span), kept), graphs=graphs)
+            cache, held = (None, []) if state is None else (state.cache, state.held)
+            self._state = state = None  # and with it the graphs, before memory is asked for
+            state = self._allocate(model, cache, (rows, span), held, graphs=graphs)
         elif state.pointers != pointers:
             state.forget_graphs()
         state.pointers, state.rows = pointers, rows
@@ -161,14 +177,30 @@ class SlotSampler:
         limit = self.options.cache_tokens
         return needed if limit is not None and rows * span > limit else (rows, span)
 
-    def _allocate(self, model: Any, rows: int, span: int, *, graphs: bool) -> SlotState:
+    def _allocate(
+        self,
+        model: Any,
+        cache: SlotCache | None,
+        needed: tuple[int, int],
+        held: list[tuple[int, ...]],
+        *,
+        graphs: bool,
+    ) -> SlotState:
+        """Return state with room for rows and span, and with what a cache holds, if it can stay."""
+        had = (0, 0) if cache is None else (cache.slots, cache.span)
+        rows, span = self._grown(needed, had)
         dtype = self.options.dtype or model.dtype
         try:
-            cache = SlotCache(self._layout, rows, span, dtype, model.device)
-            return SlotState(model, cache, self._layout, (self._ends, self._pad), graphs=graphs)
+            if cache is None:
+                cache = SlotCache(self._layout, rows, span, dtype, model.device)
+            elif not cache.resize(rows, span, keep=bool(held)):
+                held = []
+            state = SlotState(model, cache, self._layout, (self._ends, self._pad), graphs=graphs)
         except RuntimeError as error:
             size = rows * span * self._layout.numbers * dtype.itemsize / 2**30
             raise ConfigError(
                 f"no memory for a cache of {rows} slots with {span} tokens ({size:.1f} GiB): lower "
                 "slots, context or max_tokens"
             ) from error
+        state.held = held
+        return state

@@ -10,9 +10,14 @@ torch = pytest.importorskip("torch")
 from rlvr_envs.agents.grpo import aggregations  # noqa: E402
 from rlvr_envs.agents.grpo.credit import Groups, credit  # noqa: E402
 from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
-from rlvr_envs.agents.grpo.objective import LossInputs, Tally, micro_loss  # noqa: E402
+from rlvr_envs.agents.grpo.objective import (  # noqa: E402
+    LossInputs,
+    Tally,
+    by_token,
+    micro_loss,
+    weights_of,
+)
 from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
-from rlvr_envs.agents.grpo.train import by_token, weights_of  # noqa: E402
 from rlvr_envs.agents.grpo.zoo.balanced import balanced  # noqa: E402
 
 CONFIG = preset(estimator="dr_grpo", kl="none", correction="none")

@@ -3,6 +3,7 @@
 import copy
 import math
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -13,6 +14,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from rlvr_envs.agents.grpo.sampling.generate import GenerateSampler  # noqa: E402
+from rlvr_envs.agents.grpo.sampling.slot_call import beginnings  # noqa: E402
 from rlvr_envs.agents.grpo.sampling.slots import SlotOptions, SlotSampler  # noqa: E402
 
 END, PAD, VOCAB = 1, 0, 24
@@ -231,6 +233,79 @@ def test_buffers_are_kept_while_they_are_large_enough(llama):
     sampler.release()
     assert sampler._state is None
     assert gap(llama, REQUESTS, sampler.generate(REQUESTS)) < 1e-5
+
+
+def turns(sampler, model, *, temperature=1.0):
+    """Play episodes of four turns, the last of which ends at each; return the calls."""
+    rows = [(5, 6, 7, 8, 9)] * 3 + [(3, 4), (9, 8, 7, 6, 5, 4, 3, 2), (7,)]
+    calls = []
+    for turn in range(4):
+        requests = [Request(row, 1 + (5 * turn + n) % 7) for n, row in enumerate(rows)]
+        found = sampler.generate(requests, temperature=temperature, seed=turn)
+        assert gap(model, requests, found, temperature or 1.0) < 1e-5
+        calls.append((requests, found, sampler.stats))
+        rows = [
+            row + each.tokens + (11, 12, 13)[: (n + turn) % 4]  # an observation, or none
+            for n, (row, each) in enumerate(zip(rows[:-1], found[:-1], strict=True))
+        ]
+    return calls
+
+
+@pytest.mark.parametrize("slots", [2, 6, 64])
+@pytest.mark.parametrize("kind", ["Llama", "Qwen3"])
+def test_turns_that_go_on_are_sampled_as_if_they_were_computed_anew(kind, slots):
+    model = make(kind)
+    options = SlotOptions(window=3, prefill_tokens=24)
+    sampler = SlotSampler(model, {END}, PAD, slots=slots, options=options)
+    anew = SlotSampler(model, {END}, PAD, slots=slots, options=SlotOptions(window=3, keep=False))
+    for temperature in (1.0, 0.0, 1.6):
+        found = turns(sampler, model, temperature=temperature)
+        wanted = turns(anew, model, temperature=temperature)
+        for (_, ours, _), (_, theirs, stats) in zip(found, wanted, strict=True):
+            assert [each.tokens for each in ours] == [each.tokens for each in theirs]
+            assert stats.kept == 0
+
+
+def test_of_a_turn_only_what_is_new_is_computed(llama):
+    calls = turns(SlotSampler(llama, (), PAD, slots=8), llama)
+    assert calls[0][2].kept == 0
+    for (before, found, _), (requests, _, stats) in pairwise(calls):
+        pairs = zip(before[:-1], found[:-1], strict=True)
+        held = [len(each.prompt) + len(done.tokens) - 1 for each, done in pairs]
+        assert stats.kept == sum(held)
+        assert stats.prefilled == sum(len(each.prompt) - 1 for each in requests) - sum(held)
+
+
+def test_what_a_call_left_is_not_used_for_other_weights():
+    model = make()
+    sampler = SlotSampler(model, {END}, PAD, slots=4)
+    for change in ("update", "in place", "both"):
+        request = Request((5, 6, 7, 8), 6)
+        (first,) = sampler.generate([request])
+        if change != "update":
+            with torch.no_grad():
+                model.lm_head.weight.mul_(1.1)
+                model.model.layers[0].mlp.up_proj.weight.mul_(0.5)
+        if change != "in place":
+            sampler.update()
+        requests = [Request(request.prompt + first.tokens + (3, 4), 6)]
+        found = sampler.generate(requests)
+        assert sampler.stats.kept == 0
+        assert gap(model, requests, found) < 1e-5
+
+
+def test_the_longest_beginning_that_a_row_holds_is_found():
+    held = [(1, 2), (1, 2, 3), (), (4,), (1, 2, 9), (1,)]
+    wanted = {
+        (1, 2, 3, 7): 1,  # all of it but the last token
+        (1, 2, 3): 0,
+        (1, 2, 4, 4): 0,
+        (1, 9, 9): 5,
+        (4, 4): 3,
+    }
+    nothing = [(4,), (5, 6), (2, 1, 2), (1,)]
+    assert beginnings(held, [*wanted, *nothing]) == wanted
+    assert beginnings([], wanted) == {}
 
 
 def test_utilisation_is_the_part_of_computed_rows_that_was_wanted(llama):
