@@ -11,8 +11,10 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number, polynomial
 from rlvr_envs.envs.math._polynomial_answers import expanded_of, sides
-from rlvr_envs.envs.math._polynomials import compose, evaluate
+from rlvr_envs.envs.math._polynomials import compose, evaluate, multiply
 from rlvr_envs.envs.math._stated import judge_rational
+from rlvr_envs.envs.math._steps import horner
+from rlvr_envs.envs.math._steps import polynomial as plain
 from rlvr_envs.verifiers.mathtext.nodes import symbols
 
 FORMS = ("value", "expression")
@@ -177,6 +179,34 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
         if problem.argument is not None:
             return number(problem.result[0])
         return polynomial(problem.result)
+
+    def explain(self, problem: FunctionCompositionProblem) -> list[str]:
+        """Return the innermost function first, then each next one of its value."""
+        count = len(problem.functions)
+        names = _FEW_NAMES[:count] if count <= 3 else [f"f_{i}" for i in range(1, count + 1)]
+        pairs = list(zip(names, problem.functions, strict=True))[::-1]
+        steps = []
+        if problem.argument is None:
+            inner: tuple[int, ...] = (0, 1)
+            for name, function in pairs:
+                done = plain(inner)
+                if len(function.top) > 2 and len(inner) > 1 and inner != (0, 1):
+                    steps.append(f"({done})^2 = {plain(multiply(inner, inner))}")
+                inner = compose(function.top, inner)
+                put = plain(function.top).replace("x", f"({done})" if done != "x" else "x")
+                result = "" if put == plain(inner) else f" = {plain(inner)}"
+                steps.append(f"{name} of {done}: {put}{result}")
+            return steps
+        value = Fraction(problem.argument)
+        for name, function in pairs:
+            work = horner(function.top, value).split(" = ")[0]
+            below = tuple(map(Fraction, function.bottom))
+            reached = evaluate(tuple(map(Fraction, function.top)), value) / evaluate(below, value)
+            if len(below) > 1:
+                work = f"({work}) / ({horner(below, value).split(' = ')[0]})"
+            steps.append(f"{name} at {value}: {work} = {reached}")
+            value = reached
+        return steps
 
 
 def _slope(rng: Rng, limit: int) -> int:

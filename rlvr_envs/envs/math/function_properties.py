@@ -10,6 +10,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number_set, polynomial
+from rlvr_envs.envs.math._steps import horner
 from rlvr_envs.verifiers.symbolic import judge_math
 
 KINDS = ("iterate", "composition", "cycle_length", "fixed_points", "preimage", "image_size")
@@ -162,6 +163,37 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
             return number_set(problem.answer)
         return str(problem.answer[0])
 
+    def explain(self, problem: FunctionPropertiesProblem) -> list[str]:
+        n, point, functions = problem.n_points, problem.point, problem.functions
+        if problem.kind == "composition":
+            steps = []
+            for name, function in list(zip(_NAMES, functions, strict=False))[::-1]:
+                steps.append(f"{name} takes {point} to {_work(function, point, n)}")
+                point = function.values(n)[point]
+            return steps
+        if problem.kind in ("iterate", "cycle_length"):
+            return _orbit_steps(problem)
+        values = list(range(n))
+        steps = []
+        for depth, function in enumerate(reversed(functions)):
+            values = [function.values(n)[x] for x in values]
+            names = _NAMES[len(functions) - 1 - depth : len(functions)]
+            name = f"{'('.join(names)}(x{')' * len(names)}"
+            steps.append(f"{name} for x from 0 to {n - 1}: {', '.join(map(str, values))}")
+        if problem.kind == "preimage":
+            return [*steps, f"Look for the places, counted from 0, where the value is {point}."]
+        if problem.kind == "fixed_points":
+            fixed = [str(x) for x, y in enumerate(values) if x == y]
+            return [
+                *steps,
+                f"x equals its value for {', '.join(fixed) or 'no x'}: {len(fixed)} times.",
+            ]
+        different = list(map(str, sorted(set(values))))
+        return [
+            *steps,
+            f"The different values are {', '.join(different)}: {len(different)}.",
+        ]
+
     def _draw(self, rng: Rng) -> FiniteFunction:
         n = self.config.n_points
         if rng.random() < self.config.formula_share:
@@ -250,3 +282,32 @@ def _with_fixed_points(rng: Rng, n: int, count: int) -> list[FiniteFunction]:
     for x, y in enumerate(_composed(inner, n)):
         last[y] = goal[x]
     return [FiniteFunction(tuple(last)), *inner]
+
+
+def _work(function: FiniteFunction, x: int, n: int) -> str:
+    """Return the value at a point, worked out where the function is a polynomial."""
+    if not function.coefficients:
+        return f"{function.table[x]}."
+    work = horner(function.coefficients, x).split(" = ")[0]
+    return f"({work}) mod {n} = {function.values(n)[x]}."
+
+
+def _orbit_steps(problem: FunctionPropertiesProblem) -> list[str]:
+    """Return the path from the point, the cycle that it ends in, and what follows from them."""
+    (function,) = problem.functions
+    path = [problem.point]
+    steps = []
+    while path.count(path[-1]) == 1:
+        steps.append(f"f takes {path[-1]} to {_work(function, path[-1], problem.n_points)}")
+        path.append(function.values(problem.n_points)[path[-1]])
+        if problem.kind == "iterate" and len(path) > problem.iterations:
+            return steps
+    start = path.index(path[-1])
+    length = len(path) - 1 - start
+    steps.append(f"{path[-1]} was there before, after {start} steps: from there on a cycle.")
+    steps.append(f"The cycle has {len(path) - 1} - {start} = {length} numbers.")
+    if problem.kind == "iterate":
+        left = (problem.iterations - start) % length
+        steps.append(f"({problem.iterations} - {start}) mod {length} = {left}")
+        steps.append(f"So go {left} steps from {path[start]} in the cycle: {path[start + left]}.")
+    return steps
