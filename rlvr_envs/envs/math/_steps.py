@@ -18,6 +18,8 @@ from rlvr_envs.envs.math._primes import Factors
 _FRACTION = re.compile(r"\\frac\{([0-9]+)\}\{([0-9]+)\}")
 _EXPONENT = re.compile(r"\^\{([0-9]+)\}")
 
+_TERM = re.compile(r"([+-]?) *([0-9]*) *(?:([a-z])(?:\^(?:\{([0-9]+)\}|([0-9])))?)?")
+
 RationalPoly = tuple[Fraction, ...]
 
 
@@ -48,6 +50,25 @@ def times(factors: Sequence[Rational]) -> str:
 def polynomial(coefficients: Sequence[Rational], variable: str = "x") -> str:
     """Return a polynomial as plain text, highest power first."""
     return ascii_math(_latex.polynomial(coefficients, variable))
+
+
+def read_polynomial(text: str) -> tuple[int, ...]:
+    """Return the coefficients of a written polynomial with integer ones, constant first.
+
+    Raises:
+        ValueError: the text is something else.
+    """
+    found: dict[int, int] = {}
+    at = 0
+    while at < len(text):
+        match = _TERM.match(text, at)
+        if match is None or match.end() == at:
+            raise ValueError(f"not a polynomial with integer coefficients: {text!r:.80}")
+        sign, size, variable, long, short = match.groups()
+        power = int(long or short or 1) if variable else 0
+        found[power] = found.get(power, 0) + (-1 if sign == "-" else 1) * int(size or 1)
+        at = match.end() + (text[match.end() : match.end() + 1] == " ")
+    return tuple(found.get(power, 0) for power in range(max(found) + 1))
 
 
 class Division(NamedTuple):
