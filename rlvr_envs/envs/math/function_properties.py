@@ -9,8 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._finite_functions import FiniteFunction, composed, value_told
 from rlvr_envs.envs.math._latex import number_set, polynomial
-from rlvr_envs.envs.math._steps import horner
 from rlvr_envs.verifiers.symbolic import judge_math
 
 KINDS = ("iterate", "composition", "cycle_length", "fixed_points", "preimage", "image_size")
@@ -44,20 +44,6 @@ class FunctionPropertiesConfig:
             max_iterations=4 ** (1 + difficulty),
             formula_share=0.0 if difficulty < 2 else 0.3,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class FiniteFunction:
-    """A function on 0..n-1: the table of its values, or the coefficients of a polynomial mod n."""
-
-    table: tuple[int, ...] = ()
-    coefficients: tuple[int, ...] = ()
-
-    def values(self, n: int) -> tuple[int, ...]:
-        """Return the values at 0..n-1."""
-        if self.table:
-            return self.table
-        return tuple(sum(c * x**k for k, c in enumerate(self.coefficients)) % n for x in range(n))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +115,10 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
             functions = [self._draw(rng) for _ in range(count)]
             point = integer(rng, 0, n - 1)
             if kind == "preimage":
-                point = _composed(functions, n)[point]
+                point = composed(functions, n)[point]
             elif kind == "iterate":
                 iterations = integer(rng, 2, self.config.max_iterations)
-        answer = _answer(kind, _composed(functions, n), point, iterations)
+        answer = _answer(kind, composed(functions, n), point, iterations)
         return FunctionPropertiesProblem(kind, n, tuple(functions), point, iterations, answer)
 
     def prompt(self, problem: FunctionPropertiesProblem) -> str:
@@ -168,7 +154,7 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
         if problem.kind == "composition":
             steps = []
             for name, function in list(zip(_NAMES, functions, strict=False))[::-1]:
-                steps.append(f"{name} takes {point} to {_work(function, point, n)}")
+                steps.append(f"{name} takes {point} to {value_told(function, point, n)}")
                 point = function.values(n)[point]
             return steps
         if problem.kind in ("iterate", "cycle_length"):
@@ -243,15 +229,6 @@ def _answer(kind: str, values: Sequence[int], point: int, iterations: int) -> tu
     return (path[step],)
 
 
-def _composed(functions: Sequence[FiniteFunction], n: int) -> list[int]:
-    """Return the values of the composition, whose last function is applied first."""
-    result = list(range(n))
-    for function in reversed(functions):
-        values = function.values(n)
-        result = [values[x] for x in result]
-    return result
-
-
 def _values(rng: Rng, n: int, count: int) -> tuple[int, ...]:
     values: list[int] = rng.integers(n, size=count).tolist()
     return tuple(values)
@@ -279,17 +256,9 @@ def _with_fixed_points(rng: Rng, n: int, count: int) -> list[FiniteFunction]:
     goal = [x if x in fixed else (x + integer(rng, 1, n - 1)) % n for x in range(n)]
     inner = [FiniteFunction(tuple(rng.permutation(n).tolist())) for _ in range(count - 1)]
     last = [0] * n
-    for x, y in enumerate(_composed(inner, n)):
+    for x, y in enumerate(composed(inner, n)):
         last[y] = goal[x]
     return [FiniteFunction(tuple(last)), *inner]
-
-
-def _work(function: FiniteFunction, x: int, n: int) -> str:
-    """Return the value at a point, worked out where the function is a polynomial."""
-    if not function.coefficients:
-        return f"{function.table[x]}."
-    work = horner(function.coefficients, x).split(" = ")[0]
-    return f"({work}) mod {n} = {function.values(n)[x]}."
 
 
 def _orbit_steps(problem: FunctionPropertiesProblem) -> list[str]:
@@ -298,7 +267,7 @@ def _orbit_steps(problem: FunctionPropertiesProblem) -> list[str]:
     path = [problem.point]
     steps = []
     while path.count(path[-1]) == 1:
-        steps.append(f"f takes {path[-1]} to {_work(function, path[-1], problem.n_points)}")
+        steps.append(f"f takes {path[-1]} to {value_told(function, path[-1], problem.n_points)}")
         path.append(function.values(problem.n_points)[path[-1]])
         if problem.kind == "iterate" and len(path) > problem.iterations:
             return steps
