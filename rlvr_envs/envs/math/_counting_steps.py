@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import combinations
 from math import comb, factorial, lcm, perm, prod
 
-from rlvr_envs.envs.math._steps import times, total
+from rlvr_envs.envs.math._steps import times, total, worked
 
 Numbers = tuple[int, ...]
 
@@ -46,7 +46,7 @@ def _committee(numbers: Numbers) -> list[str]:
             f"{k} of them: {choose(first, k)}, {choose(second, seats - k)}, "
             f"{one} * {two} = {one * two}"
         )
-    return [*steps, f"{total(parts)} = {sum(parts)}"]
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
 
 
 def _paths(numbers: Numbers) -> list[str]:
@@ -82,7 +82,7 @@ def _shares(numbers: Numbers) -> list[str]:
             f"{choose(rest + takers - 1, takers - 1)}, product {abs(parts[-1])}, "
             f"to be {'added' if parts[-1] > 0 else 'subtracted'}."
         )
-    return [*steps, f"{total(parts)} = {sum(parts)}"]
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
 
 
 def _table(numbers: Numbers) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import comb
 
 from rlvr_envs.envs.math._primes import factor_small
-from rlvr_envs.envs.math._steps import total
+from rlvr_envs.envs.math._steps import total, worked
 
 
 def digit_sum(value: int, base: int = 10) -> int:
@@ -116,7 +116,9 @@ def _zeros(n: int, base: int) -> list[str]:
         steps.append(
             f"Up to {n}, multiples of {prime} and its powers: {', '.join(map(str, counts))}"
         )
-        steps.append(f"So {prime} divides {n}! as often as {total(counts)} = {sum(counts)} times.")
+        steps.append(
+            f"So {prime} divides {n}! as often as {worked(total(counts), sum(counts))} times."
+        )
         zeros.append(sum(counts) // exponent)
         if exponent > 1:
             steps.append(f"{base} needs {exponent} of them: enough for {zeros[-1]} times.")
@@ -136,7 +138,7 @@ def _occurrences(low: int, high: int, digit: int) -> list[str]:
             here.append(full + part)
             place *= 10
         steps.append(
-            f"From 1 to {limit}, in the ones, the tens and so on: {total(here)} = {sum(here)}"
+            f"From 1 to {limit}, in the ones, tens and so on: {worked(total(here), sum(here))}"
         )
     both = occurrences(high, digit), occurrences(low - 1, digit)
     return [*steps, f"{both[0]} - {both[1]} = {both[0] - both[1]}"]
@@ -166,7 +168,7 @@ def _given_sum(limit: int, wanted: int) -> list[str]:
         if parts:
             steps.append(
                 f"{before} a digit from 0 to {len(parts) - 1}; for each, the ways to reach the sum "
-                f"with the other digits: {total(parts)} = {sum(parts)}"
+                f"with the other digits: {worked(total(parts), sum(parts))}"
             )
             counts.append(sum(parts))
         left -= digit
@@ -175,7 +177,7 @@ def _given_sum(limit: int, wanted: int) -> list[str]:
     if left == 0:
         steps.append(f"{limit} itself has this digit sum too: 1 more.")
         counts.append(1)
-    return [*steps, f"In all {total(counts)} = {sum(counts)}."]
+    return [*steps, f"In all {worked(total(counts), sum(counts))}."]
 
 
 STEPS: dict[str, Callable[..., list[str]]] = {

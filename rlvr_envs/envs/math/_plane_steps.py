@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from rlvr_envs.envs.math._latex import linear
-from rlvr_envs.envs.math._steps import ascii_math, operand, total
+from rlvr_envs.envs.math._steps import ascii_math, operand, total, worked
 
 Numbers = tuple[Fraction, ...]
 
@@ -54,7 +54,7 @@ def _area(numbers: Numbers) -> list[str]:
     twice = abs(sum(parts, Fraction(0)))
     return [
         *steps,
-        f"{total(parts)} = {sum(parts)}",
+        f"{worked(total(parts), sum(parts))}",
         f"The area is half of its size: {operand(twice)} / 2 = {twice / 2}",
     ]
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from rlvr_envs.envs.math._latex import Rational, linear
 from rlvr_envs.envs.math._premises import Premise
-from rlvr_envs.envs.math._steps import ascii_math, eliminate, operand, total
+from rlvr_envs.envs.math._steps import ascii_math, eliminate, operand, total, worked
 
 Premises = Sequence[Premise]
 _OPEN = "So the answer is not determined."
@@ -88,7 +88,7 @@ def _journey(premises: Premises, asked: Sequence[str]) -> list[str]:
         speed, hours = given[0][day], given[1][day]
         parts.append(speed * hours)
         steps.append(f"Day {day}: {speed} * {hours} = {parts[-1]} km")
-    return [*steps, f"{total(parts)} = {sum(parts)}"]
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
 
 
 def _plots(premises: Premises, asked: Sequence[str]) -> list[str]:
@@ -106,7 +106,7 @@ def _plots(premises: Premises, asked: Sequence[str]) -> list[str]:
         steps.append(f"Plot {plot}: length and width add up to {around} / 2 = {around // 2}.")
         steps.append(f"Its width is ({around // 2} - {extra}) / 2 = {width}.")
         steps.append(f"Its area is {width} * ({width} + {extra}) = {parts[-1]}.")
-    return [*steps, f"{total(parts)} = {sum(parts)}"]
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
 
 
 def _mixture(premises: Premises, asked: Sequence[str]) -> list[str]:

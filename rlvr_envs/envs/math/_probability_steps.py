@@ -6,7 +6,7 @@ from math import comb
 
 from rlvr_envs.envs.math._counting_steps import choose
 from rlvr_envs.envs.math._probability import COLOURS
-from rlvr_envs.envs.math._steps import operand, times, total
+from rlvr_envs.envs.math._steps import operand, times, total, worked
 from rlvr_envs.envs.math._words import counted
 
 Numbers = tuple[int, ...]
@@ -69,7 +69,7 @@ def _colours(numbers: Numbers) -> list[str]:
             f"All {name}: {choose(n, draws)}" for name, n in zip(COLOURS, balls, strict=False)
         ]
         parts = [comb(n, draws) for n in balls]
-        steps.append(f"{total(parts)} = {sum(parts)}")
+        steps.append(f"{worked(total(parts), sum(parts))}")
         hits = sum(parts)
     else:
         steps.append(

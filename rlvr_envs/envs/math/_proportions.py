@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.seeding import Rng, integer, integers
-from rlvr_envs.envs.math._steps import operand, total
+from rlvr_envs.envs.math._steps import operand, total, worked
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ def _explain_alloy(numbers: Sequence[int]) -> list[str]:
             f"Bar {i // 3 + 1}: {copper} of {copper + tin} parts are copper: "
             f"{weight} * {copper} / {copper + tin} = {parts[-1]} kg"
         )
-    return [*steps, f"{total(parts)} = {sum(parts)}"]
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
 
 
 PROPORTIONS = {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rlvr_envs.envs.math._polynomials import add, compose, evaluate
-from rlvr_envs.envs.math._steps import horner, operand, polynomial, read_polynomial, total
+from rlvr_envs.envs.math._steps import horner, operand, polynomial, read_polynomial, total, worked
 
 _DOTS = re.compile(r"([0-9]+) \+ ([0-9]+) \+ [0-9]+ \+ (?:\\cdots \+ )?([0-9]+)")
 _SIGMA = re.compile(r"\\sum_\{k=([0-9]+)\}\^\{(\\infty|[0-9]+)\} (.*)")
@@ -144,7 +144,7 @@ def _listed(coefficients: Sequence[int], ratio: Fraction, high: int) -> list[str
         work, value = horner(coefficients, k).rsplit(" = ", 1)
         parts.append(Fraction(value) * ratio**k)
         steps.append(f"k = {k}: ({work}) * {operand(ratio)}^{k} = {parts[-1]}")
-    return [*steps, f"{total(parts)} = {sum(parts)}"]
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
 
 
 def _weighted(coefficients: Sequence[int], ratio: Fraction, low: int) -> tuple[list[str], Fraction]:

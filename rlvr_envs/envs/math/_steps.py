@@ -47,6 +47,11 @@ def times(factors: Sequence[Rational]) -> str:
     return " * ".join(map(operand, factors)) or "1"
 
 
+def worked(work: str, value: object) -> str:
+    """Return ``work = value``, or just the value where there was nothing to work out."""
+    return str(value) if work == str(value) else f"{work} = {value}"
+
+
 def polynomial(coefficients: Sequence[Rational], variable: str = "x") -> str:
     """Return a polynomial as plain text, highest power first."""
     return ascii_math(_latex.polynomial(coefficients, variable))
