@@ -124,7 +124,7 @@ class _Reader:
         """Return the result, and add the line that works it out."""
         result = _combine(operator, left, right)
         apart = all(not (a and b) for a, b in zip(left, right, strict=True))
-        if operator in "+-" and apart:
+        if operator in "+-" and apart and (left[1] or right[1]):
             return result  # a number and a multiple of the symbol: nothing to work out
         first, second = self.text(left), self.text(right)
         if all(left) and (operator in "*/" or self.symbol == "i"):
@@ -138,13 +138,11 @@ class _Reader:
 
     def middle(self, operator: str, left: Value, right: Value) -> list[str]:
         """Return what stands between an operation and its result."""
-        if self.show is not str:
-            return []
         if left[1] or right[1]:
             return self.complex_middle(operator, left, right) if self.symbol == "i" else []
         a, b = left[0], right[0]
-        if a.denominator == b.denominator == 1:
-            return []
+        if self.show is not str or a.denominator == b.denominator == 1:
+            return self.partial_products(a, b) if operator == "*" else []
         if operator in "+-":
             bottom = lcm(a.denominator, b.denominator)
             if a.denominator == b.denominator:
@@ -159,8 +157,19 @@ class _Reader:
         top, bottom = a.numerator * b.numerator, a.denominator * b.denominator
         return [*parts, f"{top}/{bottom}" if bottom > 1 else str(top)]
 
+    def partial_products(self, a: Fraction, b: Fraction) -> list[str]:
+        """Return a product split by the digits of its second factor, unless it is a short one."""
+        digits = [_places(self.show(value)) for value in (a, b)]
+        if min(a, b) < 0 or min(map(len, digits)) < 2:
+            return []
+        split = " + ".join(f"{self.show(a)} * {self.show(part)}" for part in digits[1])
+        return [split, " + ".join(self.show(a * part) for part in digits[1])]
+
     def complex_middle(self, operator: str, left: Value, right: Value) -> list[str]:
         (a, b), (c, d) = left, right
+        if operator in "+-":
+            real, other = (f"{x} {operator} {operand(y)}" for x, y in ((a, c), (b, d)))
+            return [f"({real}) + ({other})i"]
         if operator == "*" and b and d:
             w, x, y, z = map(operand, (a, b, c, d))
             return [f"({w} * {y} - {x} * {z}) + ({w} * {z} + {x} * {y})i"]
@@ -173,6 +182,16 @@ class _Reader:
                 f"({self.text(top)}) / {operand(norm)}",
             ]
         return []
+
+
+def _places(text: str) -> list[Fraction]:
+    """Return what each digit of a decimal other than 0 stands for, such as 7 and 7/10 of 7.7."""
+    whole, _, rest = text.lstrip("-").partition(".")
+    return [
+        Fraction(int(digit)) * Fraction(10) ** (len(whole) - 1 - place)
+        for place, digit in enumerate(whole + rest)
+        if digit != "0"
+    ]
 
 
 def _combine(operator: str, left: Value, right: Value) -> Value:

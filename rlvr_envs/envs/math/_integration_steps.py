@@ -31,7 +31,7 @@ from rlvr_envs.envs.math._calculus import (
 from rlvr_envs.envs.math._latex import Rational
 
 Coefficients = list[Rational]
-_OUTER = {"sin": "-\\cos", "cos": "\\sin", "exp": "e"}
+_WAVES = ("sin", "cos", "exp")
 
 
 def integral_steps(integrand: Node) -> tuple[list[str], Node] | None:
@@ -137,8 +137,10 @@ def _by_parts(node: Node) -> tuple[list[str], Node] | None:
         return None
     factor, wave = split[0], split[1][0]
     inner = as_polynomial(wave.arg)
-    if wave.name not in _OUTER or inner is None or len(inner) != 2 or inner[0]:
+    if wave.name not in _WAVES or inner is None or len(inner) != 2 or inner[0]:
         return None
+    if len(factor) == 1:
+        return None  # a substitution is enough
     rate = inner[1]
     steps = []
     terms: list[Node] = []
@@ -154,8 +156,6 @@ def _by_parts(node: Node) -> tuple[list[str], Node] | None:
         terms.append(signed)
         factor = slope
     whole = add(*terms)
-    if len(terms) == 1:
-        return [f"{latex(node)} has the antiderivative {latex(whole)}, by the chain rule."], whole
     rule = "Integrate by parts, each time with the derivative of the polynomial before."
     return [rule, *steps, f"{latex(node)} has the antiderivative {latex(whole)}."], whole
 
@@ -180,7 +180,7 @@ def _by_substitution(node: Node) -> tuple[list[str], Node] | None:
         return None
     factor, outer = split[0], split[1][0]
     inside: Node = outer.arg if isinstance(outer, Call) else ONE
-    if isinstance(outer, Call) and outer.name in _OUTER:
+    if isinstance(outer, Call) and outer.name in _WAVES:
         whole = _antiderivative_of_wave(outer, 1)
     elif isinstance(outer, Pow) and as_polynomial(outer.base) is not None:
         inside = outer.base
@@ -193,6 +193,8 @@ def _by_substitution(node: Node) -> tuple[list[str], Node] | None:
     if ratio is None or as_polynomial(inside) is None:
         return None
     result = mul(num(ratio), whole)
+    if inside == X:
+        return [f"{latex(node)} has the antiderivative {latex(result)}."], result
     return [
         f"Substitute u for {latex(inside)}; its derivative is {latex(differentiate(inside))}.",
         f"The factor {latex(polynomial(factor))} is {latex(num(ratio))} times that.",
