@@ -127,7 +127,7 @@ def test_the_steps_hold_many_equalities():
         )
         for task_id in EXPLAINED
     }
-    assert {task_id for task_id, count in counts.items() if count < SEEDS} == WITHOUT
+    assert {task_id for task_id, count in counts.items() if count < SEEDS // 2} == WITHOUT
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rlvr_envs.envs.math._latex import decimal
 from rlvr_envs.envs.math._steps import worked
 from rlvr_envs.envs.math._words import listed
 
-_MAX_CASES = 40  # longer lists teach nobody
+_MAX_CASES = 32  # longer lists teach nobody
 _MAX_NOISES = 300  # combinations of noises, of which only those that fit are listed
 
 

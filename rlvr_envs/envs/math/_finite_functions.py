@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.envs.math._steps import horner
+from rlvr_envs.envs.math._steps import value_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +33,5 @@ def value_told(function: FiniteFunction, x: int, n: int) -> str:
     """Return the value at a point, worked out where the function is a polynomial."""
     if not function.coefficients:
         return f"{function.table[x]}."
-    work = horner(function.coefficients, x).split(" = ")[0]
+    work, _ = value_parts(function.coefficients, x)
     return f"({work}) mod {n} = {function.values(n)[x]}."

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from rlvr_envs.envs.math._evaluation import operations
 from rlvr_envs.envs.math._polynomials import add, evaluate, multiply
-from rlvr_envs.envs.math._steps import horner, operand, polynomial, read_polynomial
+from rlvr_envs.envs.math._steps import horner, operand, polynomial, read_polynomial, value_parts
 
 _RELATION = re.compile(r" (<|\\le|>|\\ge) ")
 _QUOTIENT = re.compile(r"\\frac\{(.*)\}\{(.*)\}")
@@ -105,8 +105,8 @@ def _rational(
     steps.append(f"The denominator is 0 at {', '.join(map(str, poles))}; these x never belong.")
 
     def value(x: Fraction) -> str:
-        (up, high), (down, low) = (horner(part, x).rsplit(" = ", 1) for part in (top, below))
-        return f"({up}) / ({down}) = {Fraction(high) / Fraction(low)}"
+        (up, high), (down, low) = (value_parts(part, x) for part in (top, below))
+        return f"({up}) / ({down}) = {high / low}"
 
     ends = "" if relation in "<>" else " The zeros of the numerator belong too."
     return [

@@ -58,7 +58,7 @@ def _ages(premises: Premises, asked: Sequence[str]) -> list[str]:
     gap, now = sum(gaps), later - 2 * years
     age = Fraction(now - gap, 2)
     steps = [
-        f"{old} is {total(gaps)} = {gap} years older than {young}.",
+        f"{old} is {worked(total(gaps), gap)} years older than {young}.",
         f"Their ages now add up to {later} - 2 * {years} = {now}.",
         f"{young}: ({now} - {gap}) / 2 = {age}",
     ]

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from rlvr_envs.envs.math._polynomials import add, compose, evaluate
-from rlvr_envs.envs.math._steps import horner, operand, polynomial, read_polynomial, total, worked
+from rlvr_envs.envs.math._steps import (
+    operand,
+    polynomial,
+    read_polynomial,
+    total,
+    value_parts,
+    worked,
+)
 
 _DOTS = re.compile(r"([0-9]+) \+ ([0-9]+) \+ [0-9]+ \+ (?:\\cdots \+ )?([0-9]+)")
 _SIGMA = re.compile(r"\\sum_\{k=([0-9]+)\}\^\{(\\infty|[0-9]+)\} (.*)")
@@ -141,8 +148,8 @@ def _falling(factor: int, gap: int, low: int) -> list[str]:
 def _listed(coefficients: Sequence[int], ratio: Fraction, high: int) -> list[str]:
     steps, parts = [], []
     for k in range(1, high + 1):
-        work, value = horner(coefficients, k).rsplit(" = ", 1)
-        parts.append(Fraction(value) * ratio**k)
+        work, value = value_parts(coefficients, k)
+        parts.append(value * ratio**k)
         steps.append(f"k = {k}: ({work}) * {operand(ratio)}^{k} = {parts[-1]}")
     return [*steps, f"{worked(total(parts), sum(parts))}"]
 

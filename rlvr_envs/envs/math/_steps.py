@@ -216,6 +216,12 @@ def divided_out(coefficients: Sequence[int], factor: Sequence[int]) -> tuple[int
 
 def horner(coefficients: Sequence[Rational], x: Rational) -> str:
     """Return the value of a polynomial worked out, such as ``2 * 3^2 - 5 * 3 + 1 = 4``."""
+    work, value = value_parts(coefficients, x)
+    return worked(work, value)
+
+
+def value_parts(coefficients: Sequence[Rational], x: Rational) -> tuple[str, Fraction]:
+    """Return the calculation of a polynomial's value, and the value."""
     terms = [(value, k) for k, value in enumerate(coefficients) if value][::-1]
     at = operand(x)
     parts: list[str] = []
@@ -228,7 +234,7 @@ def horner(coefficients: Sequence[Rational], x: Rational) -> str:
         else:
             parts.append(f" - {body}" if value < 0 else f" + {body}")
     value = sum((Fraction(c) * Fraction(x) ** k for k, c in enumerate(coefficients)), Fraction(0))
-    return f"{''.join(parts) or '0'} = {value}"
+    return "".join(parts) or "0", value
 
 
 def differences(values: Sequence[int]) -> list[list[int]]:

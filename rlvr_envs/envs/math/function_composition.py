@@ -13,8 +13,8 @@ from rlvr_envs.envs.math._latex import number, polynomial
 from rlvr_envs.envs.math._polynomial_answers import expanded_of, sides
 from rlvr_envs.envs.math._polynomials import compose, evaluate, multiply
 from rlvr_envs.envs.math._stated import judge_rational
-from rlvr_envs.envs.math._steps import horner
 from rlvr_envs.envs.math._steps import polynomial as plain
+from rlvr_envs.envs.math._steps import value_parts
 from rlvr_envs.verifiers.mathtext.nodes import symbols
 
 FORMS = ("value", "expression")
@@ -199,11 +199,10 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
             return steps
         value = Fraction(problem.argument)
         for name, function in pairs:
-            work = horner(function.top, value).split(" = ")[0]
-            below = tuple(map(Fraction, function.bottom))
-            reached = evaluate(tuple(map(Fraction, function.top)), value) / evaluate(below, value)
-            if len(below) > 1:
-                work = f"({work}) / ({horner(below, value).split(' = ')[0]})"
+            work, reached = value_parts(function.top, value)
+            if len(function.bottom) > 1:
+                below, divisor = value_parts(function.bottom, value)
+                work, reached = f"({work}) / ({below})", reached / divisor
             steps.append(f"{name} at {value}: {work} = {reached}")
             value = reached
         return steps

@@ -11,7 +11,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number_set
 from rlvr_envs.envs.math._plain import squeeze
-from rlvr_envs.envs.math._steps import total
+from rlvr_envs.envs.math._steps import total, worked
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ATTEMPTS = 200  # results that are empty or everything are drawn again, so many times at most
@@ -166,7 +166,7 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
         if problem.kind == "size":
             return [*steps, f"Count them: {len(problem.members)} elements."]
         if problem.kind == "total":
-            return [*steps, f"{total(problem.members)} = {sum(problem.members)}"]
+            return [*steps, worked(total(problem.members), sum(problem.members))]
         return list(steps)
 
 
