@@ -27,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of the example: a rung '3', or a range '0-5' whose rungs are equally likely",
     )
     parser.add_argument("--seed", type=natural, default=0, help="of the example (default: 0)")
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="show the example's worked solution, where it has one",
+    )
     add_knobs(parser)
 
 
@@ -46,11 +51,17 @@ def run(args: argparse.Namespace) -> int:
         print(_ladder(spec), end="\n\n")
     print(f"Observation space: {env.observation_space}\nAction space: {env.action_space}\n")
     prompt, info = env.reset(seed=args.seed)
-    solution = env.instance.solution()
+    instance = env.instance
+    solution = instance.solution()
     answers = [solution] if isinstance(solution, str) else solution
     rung = "default" if info["difficulty"] is None else info["difficulty"]
     print(f"Example (task {info['task']}, difficulty {rung}, seed {args.seed}):\n")
     print(textwrap.indent(fill(prompt, 4), "    "))
+    if args.explain:
+        steps = instance.task.explain(instance.problem)
+        print("\nA worked solution:\n" if steps else "\nThis problem has no worked solution.")
+        for step in steps:
+            print(textwrap.indent(step, "    "))
     print("\nAn answer of full marks:\n")
     print(textwrap.indent("\n".join(answers), "    "))
     return 0

@@ -29,6 +29,7 @@ from rlvr_envs.conformance.side_effects import record_side_effects
 from rlvr_envs.conformance.subject import (
     Check,
     ConformanceError,
+    Drawn,
     NotApplicable,
     Subject,
     require,
@@ -40,6 +41,7 @@ from rlvr_envs.core.problem import canonical, from_json, to_json
 from rlvr_envs.core.verdict import Verdict
 
 DIFFICULTIES = tuple(range(11))
+MAX_EXPLANATION = 5_000  # characters of a worked solution, up to difficulty 3
 SECTIONS = (
     "Description",
     "Observation",
@@ -71,6 +73,41 @@ def oracle_earns_full_marks(subject: Subject) -> None:
             f"difficulty {drawn.instance.difficulty}, problem_seed {drawn.instance.problem_seed}: "
             f"the oracle's {drawn.solution!r:.300} got {drawn.verdict}",
         )
+
+
+def explanation_holds(subject: Subject) -> None:
+    """A worked solution is lines made from the problem alone; with the answer it is correct."""
+    few = subject.task_type.judged_in_sandbox and not subject.thorough
+    levels = (0, 3, 5, 8, 10) if few else DIFFICULTIES
+    explained = [_explained(drawn) for drawn in subject.draw(subject.count(12), levels=levels)]
+    if not any(explained):
+        raise NotApplicable("its problems have no worked solutions")
+
+
+def _explained(drawn: Drawn) -> bool:
+    """Check the worked solution of a problem, and return whether there is one."""
+    task, problem = drawn.instance.task, drawn.instance.problem
+    steps = task.explain(problem)
+    if not steps:
+        return False
+    level = drawn.instance.difficulty or 0
+    where = f"difficulty {level}, problem_seed {drawn.instance.problem_seed}:"
+    good = isinstance(steps, list) and all(isinstance(s, str) and s.strip("\n") for s in steps)
+    require(good and all(s == s.strip("\n") for s in steps), f"{where} no list of lines: {steps!r}")
+    size = sum(map(len, steps))
+    most = MAX_EXPLANATION
+    require(level > 3 or size <= most, f"{where} the steps have {size} characters, not {most}")
+    # Neither the drawing nor an earlier call may have left anything behind that the steps need.
+    clone = pickle.loads(pickle.dumps(task))  # noqa: S301
+    again = from_json(type(problem), json.loads(json.dumps(to_json(problem))))
+    require(clone.explain(again) == steps, f"{where} the same problem has other steps")
+    if isinstance(drawn.solution, str):
+        text = "\n".join(steps)
+        found = drawn.form.extract(text).answer
+        require(found is None, f"{where} the steps alone are read as the answer {found!r:.80}")
+        verdict = drawn.instance.judge(f"{text}\n{drawn.solution}")
+        require(verdict.score == 1.0, f"{where} {text!r:.300} and the answer got {verdict}")
+    return True
 
 
 def padded_oracle_earns_full_marks(subject: Subject) -> None:
@@ -118,7 +155,7 @@ def global_randomness_is_untouched(subject: Subject) -> None:
     for level in (0,) if subject.indexed else (0, 3):
         env = subject.make_env(None if subject.indexed else level)
         env.reset(seed=0)
-        env.instance.judge(env.instance.solution())
+        env.instance.judge(env.instance.demonstration())
     after = random.getstate(), canonical(np.random.get_state()[1].tolist())  # type: ignore[index]  # noqa: NPY002
     require(before == after, "a global random generator was used: draw from the rng passed in")
 
@@ -219,7 +256,7 @@ def nothing_is_written(subject: Subject) -> None:
     with record_side_effects(events):
         for seed in range(subject.count(6)):
             env.reset(seed=seed)
-            env.instance.judge(env.instance.solution())
+            env.instance.judge(env.instance.demonstration())
             env.instance.judge("[open('leak', 'w')]")
     require(not events, f"side effects: {events}")
 
@@ -237,6 +274,7 @@ CHECKS: dict[str, Check] = {
     for check in (
         gymnasium_checker,
         oracle_earns_full_marks,
+        explanation_holds,
         padded_oracle_earns_full_marks,
         trouble_earns_nothing,
         buried_oracle_earns_nothing,

@@ -20,7 +20,7 @@ _CODE = (
 
 
 def digest(task_id: str) -> str:
-    """Return 32 hex digits of the problems and references of a few seeds and levels."""
+    """Return 32 hex digits of the problems, references and steps of a few seeds and levels."""
     spec = find(task_id)
     levels = (None,) if issubclass(spec.task_type, IndexedTask) else (0, 3, 6)
     sha = hashlib.sha256()
@@ -29,7 +29,9 @@ def digest(task_id: str) -> str:
         for seed in range(3):
             env.reset(seed=seed)
             row = env.instance.to_row()
-            sha.update(canonical([row["prompt"], row["problem"], row["reference"]]).encode())
+            steps = env.instance.task.explain(env.instance.problem)
+            parts = [row["prompt"], row["problem"], row["reference"], steps]
+            sha.update(canonical(parts).encode())
     return sha.hexdigest()[:32]
 
 

@@ -1,7 +1,7 @@
 """Exports: rows in the shapes that trainers read.
 
-Each export is a pure function of a row, its split and its number. All of them but ``sft`` carry
-the whole row as JSON text, so that a reward function needs nothing else::
+Each export is a pure function of a row, its split and its number. All but those for supervised
+fine-tuning carry the whole row as JSON text, so that a reward function needs nothing else::
 
     score = rlvr_envs.verify(json.loads(text), response).score
 """
@@ -118,6 +118,18 @@ def to_sft(row: Row, split: str, index: int) -> Record:
     return {"messages": messages}
 
 
+def to_sft_explained(row: Row, split: str, index: int) -> Record:
+    """Return what `to_sft` does, with the steps of the worked solution before the answer.
+
+    A problem without one has the answer alone.
+    """
+    record = to_sft(row, split, index)
+    demonstration = Instance.from_row(row).demonstration()
+    if isinstance(demonstration, str):
+        record["messages"][-1]["content"] = demonstration
+    return record
+
+
 EXPORTS: dict[str, Export] = {
     "trl": to_trl,
     "verl": to_verl,
@@ -125,6 +137,7 @@ EXPORTS: dict[str, Export] = {
     "nemo_gym": to_nemo_gym,
     "verifiers": to_verifiers,
     "sft": to_sft,
+    "sft_explained": to_sft_explained,
 }
 # NeMo Gym reads JSONL alone.
 JSONL_ONLY = ("nemo_gym",)

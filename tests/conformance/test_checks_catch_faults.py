@@ -73,6 +73,9 @@ class SumTask(Task[SumConfig, SumProblem]):
     def solve(self, problem):
         return str(problem.total)
 
+    def explain(self, problem):
+        return [f"Add {problem.b} to {problem.a}."]
+
 
 class SubstringCredit(SumTask):
     __doc__ = SumTask.__doc__
@@ -175,6 +178,70 @@ class FlatLadder(SumTask):
         return SumProblem(a, a, a + a)
 
 
+class StepIsAnAnswer(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def explain(self, problem):
+        return [f"It is <answer>{problem.total}</answer>."]
+
+
+class StepHidesTheAnswer(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def explain(self, problem):
+        return ["Now think <think>"]
+
+
+class StepsChange(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def explain(self, problem):
+        return [f"Problem at {id(problem)}."]
+
+
+class StepsNeedTheDrawing(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def generate(self, rng):
+        problem = super().generate(rng)
+        self.last = [f"Add {problem.b}."]
+        return problem
+
+    def __getstate__(self):
+        return {"config": self.config, "last": ["nothing"]}
+
+    def explain(self, problem):
+        return self.last
+
+
+class StepEndsItsLine(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def explain(self, problem):
+        return [f"Add {problem.b}.\n"]
+
+
+class EmptyStep(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def explain(self, problem):
+        return ["Add.", ""]
+
+
+class OneTextForAll(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def explain(self, problem):
+        return f"Add {problem.b}."
+
+
+class EndlessSteps(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def explain(self, problem):
+        return [f"Add {problem.b}, one by one."] * 1_000
+
+
 FAULTS = [
     (SubstringCredit, "buried_oracle_earns_nothing"),
     (RaisingVerifier, "trouble_earns_nothing"),
@@ -188,6 +255,14 @@ FAULTS = [
     (Undocumented, "documentation_is_complete"),
     (Writes, "nothing_is_written"),
     (FlatLadder, "problems_grow_with_the_level"),
+    (StepIsAnAnswer, "explanation_holds"),
+    (StepHidesTheAnswer, "explanation_holds"),
+    (StepsChange, "explanation_holds"),
+    (StepsNeedTheDrawing, "explanation_holds"),
+    (StepEndsItsLine, "explanation_holds"),
+    (EmptyStep, "explanation_holds"),
+    (OneTextForAll, "explanation_holds"),
+    (EndlessSteps, "explanation_holds"),
 ]
 
 

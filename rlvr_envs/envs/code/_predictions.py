@@ -4,14 +4,18 @@ import re
 from dataclasses import dataclass
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.code._ir.interpret import interpret
+from rlvr_envs.envs.code._ir.emit import prepared_for
+from rlvr_envs.envs.code._ir.interpret import StepLimit, interpret
 from rlvr_envs.envs.code._ir.nodes import Program, Value
 from rlvr_envs.envs.code._ir.random_program import MAX_STEPS, random_inputs, random_program
 from rlvr_envs.envs.code._ir.random_scope import LETTERS, MAX_INPUT, MAX_ITEMS
+from rlvr_envs.envs.code._ir.trace import trace
 
 _PROGRAMS = 12  # tried before any is taken
 _OTHERS = 10  # further inputs that a program is tried on
 _LONGEST = 400  # characters of an output
+_MOST_STEPS = 5_000  # of a run told line by line
+_LONGEST_RUN = 5_000  # characters of it: more would teach nobody
 _SPELLINGS = {"cpp": "C++", "javascript": "JavaScript", "ocaml": "OCaml"}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 
@@ -101,6 +105,38 @@ def read_inputs(program: Program, text: str) -> dict[str, Value] | None:
             return None
         values[name], words = known, words[number:]
     return None if words else values
+
+
+def simple_inputs(program: Program, size: int) -> dict[str, Value]:
+    """Return inputs with numbers one less than the size, and lists and strings of the size."""
+    values: dict[str, Value] = {}
+    for name, kind in program.inputs:
+        if kind == "str":
+            values[name] = LETTERS[0] * size
+        else:
+            values[name] = size - 1 if kind == "int" else [size - 1] * size
+    return values
+
+
+def told_run(program: Program, language: str, stdin: str) -> list[str]:
+    """Return the run of a program on an input, line by line, with the names used in a language.
+
+    Empty where it takes more than `_MOST_STEPS`, or `_LONGEST_RUN` characters to tell.
+    """
+    inputs = read_inputs(program, stdin)
+    if inputs is None:
+        return []
+    try:
+        interpret(program, inputs, max_steps=_MOST_STEPS)
+    except StepLimit:
+        return []
+    written = prepared_for(program, language)
+    renamed = {
+        name: inputs[old]
+        for (name, _), (old, _) in zip(written.inputs, program.inputs, strict=True)
+    }
+    lines = trace(written, renamed, max_steps=MAX_STEPS)
+    return lines if sum(map(len, lines)) <= _LONGEST_RUN else []
 
 
 def _number(word: str) -> int | None:

@@ -17,6 +17,8 @@ from rlvr_envs.envs.code._predictions import (
     input_format,
     language_title,
     read_inputs,
+    simple_inputs,
+    told_run,
 )
 from rlvr_envs.envs.code._program_data import program_text, read_program
 from rlvr_envs.envs.code.output_prediction import check_knobs
@@ -128,3 +130,20 @@ class InputPredictionTask(Task[InputPredictionConfig, InputPredictionProblem]):
 
     def solve(self, problem: InputPredictionProblem) -> str:
         return problem.witness.rstrip("\n")
+
+    def explain(self, problem: InputPredictionProblem) -> list[str]:
+        """Return what simple inputs give, then the run that gives the output."""
+        program = read_program(problem.program)
+        run = told_run(program, problem.language, problem.witness)
+        if not run:
+            return []
+        steps = ["See what simple inputs give."]
+        for size in (1, 2):
+            simple = simple_inputs(program, size)
+            try:
+                printed = interpret(program, simple, max_steps=MAX_STEPS).output.split()
+            except IrError:
+                continue
+            told = " ".join(stdin_text(program, simple).split())
+            steps.append(f"Input {told}: it prints {' '.join(printed)}.")
+        return [*steps, "Compare with the output asked for, change the input, and check it.", *run]

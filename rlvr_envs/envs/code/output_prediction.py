@@ -11,7 +11,8 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.code._ir.emit import EMITTED, emit
 from rlvr_envs.envs.code._ir.random_scope import MAX_INPUT, MAX_ITEMS
 from rlvr_envs.envs.code._ir.stdin import stdin_text
-from rlvr_envs.envs.code._predictions import draw_execution, language_title
+from rlvr_envs.envs.code._predictions import draw_execution, language_title, told_run
+from rlvr_envs.envs.code._program_data import program_text, read_program
 from rlvr_envs.verifiers.program_output import tokens
 
 
@@ -45,6 +46,7 @@ class OutputPredictionProblem:
     code: str
     stdin: str
     output: str = hidden()
+    program: str = hidden("")  # as data, for worked solutions
 
 
 @register("OutputPrediction-v0", domain="code", answer_format="tag")
@@ -91,6 +93,7 @@ class OutputPredictionTask(Task[OutputPredictionConfig, OutputPredictionProblem]
             emit(drawn.program, config.language),
             stdin_text(drawn.program, drawn.inputs),
             drawn.output,
+            program_text(drawn.program),
         )
 
     def prompt(self, problem: OutputPredictionProblem) -> str:
@@ -106,6 +109,12 @@ class OutputPredictionTask(Task[OutputPredictionConfig, OutputPredictionProblem]
 
     def solve(self, problem: OutputPredictionProblem) -> str:
         return problem.output.rstrip("\n")
+
+    def explain(self, problem: OutputPredictionProblem) -> list[str]:
+        """Return the run of the program, statement by statement; none of a very long one."""
+        if not problem.program:
+            return []
+        return told_run(read_program(problem.program), problem.language, problem.stdin)
 
 
 def check_knobs(size: int, length: int, magnitude: int, language: str) -> None:

@@ -1,6 +1,7 @@
 """Repairing a program that has mistakes in it."""
 
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import ClassVar
 
 from rlvr_envs.core.errors import ConfigError
@@ -131,3 +132,21 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
 
     def solve(self, problem: ProgramRepairProblem) -> str:
         return problem.repaired
+
+    def explain(self, problem: ProgramRepairProblem) -> list[str]:
+        """Return each change from the program given to the right one, from top to bottom."""
+        old, new = problem.source.splitlines(), problem.repaired.splitlines()
+        steps = ["Compare what the program should do with its lines, one by one."]
+        for kind, low, high, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
+            if kind == "equal":
+                continue
+            if low == high:
+                steps.append(f"Something is missing after line {low}.")
+            elif high - low == 1:
+                steps.append(f"Line {high} is wrong:")
+            else:
+                steps.append(f"Lines {low + 1} to {high} are wrong:")
+            steps += old[low:high]
+            steps.append("It should be:" if end > start else "It should not be there.")
+            steps += new[start:end]
+        return [line for line in steps if line.strip()]

@@ -1,5 +1,6 @@
 """SQL queries that answer a question on any database of a schema."""
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -202,6 +203,15 @@ class SqlQueryTask(Task[SqlQueryConfig, SqlQueryProblem]):
     def solve(self, problem: SqlQueryProblem) -> str:
         return f"{problem.sql};"
 
+    def explain(self, problem: SqlQueryProblem) -> list[str]:
+        """Return the clauses of the query, in the order in which they take effect."""
+        clauses = _clauses(problem.sql)
+        return [
+            f"{words}: {keyword} {clauses[keyword]}"
+            for keyword, words in _MEANINGS.items()
+            if keyword in clauses
+        ]
+
 
 def _open(tables: tuple[Table, ...], database: Database) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -250,3 +260,34 @@ def _shown_answer(rows: Sequence[Sequence[Cell]]) -> str:
     if len(rows) > _SHOWN_ROWS:
         lines.append(f"and {len(rows) - _SHOWN_ROWS} more rows")
     return "\n".join(lines)
+
+
+# The clauses of a query in the order in which they take effect.
+_MEANINGS = {
+    "FROM": "Where the rows come from",
+    "WHERE": "Which rows stay",
+    "GROUP BY": "What makes a group",
+    "HAVING": "Which groups stay",
+    "SELECT": "What is returned",
+    "ORDER BY": "In which order",
+    "LIMIT": "How many of them",
+}
+_KEYWORD = re.compile(rf"[()']|\b(?:{'|'.join(_MEANINGS)})\b")
+
+
+def _clauses(sql: str) -> dict[str, str]:
+    """Return the clauses of a query by their keywords; subqueries stay whole."""
+    depth, quoted = 0, False
+    starts: list[tuple[str, int, int]] = []
+    for found in _KEYWORD.finditer(sql):
+        word = found[0]
+        if word == "'":
+            quoted = not quoted
+        elif not quoted and word in "()":
+            depth += 1 if word == "(" else -1
+        elif not quoted and not depth:
+            starts.append((word, found.start(), found.end()))
+    ends = [*(start for _, start, _ in starts[1:]), len(sql)]
+    return {
+        word: sql[after:end].strip() for (word, _, after), end in zip(starts, ends, strict=True)
+    }

@@ -46,7 +46,7 @@ class Limits(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One line of a solution: the quantity, the calculation in LaTeX, and its value."""
+    """One line of a solution: the quantity, the calculation in plain text, and its value."""
 
     subject: int
     calculation: str
@@ -126,10 +126,10 @@ _CALCULATIONS = {
     "difference": "{0} - {1}",
     "more": "{0} + {amount}",
     "fewer": "{0} - {amount}",
-    "times": "{amount} \\cdot {0}",
+    "times": "{amount} * {0}",
     "share": "{0} / {amount}",
-    "percent": "{amount} / 100 \\cdot {0}",
-    "fraction": "{amount} / {divisor} \\cdot {0}",
+    "percent": "{amount} / 100 * {0}",
+    "fraction": "{amount} / {divisor} * {0}",
 }
 
 

@@ -15,7 +15,7 @@ from rlvr_envs.envs.math._words import counted, listed
 
 Numbers = tuple[int, ...]
 
-_COLOURS = ("red", "blue", "green", "white", "black", "yellow")
+COLOURS = ("red", "blue", "green", "white", "black", "yellow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _value_urn(numbers: Numbers) -> Fraction:
 
 
 def _draw_colours(rng: Rng, size: int) -> Numbers:
-    n_colours = integer(rng, min(2 + size // 8, 4), min(2 + size // 4, len(_COLOURS)))
+    n_colours = integer(rng, min(2 + size // 8, 4), min(2 + size // 4, len(COLOURS)))
     balls = integers(rng, 2, 4 + size, n_colours)
     alike = 1 if n_colours == 2 else integer(rng, 0, 1)
     most = max(balls) if alike else n_colours
@@ -106,7 +106,7 @@ def _draw_colours(rng: Rng, size: int) -> Numbers:
 
 def _ask_colours(numbers: Numbers) -> str:
     draws, alike, *balls = numbers
-    content = listed([f"{n} {colour}" for n, colour in zip(balls, _COLOURS, strict=False)])
+    content = listed([f"{n} {colour}" for n, colour in zip(balls, COLOURS, strict=False)])
     event = "all of them have the same colour" if alike else "no two of them have the same colour"
     return (
         f"A box holds {content} marbles. {draws} of the marbles are drawn at random without "

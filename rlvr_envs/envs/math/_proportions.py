@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.seeding import Rng, integer, integers
+from rlvr_envs.envs.math._steps import operand, total, worked
 
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """A kind of question: its numbers from (rng, terms, size), its text, its answer."""
+    """A kind of question: its numbers from (rng, terms, size), its text, answer and steps."""
 
     draw: Callable[[Rng, int, int], tuple[int, ...]]
     text: Callable[[Sequence[int]], str]
     value: Callable[[Sequence[int]], Fraction]
+    explain: Callable[[Sequence[int]], list[str]]
 
 
 def _draw_share(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
@@ -190,14 +192,112 @@ def _solve_alloy(numbers: Sequence[int]) -> Fraction:
     return total
 
 
+def _explain_share(numbers: Sequence[int]) -> list[str]:
+    total, asked, *parts = numbers
+    one = Fraction(total, sum(parts))
+    return [
+        f"The parts add up to {' + '.join(map(str, parts))} = {sum(parts)}.",
+        f"One part is {total} / {sum(parts)} = {one} litres.",
+        f"Tank {asked} gets {parts[asked - 1]} parts.",
+        f"{parts[asked - 1]} * {operand(one)} = {parts[asked - 1] * one}",
+    ]
+
+
+def _explain_chain(numbers: Sequence[int]) -> list[str]:
+    amount, *links = numbers
+    value = Fraction(amount)
+    steps = ["From each powder to the next, multiply by the second number and divide by the first."]
+    for i, (a, b) in enumerate(_pairs(links), start=2):
+        work = f"{operand(value)} * {b} / {a}"
+        value *= Fraction(b, a)
+        steps.append(f"Powder {i}: {work} = {value} grams")
+    return steps
+
+
+def _explain_crew(numbers: Sequence[int]) -> list[str]:
+    asked, workers, days, hours, walls, *other = numbers
+    rate = Fraction(walls, workers * days * hours)
+    steps = [
+        f"The first crew works {workers} * {days} * {hours} = {workers * days * hours} hours.",
+        f"In one hour, one worker builds {walls} / {workers * days * hours} = {rate} walls.",
+    ]
+    if asked == 3:
+        product = other[0] * other[1] * other[2]
+        return [
+            *steps,
+            f"The second crew works {other[0]} * {other[1]} * {other[2]} = {product} hours.",
+            f"{product} * {operand(rate)} = {product * rate}",
+        ]
+    needed = other[3] / rate
+    known = [value for i, value in enumerate(other[:3]) if i != asked]
+    return [
+        *steps,
+        f"The second crew needs {other[3]} / {operand(rate)} = {needed} hours of work in all.",
+        "Divide by the two numbers that are known.",
+        f"{operand(needed)} / ({known[0]} * {known[1]}) = {needed / known[0] / known[1]}",
+    ]
+
+
+def _explain_pipes(numbers: Sequence[int]) -> list[str]:
+    rate = sum((Fraction(1, hours) for hours in numbers), Fraction(0))
+    ordered = sorted(numbers, reverse=True)  # the first is no drain, as the tank fills
+    work = "".join(f" {'+' if hours > 0 else '-'} 1/{abs(hours)}" for hours in ordered)
+    return [
+        "A pipe that takes h hours fills or drains 1/h of the tank in an hour.",
+        f"All together fill {work[3:]} = {rate} of the tank in an hour.",
+        f"The whole tank takes 1 / {operand(rate)} = {1 / rate} hours.",
+    ]
+
+
+def _explain_map(numbers: Sequence[int]) -> list[str]:
+    scale, length, *copies = numbers
+    value = Fraction(length)
+    steps = []
+    for i, (a, b) in reversed(list(enumerate(_pairs(copies), start=1))):
+        sheet = f"copy {i - 1}" if i > 1 else "the map"
+        steps.append(f"{value} cm on copy {i} are {operand(value)} / ({a}/{b}) = ")
+        value *= Fraction(b, a)
+        steps[-1] += f"{value} cm on {sheet}."
+    return [
+        *steps,
+        f"In the landscape these are {operand(value)} * {scale} = {value * scale} cm.",
+        f"A kilometre has 100000 cm: {operand(value * scale)} / 100000 = {value * scale / 100_000}",
+    ]
+
+
+def _explain_dilution(numbers: Sequence[int]) -> list[str]:
+    volume, percent, *removed = numbers
+    value = Fraction(percent)
+    steps = ["Each time, the acid left is the share of the old solution that stays."]
+    for litres in removed:
+        steps.append(f"{volume} - {litres} = {volume - litres} litres of {volume} stay: ")
+        steps[-1] += f"{operand(value)} * {volume - litres} / {volume} = "
+        value *= Fraction(volume - litres, volume)
+        steps[-1] += str(value)
+    return steps
+
+
+def _explain_alloy(numbers: Sequence[int]) -> list[str]:
+    parts: list[Fraction] = []
+    steps = []
+    for i in range(0, len(numbers), 3):
+        weight, copper, tin = numbers[i : i + 3]
+        parts.append(Fraction(weight * copper, copper + tin))
+        steps.append(
+            f"Bar {i // 3 + 1}: {copper} of {copper + tin} parts are copper: "
+            f"{weight} * {copper} / {copper + tin} = {parts[-1]} kg"
+        )
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
+
+
 PROPORTIONS = {
-    "share": Proportion(_draw_share, _tell_share, _solve_share),
-    "chain": Proportion(_draw_chain, _tell_chain, _solve_chain),
-    "crew": Proportion(_draw_crew, _tell_crew, _solve_crew),
-    "pipes": Proportion(_draw_pipes, _tell_pipes, _solve_pipes),
-    "map": Proportion(_draw_map, _tell_map, _solve_map),
-    "dilution": Proportion(_draw_dilution, _tell_dilution, _solve_dilution),
-    "alloy": Proportion(_draw_alloy, _tell_alloy, _solve_alloy),
+    "share": Proportion(_draw_share, _tell_share, _solve_share, _explain_share),
+    "chain": Proportion(_draw_chain, _tell_chain, _solve_chain, _explain_chain),
+    "crew": Proportion(_draw_crew, _tell_crew, _solve_crew, _explain_crew),
+    "pipes": Proportion(_draw_pipes, _tell_pipes, _solve_pipes, _explain_pipes),
+    "map": Proportion(_draw_map, _tell_map, _solve_map, _explain_map),
+    "dilution": Proportion(_draw_dilution, _tell_dilution, _solve_dilution, _explain_dilution),
+    "alloy": Proportion(_draw_alloy, _tell_alloy, _solve_alloy, _explain_alloy),
 }
 
 

@@ -1,7 +1,8 @@
 """The rules of sequences: how each draws its numbers, is worded, and gives its terms.
 
 ``draw(rng, max_value, max_order)`` gives the numbers of a rule, ``ask(numbers)`` states it in
-full, and ``term(numbers, index)`` is a term, counted from 1.
+full, ``term(numbers, index)`` is a term, counted from 1, and
+``explain(numbers, index)`` the steps that lead to it.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from math import comb, lcm
 
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.envs.math._latex import linear, signed_sum
+from rlvr_envs.envs.math._steps import differences, operand, times
 from rlvr_envs.envs.math._words import listed
 
 Numbers = tuple[int, ...]
@@ -23,6 +25,7 @@ class Rule:
     draw: Callable[[Rng, int, int], Numbers]
     ask: Callable[[Numbers], str]
     term: Callable[[Numbers, int], int]
+    explain: Callable[[Numbers, int], list[str]]
     far: bool = False
 
 
@@ -169,17 +172,142 @@ def _next_by_parity(numbers: Numbers, last: int) -> int:
     return last // 2 if last % 2 == 0 else numbers[1] * last + numbers[2]
 
 
+def _explain_arithmetic(numbers: Numbers, index: int) -> list[str]:
+    first, step = numbers
+    return [
+        f"The common difference is {first + step} - {operand(first)} = {step}.",
+        f"Term {index} is term 1 and {index - 1} times the difference.",
+        f"{first} + {index - 1} * {operand(step)} = {first + (index - 1) * step}",
+    ]
+
+
+def _explain_geometric(numbers: Numbers, index: int) -> list[str]:
+    first, ratio = numbers
+    power = ratio ** (index - 1)
+    return [
+        f"The common ratio is {first * ratio} / {operand(first)} = {ratio}.",
+        f"Term {index} is term 1 times the ratio to the power {index - 1}.",
+        f"{operand(ratio)}^{index - 1} = {power}",
+        f"{first} * {operand(power)} = {first * power}",
+    ]
+
+
+def _explain_increments(numbers: Numbers, index: int) -> list[str]:
+    first, slope, constant = numbers
+    count = index * (index + 1) // 2 - 1
+    value = first + slope * count + constant * (index - 1)
+    return [
+        f"Add the increments for n = 2 to n = {index} to term 1.",
+        f"The numbers from 2 to {index} add up to {index} * {index + 1} / 2 - 1 = {count}.",
+        f"There are {index - 1} increments, each with the constant {constant}.",
+        f"{first} + {operand(slope)} * {count} + {operand(constant)} * {index - 1} = {value}",
+    ]
+
+
+def _explain_differences(numbers: Numbers, index: int) -> list[str]:
+    """Return the table of differences and Newton's formula."""
+    table = differences(numbers)
+    steps = [f"The terms: {', '.join(map(str, numbers))}"]
+    steps += [f"Differences {k}: {', '.join(map(str, row))}" for k, row in enumerate(table[1:], 1)]
+    steps.append("Take the first entry of each row times a binomial coefficient.")
+    parts = [(comb(index - 1, k), row[0]) for k, row in enumerate(table)]
+    chosen = ", ".join(f"C({index - 1}, {k}) = {count}" for k, (count, _) in enumerate(parts))
+    work = " + ".join(times(part) for part in parts)
+    return [*steps, f"{chosen}", f"{work} = {sum(count * value for count, value in parts)}"]
+
+
+def _explain_recurrence(numbers: Numbers, index: int) -> list[str]:
+    constant, coefficients, first = _split(numbers)
+    terms = list(first)
+    steps = []
+    while len(terms) < index:
+        recent = terms[: -len(first) - 1 : -1]
+        used = [pair for pair in zip(coefficients, recent, strict=True) if pair[0]]
+        work = " + ".join(times(pair) for pair in used)
+        terms.append(constant + sum(c * t for c, t in used))
+        sign = "+" if constant > 0 else "-"
+        steps.append(f"Term {len(terms)}: {work} {sign} {abs(constant)} = {terms[-1]}")
+    return steps
+
+
+def _explain_remainders(numbers: Numbers, index: int) -> list[str]:
+    modulus, factor, addend, value = numbers
+    steps = []
+    for place in range(2, index + 1):
+        work = f"({factor} * {value} + {addend}) mod {modulus}"
+        value = (factor * value + addend) % modulus
+        steps.append(f"Term {place}: {work} = {value}")
+    return steps
+
+
+def _explain_digits(numbers: Numbers, index: int) -> list[str]:
+    value = numbers[0]
+    steps = []
+    for place in range(2, index + 1):
+        digits = list(map(int, str(value)))
+        work = f"{value} + {numbers[1]} + {' + '.join(map(str, digits))}"
+        value += numbers[1] + sum(digits)
+        steps.append(f"Term {place}: {work} = {value}")
+    return steps
+
+
+def _explain_branching(numbers: Numbers, index: int) -> list[str]:
+    value = numbers[0]
+    steps = []
+    for place in range(2, index + 1):
+        parity = "odd" if value % 2 else "even"
+        work = f"{numbers[1]} * {value} + {numbers[2]}" if value % 2 else f"{value} / 2"
+        steps.append(f"{value} is {parity}, so term {place} is ")
+        value = _next_by_parity(numbers, value)
+        steps[-1] += f"{work} = {value}."
+    return steps
+
+
+def _explain_interleaved(numbers: Numbers, index: int) -> list[str]:
+    odd, difference, even, ratio = numbers
+    step = (index - 1) // 2
+    parity, kind = ("odd", "arithmetic") if index % 2 else ("even", "geometric")
+    value = _term_of_interleaved(numbers, index)
+    work = f"{odd} + {step} * {operand(difference)}" if index % 2 else f"{even} * {ratio}^{step}"
+    return [
+        f"{index} is {parity}, so the term belongs to the {kind} sequence.",
+        f"It is number {step + 1} there, which is {step} steps after the first.",
+        f"{work} = {value}",
+    ]
+
+
+def _explain_skipping(numbers: Numbers, index: int) -> list[str]:
+    """Return the count of whole blocks of the common period, and the place in the last one."""
+    low, high = numbers
+    period = lcm(low, high)
+    block = [k for k in range(1, period + 1) if k % low and k % high]
+    whole, place = divmod(index - 1, len(block))
+    value = whole * period + block[place]
+    listed_up_to = ", ".join(map(str, block[: place + 1][-8:]))
+    return [
+        f"The pattern repeats after lcm({low}, {high}) = {period} numbers.",
+        f"Of these, {period // low} + {period // high} - 1 = {period - len(block)} are skipped.",
+        f"{period} - {period - len(block)} = {len(block)} stay.",
+        f"{index} = {whole} * {len(block)} + {place + 1}, so {whole} whole blocks come before.",
+        f"Take number {place + 1} of the next block.",
+        f"A block's numbers up to there end in {listed_up_to}.",
+        f"{whole} * {period} + {block[place]} = {value}",
+    ]
+
+
 RULES: dict[str, Rule] = {
     "arithmetic": Rule(
         _two_values,
         lambda n: f"An arithmetic sequence has $a_1 = {n[0]}$ and $a_2 = {n[0] + n[1]}$.",
         lambda n, index: n[0] + (index - 1) * n[1],
+        _explain_arithmetic,
         far=True,
     ),
     "geometric": Rule(
         _first_and_ratio,
         lambda n: f"A geometric sequence has $a_1 = {n[0]}$ and $a_2 = {n[0] * n[1]}$.",
         lambda n, index: n[0] * n[1] ** (index - 1),
+        _explain_geometric,
     ),
     "increments": Rule(
         _first_and_line,
@@ -188,10 +316,11 @@ RULES: dict[str, Rule] = {
             f"${linear(n[1:2], 'n', n[2])}$."
         ),
         lambda n, index: n[0] + n[1] * (index * (index + 1) // 2 - 1) + n[2] * (index - 1),
+        _explain_increments,
         far=True,
     ),
-    "differences": Rule(_first_terms, _ask_differences, _term_of_differences),
-    "recurrence": Rule(_recurrence, _ask_recurrence, _term_of_recurrence),
+    "differences": Rule(_first_terms, _ask_differences, _term_of_differences, _explain_differences),
+    "recurrence": Rule(_recurrence, _ask_recurrence, _term_of_recurrence, _explain_recurrence),
     "remainders": Rule(
         _remainders,
         lambda n: (
@@ -199,6 +328,7 @@ RULES: dict[str, Rule] = {
             f"${n[1]}a_{{n-1}} + {n[2]}$ on division by {n[0]}."
         ),
         _term_of_remainders,
+        _explain_remainders,
     ),
     "digits": Rule(
         _first_and_addend,
@@ -207,6 +337,7 @@ RULES: dict[str, Rule] = {
             f"{n[1]}$ plus the sum of the decimal digits of $a_{{n-1}}$."
         ),
         _repeat(lambda n, last: last + n[1] + sum(map(int, str(last)))),
+        _explain_digits,
     ),
     "branching": Rule(
         _branching,
@@ -215,6 +346,7 @@ RULES: dict[str, Rule] = {
             f"$a_{{n-1}}$ is even, and $a_n = {n[1]}a_{{n-1}} + {n[2]}$ if $a_{{n-1}}$ is odd."
         ),
         _repeat(_next_by_parity),
+        _explain_branching,
     ),
     "interleaved": Rule(
         _interleaved,
@@ -224,6 +356,7 @@ RULES: dict[str, Rule] = {
             f"\\ldots$ form a geometric sequence with first term {n[2]} and common ratio {n[3]}."
         ),
         _term_of_interleaved,
+        _explain_interleaved,
     ),
     "skipping": Rule(
         _skipping,
@@ -232,6 +365,7 @@ RULES: dict[str, Rule] = {
             f"divisible neither by {n[0]} nor by {n[1]}, in ascending order."
         ),
         _term_of_skipping,
+        _explain_skipping,
         far=True,
     ),
 }

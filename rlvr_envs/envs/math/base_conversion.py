@@ -150,6 +150,32 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
     def solve(self, problem: BaseConversionProblem) -> str:
         return problem.result
 
+    def explain(self, problem: BaseConversionProblem) -> list[str]:
+        """Return the numbers in base 10, the calculation, and the divisions by the target base."""
+        steps, values = [], []
+        for digits, base in zip(problem.numbers, problem.bases, strict=True):
+            values.append(int(digits, base))
+            if base != 10:
+                powers = [
+                    f"{DIGITS.index(digit)} * {base}^{place}"
+                    for place, digit in zip(range(len(digits) - 1, -1, -1), digits, strict=True)
+                ]
+                steps.append(f"{digits} in base {base}: {' + '.join(powers)} = {values[-1]}")
+        value = _calculate(values, problem.operators)
+        if problem.operators:
+            pairs = zip(problem.operators, values[1:], strict=True)
+            text = "".join(f" {sign} {number}" for sign, number in pairs)
+            steps.append(f"{values[0]}{text} = {value}")
+        if problem.target == 10:
+            return [*steps, "This is in base 10 already."]
+        steps.append(f"Divide by {problem.target} again and again and note the remainders.")
+        while value:
+            rest, digit = divmod(value, problem.target)
+            name = f", the digit {DIGITS[digit]}" if digit > 9 else ""
+            steps.append(f"{value} = {rest} * {problem.target} + {digit}{name}")
+            value = rest
+        return [*steps, "Read the remainders from the last one to the first."]
+
 
 def written(value: int, base: int) -> str:
     """Return the digits of a natural number."""

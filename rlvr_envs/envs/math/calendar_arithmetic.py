@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _calendar_steps
 from rlvr_envs.envs.math import _calendar_text as words
 from rlvr_envs.envs.math._calendars import (
     Date,
@@ -157,6 +158,23 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
         if problem.kind.endswith("difference"):
             return str(problem.answer[0])
         return words.date_number(problem.answer)
+
+    def explain(self, problem: CalendarArithmeticProblem) -> list[str]:
+        start, steps = problem.start, problem.steps
+        if problem.kind.endswith("clock"):
+            return _calendar_steps.clock(start, steps, problem.day)
+        if problem.kind == "weekday_after":
+            return _calendar_steps.weekday(start[0], sum(steps), steps)
+        system: _System = problem.calendar or _Gregorian()
+        year, month, day = start
+        if problem.kind == "weekday_of_date":
+            return _calendar_steps.to_weekday(system, (year, month, day), (2000, 1, 1), 5)
+        if problem.end:
+            last_year, last_month, last_day = problem.end
+            return _calendar_steps.difference(
+                system, (year, month, day), (last_year, last_month, last_day)
+            )
+        return _calendar_steps.later(system, (year, month, day), steps)
 
     def _dates(self, rng: Rng, kind: str) -> CalendarArithmeticProblem:
         """Draw a question on the Gregorian calendar or on a made-up one."""

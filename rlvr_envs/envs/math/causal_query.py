@@ -11,6 +11,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._causal_draw import draw_model
 from rlvr_envs.envs.math._causal_model import Distribution, Mechanism, Model, distance
+from rlvr_envs.envs.math._causal_steps import Query, query_steps
 from rlvr_envs.envs.math._causal_text import describe, question, read_distribution
 
 LEVELS = ("association", "intervention", "counterfactual")
@@ -156,6 +157,11 @@ class CausalQueryTask(Task[CausalQueryConfig, CausalQueryProblem]):
     def solve(self, problem: CausalQueryProblem) -> str:
         hundredths = (int(100 * p + Fraction(1, 2)) for p in problem.answer)
         return f"[{', '.join(f'{h // 100}.{h % 100:02}' for h in hundredths)}]"
+
+    def explain(self, problem: CausalQueryProblem) -> list[str]:
+        model = Model(problem.sizes, problem.mechanisms)
+        query = Query(problem.target, problem.variable, problem.value, problem.seen)
+        return query_steps(model, problem.denominator, problem.level, query)
 
     def _draw(self, rng: Rng, level: str) -> tuple[CausalQueryProblem, Fraction]:
         """Draw a model and a query, with how far its answer is from those of the shortcuts."""

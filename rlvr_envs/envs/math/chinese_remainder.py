@@ -12,6 +12,8 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.verifiers.mathtext.normalise import modulus_of
 from rlvr_envs.verifiers.symbolic import judge_math
 
+_TRIED = 12  # a worked solution tries values up to this one by one, and calculates larger ones
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChineseRemainderConfig:
@@ -106,3 +108,38 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
 
     def solve(self, problem: ChineseRemainderProblem) -> str:
         return str(problem.solution)
+
+    def explain(self, problem: ChineseRemainderProblem) -> list[str]:
+        """Return the congruences joined one after another."""
+        x, period = problem.remainders[0], problem.moduli[0]
+        steps = [f"The first congruence says x = {x} + {period} * t."]
+        for modulus, remainder in zip(problem.moduli[1:], problem.remainders[1:], strict=True):
+            steps.append(f"Now {x} + {period} * t must leave {remainder} on division by {modulus}.")
+            steps += self._least(x, period, modulus, remainder)
+            while x % modulus != remainder:
+                x += period
+            period = math.lcm(period, modulus)
+            steps.append(f"All solutions so far are x = {x} + {period} * t.")
+        steps.append(f"The smallest one that is not negative has t = 0: x = {x}.")
+        return steps
+
+    def _least(self, x: int, period: int, modulus: int, remainder: int) -> list[str]:
+        """Return the steps to the least t for which ``x + period t`` leaves the remainder."""
+        common = math.gcd(period, modulus)
+        slope, small, gap = (
+            period // common,
+            modulus // common,
+            (remainder - x) // common % (modulus // common),
+        )
+        t = pow(slope, -1, small) * gap % small
+        if t <= _TRIED:
+            tried = ", ".join(str((x + k * period) % modulus) for k in range(t + 1))
+            lines = [f"For t = 0, 1, 2 and so on the remainders are {tried}."]
+        else:
+            inverse = pow(slope, -1, small)
+            lines = [
+                f"So {period} * t mod {modulus} must be {(remainder - x) % modulus}.",
+                f"Divided by {common}: {slope} * t mod {small} must be {gap}.",
+                f"{slope} * {inverse} mod {small} = 1, so t = {inverse} * {gap} mod {small} = {t}.",
+            ]
+        return [*lines, f"So t = {t}: {x} + {period} * {t} = {x + period * t}."]

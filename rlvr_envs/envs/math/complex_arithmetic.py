@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._evaluation import operations
 from rlvr_envs.envs.math._expressions import Expression, join
 from rlvr_envs.envs.math._latex import in_parentheses, power, signed_sum
 from rlvr_envs.envs.math._stated import stated_complex
@@ -130,6 +131,10 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
 
     def solve(self, problem: ComplexArithmeticProblem) -> str:
         return signed_sum([(problem.real, ""), (problem.imaginary, "i")])
+
+    def explain(self, problem: ComplexArithmeticProblem) -> list[str]:
+        steps, _ = operations(problem.expression)
+        return steps
 
 
 _NUMBER = 0  # the rank of a written number, which binds more loosely than any operator

@@ -12,6 +12,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._plain import squeeze
 from rlvr_envs.envs.math._plane import KINDS, Scale
+from rlvr_envs.envs.math._plane_steps import STEPS
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _EASY = 5  # the first kinds, which need one formula each, make up the lowest rungs
@@ -118,6 +119,9 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
 
     def solve(self, problem: CoordinateGeometryProblem) -> str:
         return problem.answer
+
+    def explain(self, problem: CoordinateGeometryProblem) -> list[str]:
+        return STEPS[problem.kind](problem.numbers)
 
 
 def _worked_out(answer: str, answer_type: str) -> bool:

@@ -1,5 +1,6 @@
 """Exact arithmetic with decimals and percentages."""
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,10 +10,13 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._evaluation import operations
 from rlvr_envs.envs.math._expressions import Expression, grow
 from rlvr_envs.envs.math._latex import decimal
 from rlvr_envs.envs.math._stated import judge_rational
 
+_DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_CHANGE = re.compile(r"(rises|falls) by ([0-9.]+)%")
 FORMS = ("expression", "percent_of", "percent_change", "percent_total", "percent_missing")
 
 
@@ -138,6 +142,22 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
     def solve(self, problem: DecimalArithmeticProblem) -> str:
         return decimal(problem.value)
 
+    def explain(self, problem: DecimalArithmeticProblem) -> list[str]:
+        question = problem.question
+        if "$$" in question:
+            steps, _ = operations(question.split("$$")[1], show=decimal)
+            return steps
+        found = [Fraction(text) for text in _DECIMAL.findall(question)]
+        if question.startswith("What is"):
+            *percents, value = found
+            steps = ["Divide each percentage by 100 and multiply, from the last one to the first."]
+            for percent in reversed(percents):
+                work = f"{decimal(percent)} / 100 * {decimal(value)}"
+                value *= percent / 100
+                steps.append(f"{work} = {decimal(value)}")
+            return steps
+        return _followed(question, found[0], problem.in_percent)
+
 
 def _change(rng: Rng) -> Fraction:
     """Return a change in percent that leaves something over: -95 to 100 in halves, never 0."""
@@ -165,3 +185,28 @@ def _missing(
             "By how many percent does the last step change it (negative for a fall)?"
         )
     return DecimalArithmeticProblem(f"A quantity of {decimal(start)} {text}", True, changes[-1])
+
+
+def _followed(question: str, start: Fraction, in_percent: bool) -> list[str]:
+    """Return the steps of a quantity that changes by one percentage after another."""
+    total = in_percent and "in total" in question
+    value = Fraction(1) if total else start
+    steps = ["Follow 1 unit of the quantity, whatever its size."] if total else []
+    for verb, percent in _CHANGE.findall(question):
+        change = Fraction(percent) if verb == "rises" else -Fraction(percent)
+        factor = 1 + change / 100
+        sign = "+" if change > 0 else "-"
+        steps.append(
+            f"It {verb} by {percent}%, a factor of 1 {sign} {percent} / 100 = {decimal(factor)}."
+        )
+        steps.append(f"{decimal(value)} * {decimal(factor)} = {decimal(value * factor)}")
+        value *= factor
+    if not in_percent:
+        return steps
+    if not total:
+        end = Fraction(_DECIMAL.findall(question.split("changes to")[1])[0])
+        work = f"{decimal(end)} / {decimal(value)}"
+        value = end / value
+        steps.append(f"The last factor is {work} = {decimal(value)}.")
+    steps.append("A factor of 1 means no change; the rest times 100 is the change in percent.")
+    return [*steps, f"({decimal(value)} - 1) * 100 = {decimal((value - 1) * 100)}"]

@@ -12,6 +12,8 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _antiderivatives
 from rlvr_envs.envs.math._antiderivatives import Pair
 from rlvr_envs.envs.math._calculus import PI, ZERO, Node, X, add, latex, mul, neg, num, substitute
+from rlvr_envs.envs.math._calculus_steps import from_text
+from rlvr_envs.envs.math._integration_steps import integral_steps
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ANGLES = tuple(Fraction(k, n) for n, k in ((1, 1), (2, 1), (3, 1), (3, 2), (4, 1), (6, 1)))
@@ -130,6 +132,17 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
 
     def solve(self, problem: DefiniteIntegralProblem) -> str:
         return problem.value
+
+    def explain(self, problem: DefiniteIntegralProblem) -> list[str]:
+        found = integral_steps(from_text(problem.integrand))
+        if found is None:
+            return []
+        steps, whole = found
+        values = []
+        for bound in (problem.high, problem.low):
+            values.append(substitute(whole, X, from_text(bound)))
+            steps.append(f"At {bound} this is {latex(values[-1])}.")
+        return [*steps, f"Upper minus lower: {latex(add(values[0], neg(values[1])))}"]
 
     def _general(self, rng: Rng) -> Pair:
         config = self.config

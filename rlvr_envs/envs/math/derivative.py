@@ -23,6 +23,7 @@ from rlvr_envs.envs.math._calculus import (
     sqrt,
     substitute,
 )
+from rlvr_envs.envs.math._calculus_steps import derivative_steps, from_text
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _MAX_LENGTH = 800  # of a derivative in characters; a longer one makes way for a simpler function
@@ -145,6 +146,18 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
 
     def solve(self, problem: DerivativeProblem) -> str:
         return problem.derivative
+
+    def explain(self, problem: DerivativeProblem) -> list[str]:
+        function = from_text(problem.function)
+        steps = derivative_steps(function)
+        for order in range(2, problem.order + 1):
+            function = differentiate(function)
+            word = _ORDINALS.get(order, f"derivative of order {order}")
+            steps.append(f"Once more: the {word} is {latex(differentiate(function))}.")
+        if problem.point is not None:
+            value = substitute(differentiate(function), X, num(problem.point))
+            steps.append(f"Put in x = {problem.point}: {latex(value)}")
+        return steps
 
     def _function(self, rng: Rng, n_rules: int) -> Node:
         """Return a function whose tree has ``n_rules`` inner nodes."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
@@ -10,7 +9,14 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._primes import factor_small
+from rlvr_envs.envs.math._digits import (
+    STEPS,
+    digit_sum,
+    factorial_zeros,
+    given_digit_sum,
+    in_range,
+    range_digit_sum,
+)
 from rlvr_envs.verifiers.symbolic import judge_math
 
 Numbers = tuple[int, ...]
@@ -124,6 +130,9 @@ class DigitProblemTask(Task[DigitProblemConfig, DigitProblem]):
     def solve(self, problem: DigitProblem) -> str:
         return str(problem.answer)
 
+    def explain(self, problem: DigitProblem) -> list[str]:
+        return STEPS[problem.kind](*problem.numbers)
+
 
 def _two_factors(rng: Rng, config: DigitProblemConfig) -> Numbers:
     return integer(rng, 2, config.max_value), integer(rng, 2, config.max_value)
@@ -162,81 +171,14 @@ def _limit_and_sum(rng: Rng, config: DigitProblemConfig) -> Numbers:
     return limit, digit_sum(integer(rng, 1, limit))
 
 
-def digit_sum(value: int, base: int = 10) -> int:
-    """Return the sum of a natural number's digits in a base."""
-    total = 0
-    while value:
-        value, digit = divmod(value, base)
-        total += digit
-    return total
-
-
-def _factorial_zeros(n: int, base: int) -> int:
-    """Return how often the base divides n!, by Legendre's formula for each of its primes."""
-    return min(
-        (n - digit_sum(n, prime)) // (prime - 1) // exponent
-        for prime, exponent in factor_small(base).items()
-    )
-
-
-def _occurrences(limit: int, digit: int) -> int:
-    """Return how often a digit is written in the integers from 1 to the limit."""
-    total, place = 0, 1
-    while place <= limit:
-        high, rest = divmod(limit, 10 * place)
-        here, low = divmod(rest, place)
-        blocks = high if digit else high - 1  # a zero may not lead
-        if blocks >= 0:
-            total += blocks * place
-            if here > digit:
-                total += place
-            elif here == digit:
-                total += low + 1
-        place *= 10
-    return total
-
-
-def _in_range(low: int, high: int, digit: int) -> int:
-    return _occurrences(high, digit) - _occurrences(low - 1, digit)
-
-
-def _range_digit_sum(low: int, high: int) -> int:
-    return sum(digit * _in_range(low, high, digit) for digit in range(1, 10))
-
-
-def _strings(length: int, total: int) -> int:
-    """Return how many strings of so many decimal digits have the given digit sum."""
-    if length == 0:
-        return int(total == 0)
-    return sum(
-        (-1) ** over * comb(length, over) * comb(total - 10 * over + length - 1, length - 1)
-        for over in range(total // 10 + 1)
-    )
-
-
-def _given_digit_sum(limit: int, total: int) -> int:
-    """Return how many integers from 1 to the limit have a positive digit sum, digit by digit."""
-    count = 0
-    left = total
-    text = str(limit)
-    for position, character in enumerate(text):
-        free = len(text) - position - 1
-        digit = int(character)
-        count += sum(_strings(free, left - low) for low in range(min(digit, left + 1)))
-        left -= digit
-        if left < 0:
-            return count
-    return count + (left == 0)
-
-
 _Draw = Callable[[Rng, DigitProblemConfig], Numbers]
 
 _KINDS: dict[str, tuple[_Draw, Callable[..., int]]] = {
     "product_digit_sum": (_two_factors, lambda a, b: digit_sum(a * b)),
     "base_digit_sum": (_number_and_base, digit_sum),
     "power_last_digits": (_power, pow),
-    "factorial_zeros": (_factorial, _factorial_zeros),
-    "digit_occurrences": (_interval_and_digit, _in_range),
-    "range_digit_sum": (_interval, _range_digit_sum),
-    "given_digit_sum": (_limit_and_sum, _given_digit_sum),
+    "factorial_zeros": (_factorial, factorial_zeros),
+    "digit_occurrences": (_interval_and_digit, in_range),
+    "range_digit_sum": (_interval, range_digit_sum),
+    "given_digit_sum": (_limit_and_sum, given_digit_sum),
 }

@@ -1,5 +1,6 @@
 """Eigenvalues of an integer matrix that was built to have integer ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
@@ -9,6 +10,8 @@ from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.envs.math._polynomials import Poly, evaluate
+from rlvr_envs.envs.math._steps import divided_out, horner, operand, polynomial, total
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -101,3 +104,49 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
 
     def solve(self, problem: EigenvaluesProblem) -> str:
         return _latex.number_set(problem.eigenvalues)
+
+    def explain(self, problem: EigenvaluesProblem) -> list[str]:
+        """Return the characteristic polynomial and its roots."""
+        rows, size = problem.matrix, len(problem.matrix)
+        if not any(rows[i][j] for i in range(size) for j in range(i)):
+            return [
+                "All entries below the diagonal are 0.",
+                "The eigenvalues of a triangular matrix are the entries on its diagonal.",
+                f"The diagonal: {', '.join(str(rows[i][i]) for i in range(size))}",
+            ]
+        steps, rest = _characteristic(rows)
+        steps.append(f"The characteristic polynomial is {polynomial(rest)}. Find its roots.")
+        for value in problem.eigenvalues:
+            while len(rest) > 1 and not evaluate(rest, value):
+                steps.append(f"x = {value}: {horner(rest, value)}, so {value} is an eigenvalue.")
+                rest = divided_out(rest, (-value, 1))
+                if len(rest) > 1:
+                    steps.append(
+                        f"Dividing by {polynomial((-value, 1))} leaves {polynomial(rest)}."
+                    )
+        return steps
+
+
+def _characteristic(rows: _matrix.Matrix) -> tuple[list[str], Poly]:
+    """Return the steps to ``det(xI - A)``, from the traces of powers by Newton's identities."""
+    size = len(rows)
+    if size == 2:
+        (a, b), (c, d) = rows
+        work = f"{operand(a)} * {operand(d)} - {operand(b)} * {operand(c)}"
+        return [
+            f"The trace is {total((a, d))} = {a + d}.",
+            f"The determinant is {work} = {a * d - b * c}.",
+        ], (a * d - b * c, -a - d, 1)
+    traces = []
+    raised: Sequence[Sequence[int]] = rows
+    for k in range(size):
+        traces.append(sum(raised[i][i] for i in range(size)))
+        raised = _matrix.product(raised, rows) if k + 1 < size else raised
+    steps = [f"The traces of A^k for k from 1 to {size}: {', '.join(map(str, traces))}"]
+    sums = [1]  # elementary symmetric sums of the eigenvalues, e_0 = 1
+    for k in range(1, size + 1):
+        terms = [(-1) ** (i - 1) * sums[k - i] * traces[i - 1] for i in range(1, k + 1)]
+        sums.append(sum(terms) // k)
+        steps.append(f"Coefficient {k} by Newton's identity: ({total(terms)}) / {k} = {sums[k]}")
+    steps.append("They enter the polynomial with alternating signs.")
+    return steps, tuple((-1) ** k * value for k, value in enumerate(sums))[::-1]

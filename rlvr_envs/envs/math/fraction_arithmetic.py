@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._evaluation import operations
 from rlvr_envs.envs.math._expressions import Expression, grow
 from rlvr_envs.envs.math._latex import number
 from rlvr_envs.envs.math._stated import judge_rational
@@ -104,6 +105,10 @@ class FractionArithmeticTask(Task[FractionArithmeticConfig, FractionArithmeticPr
 
     def solve(self, problem: FractionArithmeticProblem) -> str:
         return number(problem.value)
+
+    def explain(self, problem: FractionArithmeticProblem) -> list[str]:
+        steps, _ = operations(problem.expression)
+        return steps
 
 
 def _atom(draw: int, bottom: int) -> Expression[Fraction]:

@@ -11,8 +11,10 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number, polynomial
 from rlvr_envs.envs.math._polynomial_answers import expanded_of, sides
-from rlvr_envs.envs.math._polynomials import compose, evaluate
+from rlvr_envs.envs.math._polynomials import compose, evaluate, multiply
 from rlvr_envs.envs.math._stated import judge_rational
+from rlvr_envs.envs.math._steps import polynomial as plain
+from rlvr_envs.envs.math._steps import value_parts
 from rlvr_envs.verifiers.mathtext.nodes import symbols
 
 FORMS = ("value", "expression")
@@ -177,6 +179,33 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
         if problem.argument is not None:
             return number(problem.result[0])
         return polynomial(problem.result)
+
+    def explain(self, problem: FunctionCompositionProblem) -> list[str]:
+        """Return the innermost function first, then each next one of its value."""
+        count = len(problem.functions)
+        names = _FEW_NAMES[:count] if count <= 3 else [f"f_{i}" for i in range(1, count + 1)]
+        pairs = list(zip(names, problem.functions, strict=True))[::-1]
+        steps = []
+        if problem.argument is None:
+            inner: tuple[int, ...] = (0, 1)
+            for name, function in pairs:
+                done = plain(inner)
+                if len(function.top) > 2 and len(inner) > 1 and inner != (0, 1):
+                    steps.append(f"({done})^2 = {plain(multiply(inner, inner))}")
+                inner = compose(function.top, inner)
+                put = plain(function.top).replace("x", f"({done})" if done != "x" else "x")
+                result = "" if put == plain(inner) else f" = {plain(inner)}"
+                steps.append(f"{name} of {done}: {put}{result}")
+            return steps
+        value = Fraction(problem.argument)
+        for name, function in pairs:
+            work, reached = value_parts(function.top, value)
+            if len(function.bottom) > 1:
+                below, divisor = value_parts(function.bottom, value)
+                work, reached = f"({work}) / ({below})", reached / divisor
+            steps.append(f"{name} at {value}: {work} = {reached}")
+            value = reached
+        return steps
 
 
 def _slope(rng: Rng, limit: int) -> int:

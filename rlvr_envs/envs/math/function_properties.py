@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._finite_functions import FiniteFunction, composed, value_told
 from rlvr_envs.envs.math._latex import number_set, polynomial
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -43,20 +44,6 @@ class FunctionPropertiesConfig:
             max_iterations=4 ** (1 + difficulty),
             formula_share=0.0 if difficulty < 2 else 0.3,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class FiniteFunction:
-    """A function on 0..n-1: the table of its values, or the coefficients of a polynomial mod n."""
-
-    table: tuple[int, ...] = ()
-    coefficients: tuple[int, ...] = ()
-
-    def values(self, n: int) -> tuple[int, ...]:
-        """Return the values at 0..n-1."""
-        if self.table:
-            return self.table
-        return tuple(sum(c * x**k for k, c in enumerate(self.coefficients)) % n for x in range(n))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +115,10 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
             functions = [self._draw(rng) for _ in range(count)]
             point = integer(rng, 0, n - 1)
             if kind == "preimage":
-                point = _composed(functions, n)[point]
+                point = composed(functions, n)[point]
             elif kind == "iterate":
                 iterations = integer(rng, 2, self.config.max_iterations)
-        answer = _answer(kind, _composed(functions, n), point, iterations)
+        answer = _answer(kind, composed(functions, n), point, iterations)
         return FunctionPropertiesProblem(kind, n, tuple(functions), point, iterations, answer)
 
     def prompt(self, problem: FunctionPropertiesProblem) -> str:
@@ -161,6 +148,37 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
         if problem.kind == "preimage":
             return number_set(problem.answer)
         return str(problem.answer[0])
+
+    def explain(self, problem: FunctionPropertiesProblem) -> list[str]:
+        n, point, functions = problem.n_points, problem.point, problem.functions
+        if problem.kind == "composition":
+            steps = []
+            for name, function in list(zip(_NAMES, functions, strict=False))[::-1]:
+                steps.append(f"{name} takes {point} to {value_told(function, point, n)}")
+                point = function.values(n)[point]
+            return steps
+        if problem.kind in ("iterate", "cycle_length"):
+            return _orbit_steps(problem)
+        values = list(range(n))
+        steps = []
+        for depth, function in enumerate(reversed(functions)):
+            values = [function.values(n)[x] for x in values]
+            names = _NAMES[len(functions) - 1 - depth : len(functions)]
+            name = f"{'('.join(names)}(x{')' * len(names)}"
+            steps.append(f"{name} for x from 0 to {n - 1}: {', '.join(map(str, values))}")
+        if problem.kind == "preimage":
+            return [*steps, f"Look for the places, counted from 0, where the value is {point}."]
+        if problem.kind == "fixed_points":
+            fixed = [str(x) for x, y in enumerate(values) if x == y]
+            return [
+                *steps,
+                f"x equals its value for {', '.join(fixed) or 'no x'}: {len(fixed)} times.",
+            ]
+        different = list(map(str, sorted(set(values))))
+        return [
+            *steps,
+            f"The different values are {', '.join(different)}: {len(different)}.",
+        ]
 
     def _draw(self, rng: Rng) -> FiniteFunction:
         n = self.config.n_points
@@ -211,15 +229,6 @@ def _answer(kind: str, values: Sequence[int], point: int, iterations: int) -> tu
     return (path[step],)
 
 
-def _composed(functions: Sequence[FiniteFunction], n: int) -> list[int]:
-    """Return the values of the composition, whose last function is applied first."""
-    result = list(range(n))
-    for function in reversed(functions):
-        values = function.values(n)
-        result = [values[x] for x in result]
-    return result
-
-
 def _values(rng: Rng, n: int, count: int) -> tuple[int, ...]:
     values: list[int] = rng.integers(n, size=count).tolist()
     return tuple(values)
@@ -247,6 +256,27 @@ def _with_fixed_points(rng: Rng, n: int, count: int) -> list[FiniteFunction]:
     goal = [x if x in fixed else (x + integer(rng, 1, n - 1)) % n for x in range(n)]
     inner = [FiniteFunction(tuple(rng.permutation(n).tolist())) for _ in range(count - 1)]
     last = [0] * n
-    for x, y in enumerate(_composed(inner, n)):
+    for x, y in enumerate(composed(inner, n)):
         last[y] = goal[x]
     return [FiniteFunction(tuple(last)), *inner]
+
+
+def _orbit_steps(problem: FunctionPropertiesProblem) -> list[str]:
+    """Return the path from the point, the cycle that it ends in, and what follows from them."""
+    (function,) = problem.functions
+    path = [problem.point]
+    steps = []
+    while path.count(path[-1]) == 1:
+        steps.append(f"f takes {path[-1]} to {value_told(function, path[-1], problem.n_points)}")
+        path.append(function.values(problem.n_points)[path[-1]])
+        if problem.kind == "iterate" and len(path) > problem.iterations:
+            return steps
+    start = path.index(path[-1])
+    length = len(path) - 1 - start
+    steps.append(f"{path[-1]} was there before, after {start} steps: from there on a cycle.")
+    steps.append(f"The cycle has {len(path) - 1} - {start} = {length} numbers.")
+    if problem.kind == "iterate":
+        left = (problem.iterations - start) % length
+        steps.append(f"({problem.iterations} - {start}) mod {length} = {left}")
+        steps.append(f"So go {left} steps from {path[start]} in the cycle: {path[start + left]}.")
+    return steps

@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._steps import euclid
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -93,3 +94,13 @@ class GcdTask(Task[GcdConfig, GcdProblem]):
 
     def solve(self, problem: GcdProblem) -> str:
         return str(problem.divisor)
+
+    def explain(self, problem: GcdProblem) -> list[str]:
+        steps = []
+        common = problem.numbers[0]
+        for number in problem.numbers[1:]:
+            high, low = max(common, number), min(common, number)
+            steps += [f"{division}." for division in euclid(high, low)]
+            common = math.gcd(high, low)
+            steps.append(f"The last divisor is {common}, so gcd({high}, {low}) = {common}.")
+        return steps

@@ -10,6 +10,8 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _antiderivatives
 from rlvr_envs.envs.math._calculus import latex
+from rlvr_envs.envs.math._calculus_steps import from_text
+from rlvr_envs.envs.math._integration_steps import integral_steps
 from rlvr_envs.verifiers.symbolic import judge_antiderivative
 
 _LAST_KIND = len(_antiderivatives.KINDS) - 1
@@ -113,3 +115,7 @@ class IndefiniteIntegralTask(Task[IndefiniteIntegralConfig, IndefiniteIntegralPr
 
     def solve(self, problem: IndefiniteIntegralProblem) -> str:
         return problem.antiderivative
+
+    def explain(self, problem: IndefiniteIntegralProblem) -> list[str]:
+        found = integral_steps(from_text(problem.integrand))
+        return [] if found is None else found[0]

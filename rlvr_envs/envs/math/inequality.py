@@ -11,6 +11,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._inequality_steps import inequality_steps
 from rlvr_envs.envs.math._latex import interval, number, polynomial, signed_sum, union
 from rlvr_envs.envs.math._polynomials import Poly, add, multiply
 from rlvr_envs.envs.math._solution_sets import (
@@ -191,6 +192,15 @@ class InequalityTask(Task[InequalityConfig, InequalityProblem]):
                 for span in problem.solutions
             ]
         )
+
+    def explain(self, problem: InequalityProblem) -> list[str]:
+        config = self.config
+        candidates = {
+            Fraction(top, bottom)
+            for bottom in range(1, config.max_denominator + 1)
+            for top in range(-config.max_point, config.max_point + 1)
+        }
+        return inequality_steps(problem.inequality, sorted(candidates))
 
 
 # Left side, right side, the points where the truth may change, and a function with the sign of

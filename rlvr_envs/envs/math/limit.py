@@ -26,6 +26,7 @@ from rlvr_envs.envs.math._calculus import (
     power,
     sqrt,
 )
+from rlvr_envs.envs.math._limit_steps import limit_steps
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _MAX_EXPONENT = 40  # of e, roughly
@@ -123,6 +124,9 @@ class LimitTask(Task[LimitConfig, LimitProblem]):
 
     def solve(self, problem: LimitProblem) -> str:
         return problem.limit
+
+    def explain(self, problem: LimitProblem) -> list[str]:
+        return limit_steps(problem.expression, problem.point)
 
 
 def _value(coefficients: list[int], point: int) -> int:

@@ -10,6 +10,7 @@ from rlvr_envs.core.seeding import Rng, integer, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._plain import squeeze
+from rlvr_envs.envs.math._steps import euclid, operand
 
 # A number has at most 1,000 digits, far more than any problem calls for.
 _NUMBER = r"([+-]?[0-9]{1,1000})"
@@ -106,6 +107,38 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
 
     def solve(self, problem: LinearDiophantineProblem) -> str:
         return f"({problem.witness[0]}, {problem.witness[1]})"
+
+    def explain(self, problem: LinearDiophantineProblem) -> list[str]:
+        """Return Euclid's divisions, Bezout's numbers from them, and the way to a solution."""
+        a, b, c = problem.a, problem.b, problem.c
+        divisions = euclid(abs(a), abs(b))
+        steps = [f"{division}." for division in divisions]
+        high, low = max(abs(a), abs(b)), min(abs(a), abs(b))
+        rows = [(1, 0), (0, 1)]  # each remainder as a sum of multiples of high and low
+        for division in divisions[:-1]:
+            (s, t), (u, v) = rows[-2:]
+            rows.append((s - division.quotient * u, t - division.quotient * v))
+            left = f"{operand(rows[-1][0])} * {high} + {operand(rows[-1][1])} * {low}"
+            steps.append(f"Going back, {division.remainder} = {left}.")
+        s, t = rows[-1] if abs(a) >= abs(b) else rows[-1][::-1]
+        common = divisions[-1].divisor
+        factor = c // common
+        x, y = (s if a > 0 else -s) * factor, (t if b > 0 else -t) * factor
+        steps.append(
+            f"{c} is {operand(factor)} * {common}, so multiply by {factor}; mind the signs."
+        )
+        steps.append(f"This gives {operand(a)} * {operand(x)} + {operand(b)} * {operand(y)} = {c}.")
+        if (x, y) != problem.witness:
+            right, down = b // common, a // common
+            steps.append(
+                f"Adding k * {operand(right)} to x and k * {operand(-down)} to y keeps it right."
+            )
+            k = (problem.witness[0] - x) // right
+            steps.append(
+                f"With k = {k}: {x} + {operand(k)} * {operand(right)} = {problem.witness[0]} and "
+                f"{y} + {operand(k)} * {operand(-down)} = {problem.witness[1]}."
+            )
+        return steps
 
 
 def _coefficient(rng: Rng, limit: int) -> int:

@@ -9,7 +9,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._evaluation import operations
 from rlvr_envs.envs.math._latex import appended, in_parentheses, number, signed_sum
+from rlvr_envs.envs.math._steps import operand, polynomial
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -148,3 +150,31 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
 
     def solve(self, problem: LinearEquationProblem) -> str:
         return number(problem.solution)
+
+    def explain(self, problem: LinearEquationProblem) -> list[str]:
+        """Return both sides simplified, the terms in x collected, and the division."""
+        steps = []
+        sides = []
+        for name, text in (("left", problem.left), ("right", problem.right)):
+            lines, (constant, slope) = operations(text, "x")
+            sides.append((constant, slope))
+            if lines:
+                steps += [f"Simplify the {name} side.", *lines]
+        (a, m), (b, n) = sides
+        shown = [polynomial(side) for side in sides]
+        if steps:
+            steps.append(f"The equation is now {shown[0]} = {shown[1]}.")
+        if n:
+            verb, size = ("Subtract", polynomial((0, n))) if n > 0 else ("Add", polynomial((0, -n)))
+            steps.append(
+                f"{verb} {size} on both sides: {polynomial((a, m - n))} = {polynomial((b,))}"
+            )
+        if a:
+            verb = "Subtract" if a > 0 else "Add"
+            steps.append(f"{verb} {abs(a)} on both sides: {polynomial((0, m - n))} = {b - a}")
+        if m - n != 1:
+            steps.append(
+                f"Divide both sides by {m - n}: x = {operand(b - a)} / {operand(m - n)} = "
+                f"{problem.solution}"
+            )
+        return steps

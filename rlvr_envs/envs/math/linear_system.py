@@ -1,6 +1,7 @@
 """Systems of linear equations with a unique solution."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +11,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import linear, number, point
+from rlvr_envs.envs.math._latex import Rational, linear, number, point
+from rlvr_envs.envs.math._steps import ascii_math, eliminate, operand
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _JOINT = re.compile(
@@ -134,6 +136,27 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
 
     def solve(self, problem: LinearSystemProblem) -> str:
         return point(problem.solution)
+
+    def explain(self, problem: LinearSystemProblem) -> list[str]:
+        names = _names(len(problem.constants))
+
+        def show(row: Sequence[Rational]) -> str:
+            return f"{ascii_math(linear(row[:-1], names))} = {row[-1]}"
+
+        pairs = zip(problem.coefficients, problem.constants, strict=True)
+        rows: list[tuple[Rational, ...]] = [(*row, b) for row, b in pairs]
+        found = eliminate(rows, show, noun="equation", width=len(rows))
+        steps = [f"Equation {i}: {show(row)}" for i, row in enumerate(rows, 1)] + found.steps
+        steps.append("Solve from the last equation to the first.")
+        for k in range(len(rows) - 1, -1, -1):
+            row = found.rows[k]
+            known = [(row[j], problem.solution[j]) for j in range(k + 1, len(rows)) if row[j]]
+            work = "".join(f" - {operand(a)} * {operand(x)}" for a, x in known)
+            steps.append(
+                f"{ascii_math(linear(row[:-1], names))} = {row[-1]} gives {names[k]} as "
+                f"({row[-1]}{work}) / {operand(row[k])} = {problem.solution[k]}"
+            )
+        return steps
 
 
 def _ordered(problem: LinearSystemProblem, answer: str) -> str | None:

@@ -10,6 +10,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _latex, _matrix
 from rlvr_envs.envs.math._matrix import Matrix
+from rlvr_envs.envs.math._steps import eliminate, operand, show_row, times, total
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -85,3 +86,48 @@ class MatrixDeterminantTask(Task[MatrixDeterminantConfig, MatrixDeterminantProbl
 
     def solve(self, problem: MatrixDeterminantProblem) -> str:
         return str(problem.determinant)
+
+    def explain(self, problem: MatrixDeterminantProblem) -> list[str]:
+        """Return the rule for size 2, the expansion for size 3, else elimination."""
+        rows = problem.matrix
+        if len(rows) == 2:
+            (a, b), (c, d) = rows
+            work = f"{operand(a)} * {operand(d)} - {operand(b)} * {operand(c)}"
+            return [
+                "The determinant of a matrix with rows (a, b) and (c, d) is ad - bc.",
+                f"Here a = {a}, b = {b}, c = {c} and d = {d}.",
+                f"{work} = {a * d} - {operand(b * c)} = {problem.determinant}",
+            ]
+        if len(rows) == 3:
+            return _expansion(rows)
+        found = eliminate(rows, show_row)
+        steps = ["Adding a multiple of a row to another one does not change it.", *found.steps]
+        if found.swaps:
+            steps.append(f"Each swap of rows changes the sign; there were {found.swaps}.")
+        if len(found.pivots) < len(rows):
+            return [*steps, "The last row is all zeros, so the determinant is 0."]
+        diagonal = [row[i] for i, row in enumerate(found.rows)]
+        sign = "-1 * " if found.swaps % 2 else ""
+        return [
+            *steps,
+            f"The product of the diagonal: {sign}{times(diagonal)} = {problem.determinant}",
+        ]
+
+
+def _expansion(rows: Matrix) -> list[str]:
+    """Return the expansion of a 3x3 determinant along its first row."""
+    steps = ["Expand along the first row; the signs are +, -, +."]
+    terms = []
+    for j, value in enumerate(rows[0]):
+        (a, b), (c, d) = ([row[k] for k in range(3) if k != j] for row in rows[1:])
+        minor = a * d - b * c
+        steps.append(
+            f"Without row 1 and column {j + 1}: "
+            f"{operand(a)} * {operand(d)} - {operand(b)} * {operand(c)} = {minor}"
+        )
+        sign = "-1 * " if j == 1 else ""
+        terms.append((-value if j == 1 else value) * minor)
+        steps.append(
+            f"Times its entry and sign: {sign}{operand(value)} * {operand(minor)} = {terms[-1]}"
+        )
+    return [*steps, f"{total(terms)} = {sum(terms)}"]

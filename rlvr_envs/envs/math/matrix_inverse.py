@@ -10,6 +10,7 @@ from rlvr_envs.core.seeding import Rng, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.envs.math._steps import eliminate, show_row
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _DRAWS = 8  # how often a matrix that is its own inverse is drawn anew
@@ -102,6 +103,16 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
 
     def solve(self, problem: MatrixInverseProblem) -> str:
         return _latex.matrix(problem.inverse)
+
+    def explain(self, problem: MatrixInverseProblem) -> list[str]:
+        """Return the elimination in the matrix with the identity beside it."""
+        size = len(problem.matrix)
+        rows = [(*a, *b) for a, b in zip(problem.matrix, _matrix.identity(size), strict=True)]
+        return [
+            "Write the identity beside the matrix: " + ", ".join(map(show_row, rows)),
+            "Row operations that make the left half the identity make the right half the inverse.",
+            *eliminate(rows, show_row, width=size, upwards=True).steps,
+        ]
 
     def _drawn(self, rng: Rng) -> MatrixInverseProblem:
         size, limit = self.config.size, self.config.max_entry

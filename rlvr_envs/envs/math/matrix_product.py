@@ -10,6 +10,7 @@ from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.envs.math._steps import times
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -115,3 +116,25 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
 
     def solve(self, problem: MatrixProductProblem) -> str:
         return _latex.matrix(problem.product)
+
+    def explain(self, problem: MatrixProductProblem) -> list[str]:
+        """Return the products from left to right, a line a row; powers factor by factor."""
+        single = [
+            factor
+            for factor, exponent in zip(problem.factors, problem.powers, strict=True)
+            for _ in range(exponent)
+        ]
+        steps = ["Each entry is a row of the left matrix times a column of the right one."]
+        result = single[0]
+        for place, factor in enumerate(single[1:], 2):
+            product = _matrix.product(result, factor)
+            if len(single) > 2:
+                steps.append(f"Multiply by factor {place} of {len(single)}.")
+            for i, (row, values) in enumerate(zip(result, product, strict=True), 1):
+                entries = [
+                    f"{' + '.join(times(pair) for pair in zip(row, column, strict=True))} = {value}"
+                    for column, value in zip(_matrix.transpose(factor), values, strict=True)
+                ]
+                steps.append(f"Row {i}: {', '.join(entries)}")
+            result = product
+        return steps

@@ -9,6 +9,7 @@ from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _latex, _matrix
+from rlvr_envs.envs.math._steps import eliminate, show_row
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -101,3 +102,13 @@ class MatrixRankTask(Task[MatrixRankConfig, MatrixRankProblem]):
 
     def solve(self, problem: MatrixRankProblem) -> str:
         return f"({problem.rank}, {len(problem.matrix[0]) - problem.rank})"
+
+    def explain(self, problem: MatrixRankProblem) -> list[str]:
+        found = eliminate(problem.matrix, show_row)
+        columns, rank = len(problem.matrix[0]), problem.rank
+        return [
+            "Bring the matrix to row echelon form; row operations do not change the rank.",
+            *found.steps,
+            f"Rows that are not all zeros: {rank}. This is the rank.",
+            f"The nullity is the number of columns minus it: {columns} - {rank} = {columns - rank}",
+        ]

@@ -11,6 +11,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number
+from rlvr_envs.envs.math._premise_steps import STEPS
 from rlvr_envs.envs.math._premises import KINDS, QUESTIONS, Premise, distract, tell
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -164,6 +165,10 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
 
     def solve(self, problem: MissingPremiseProblem) -> str:
         return UNDETERMINED if problem.answer is None else number(problem.answer)
+
+    def explain(self, problem: MissingPremiseProblem) -> list[str]:
+        """Return the steps to the number, or to the premise that is missing."""
+        return STEPS[problem.kind](problem.premises, problem.asked)
 
 
 def _says_undetermined(answer: str) -> bool:

@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._steps import euclid, operand
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ATTEMPTS = 200  # a draw succeeds at least one time in ten for moduli a reader could write down
@@ -95,3 +96,19 @@ class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
 
     def solve(self, problem: ModularInverseProblem) -> str:
         return str(problem.inverse)
+
+    def explain(self, problem: ModularInverseProblem) -> list[str]:
+        """Return Euclid's divisions, each remainder written as a multiple of the value."""
+        value, modulus = problem.value, problem.modulus
+        steps = [f"Write Euclid's remainders as multiples of {value} modulo {modulus}."]
+        older, newer = 0, 1
+        for division in euclid(modulus, value):
+            if not division.remainder:
+                break
+            older, newer = newer, older - division.quotient * newer
+            steps.append(
+                f"{division}, so {value} * {operand(newer)} mod {modulus} = {division.remainder}."
+            )
+        if newer != problem.inverse:
+            steps.append(f"{operand(newer)} mod {modulus} = {problem.inverse}.")
+        return steps

@@ -99,3 +99,6 @@ class NextTermTask(Task[NextTermConfig, NextTermProblem]):
 
     def solve(self, problem: NextTermProblem) -> str:
         return str(problem.term)
+
+    def explain(self, problem: NextTermProblem) -> list[str]:
+        return RULES[problem.kind].explain(problem.numbers, problem.index)

@@ -8,6 +8,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math import _steps
 from rlvr_envs.envs.math._latex import in_parentheses, polynomial
 from rlvr_envs.envs.math._polynomial_answers import items, polynomial_of
 from rlvr_envs.envs.math._polynomials import add, multiply, random_polynomial, trim
@@ -118,3 +119,11 @@ class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionPr
 
     def solve(self, problem: PolynomialDivisionProblem) -> str:
         return in_parentheses(f"{polynomial(problem.quotient)}, {polynomial(problem.remainder)}")
+
+    def explain(self, problem: PolynomialDivisionProblem) -> list[str]:
+        steps, *results = _steps.long_division(problem.dividend, problem.divisor)
+        return [
+            f"Divide leading terms while the degree is at least {len(problem.divisor) - 1}.",
+            *steps,
+            "The quotient is {}; the remainder is {}.".format(*map(_steps.polynomial, results)),
+        ]

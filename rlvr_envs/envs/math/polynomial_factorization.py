@@ -15,6 +15,8 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import in_parentheses, polynomial, power
 from rlvr_envs.envs.math._polynomial_answers import factors_of, polynomial_of, sides
 from rlvr_envs.envs.math._polynomials import Poly, compose, content, multiply
+from rlvr_envs.envs.math._steps import divided_out, horner, operand
+from rlvr_envs.envs.math._steps import polynomial as plain
 from rlvr_envs.verifiers.mathtext.nodes import Call, Sym
 
 _PRIMES = (2, 3, 5, 7)
@@ -156,6 +158,31 @@ class PolynomialFactorizationTask(
         )
         return product if problem.content == 1 else f"{problem.content}{product}"
 
+    def explain(self, problem: PolynomialFactorizationProblem) -> list[str]:
+        """Return the common integer, then the factors divided out one by one."""
+        steps = []
+        rest: Poly = tuple(value // problem.content for value in problem.coefficients)
+        if problem.content > 1:
+            steps.append(f"{problem.content} divides all coefficients. This leaves {plain(rest)}.")
+        factors = sorted(problem.factors, key=lambda factor: (len(factor), factor[-1], factor))
+        if len(factors) == 2 and len(rest) == 3 and rest[-1] == 1:
+            (p, _), (q, _) = factors
+            steps.append(f"Look for two numbers with the product {p * q} and the sum {p + q}.")
+            steps.append(f"{operand(p)} * {operand(q)} = {p * q} and {p} + {operand(q)} = {p + q}")
+            return [*steps, f"So the factors are {plain((p, 1))} and {plain((q, 1))}."]
+        for factor in factors[:-1]:
+            if len(factor) == 2:
+                root = Fraction(-factor[0], factor[1])
+                steps.append(
+                    f"Try x = {root}: {horner(rest, root)}, so {plain(factor)} is a factor."
+                )
+            else:
+                steps.append(f"The factor {plain(factor)} has no rational root to find it by.")
+                steps.append(_irreducible(factor))
+            rest = divided_out(rest, factor)
+            steps.append(f"Dividing by {plain(factor)} leaves {plain(rest)}.")
+        return [*steps, _irreducible(factors[-1])]
+
 
 def _judge_factors(
     problem: PolynomialFactorizationProblem, factors: Iterable[tuple[Poly, int]]
@@ -201,3 +228,14 @@ def _eisenstein(rng: Rng, degree: int, leading: int, limit: int) -> Poly:
     common = content(found)
     found = tuple(value // common for value in found)
     return compose(found, (integer(rng, -1, 1), 1))
+
+
+def _irreducible(factor: Poly) -> str:
+    """Return why a factor cannot be split further."""
+    if len(factor) == 2:
+        return f"{plain(factor)} is linear, so this is all."
+    if len(factor) > 3:
+        return f"{plain(factor)} cannot be factored further over the integers."
+    c, b, a = factor
+    work = f"{operand(b)}^2 - 4 * {operand(a)} * {operand(c)} = {b * b - 4 * a * c}"
+    return f"{plain(factor)} does not factor: its discriminant {work} is no square."

@@ -1,5 +1,6 @@
 """All real roots of a polynomial with planted rational roots."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +11,9 @@ from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number_set, polynomial
-from rlvr_envs.envs.math._polynomials import Poly, multiply
+from rlvr_envs.envs.math._polynomials import Poly, evaluate, multiply
+from rlvr_envs.envs.math._steps import divided_out, horner, operand
+from rlvr_envs.envs.math._steps import polynomial as plain
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -114,8 +117,46 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
     def solve(self, problem: PolynomialRootsProblem) -> str:
         return number_set(problem.roots)
 
+    def explain(self, problem: PolynomialRootsProblem) -> list[str]:
+        """Return the roots found and divided out one by one, until a quadratic is left."""
+        rest = problem.coefficients
+        steps = []
+        todo = list(problem.roots)
+        while len(rest) > 3 and todo:
+            root = min(todo, key=lambda r: (r.denominator, abs(r), r))
+            factor = (-root.numerator, root.denominator)
+            if evaluate(tuple(map(Fraction, rest)), root):
+                todo.remove(root)
+                continue
+            steps.append(f"Try x = {root}: {horner(rest, root)}, so {root} is a root.")
+            rest = divided_out(rest, factor)
+            steps.append(f"Dividing by {plain(factor)} leaves {plain(rest)}.")
+        left = [r for r in todo if not evaluate(tuple(map(Fraction, rest)), r)]
+        if len(rest) == 3:
+            return [*steps, *_quadratic(rest)]
+        if len(rest) == 2:
+            return [*steps, f"{plain(rest)} = 0 gives x = {left[0]}."]
+        return [*steps, f"{plain(rest)} has no real root: it is positive or negative everywhere."]
+
 
 def _without_real_roots(rng: Rng) -> Poly:
     """Return ``ax² + bx + c`` with ``b² < 4ac``."""
     first, middle = integer(rng, 1, 3), integer(rng, -5, 5)
     return (middle**2 // (4 * first) + integer(rng, 1, 5), middle, first)
+
+
+def _quadratic(coefficients: Poly) -> list[str]:
+    """Return the solution of a quadratic equation whose roots are rational, if it has any."""
+    c, b, a = coefficients
+    square = b * b - 4 * a * c
+    work = f"{operand(b)}^2 - 4 * {operand(a)} * {operand(c)} = {square}"
+    steps = [f"{plain(coefficients)} has the discriminant b^2 - 4ac: {work}"]
+    if square < 0:
+        return [*steps, "It is negative, so there are no more real roots."]
+    root = math.isqrt(square)
+    steps.append(f"Its square root is {root}, as {root}^2 = {square}.")
+    signs = ("+", "-") if root else ("+",)
+    for sign in signs:
+        value = Fraction(-b + root if sign == "+" else -b - root, 2 * a)
+        steps.append(f"x = ({-b} {sign} {root}) / (2 * {operand(a)}) = {value}")
+    return steps

@@ -12,6 +12,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._plain import squeeze
 from rlvr_envs.envs.math._primes import Factors, draw_factors
+from rlvr_envs.envs.math._steps import factoring
 
 _TIMES = re.compile(r"\\cdot|\\times|\\ast|[×·⋅∙]|(?<!\*)\*(?!\*)")
 _POWER = re.compile(
@@ -116,6 +117,9 @@ class PrimeFactorizationTask(Task[PrimeFactorizationConfig, PrimeFactorizationPr
             str(prime) if exponent == 1 else f"{prime}^{{{exponent}}}"
             for prime, exponent in problem.factors
         )
+
+    def explain(self, problem: PrimeFactorizationProblem) -> list[str]:
+        return factoring(problem.n, problem.factors)
 
 
 def _read_product(answer: str, n: int) -> Factors | None:

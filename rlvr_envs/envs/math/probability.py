@@ -11,6 +11,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number
 from rlvr_envs.envs.math._probability import KINDS
+from rlvr_envs.envs.math._probability_steps import STEPS
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ATTEMPTS = 20  # draws with the answer 0 or 1 are rare, and kept after so many in a row
@@ -101,3 +102,6 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
 
     def solve(self, problem: ProbabilityProblem) -> str:
         return number(problem.value)
+
+    def explain(self, problem: ProbabilityProblem) -> list[str]:
+        return STEPS[problem.kind](problem.numbers)

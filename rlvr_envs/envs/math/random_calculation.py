@@ -10,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.math._evaluation import operations
 from rlvr_envs.envs.math._expressions import Expression, grow
 from rlvr_envs.envs.math._latex import number
 from rlvr_envs.envs.math._stated import judge_rational, stated_rational
@@ -118,6 +119,10 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
 
     def solve(self, problem: RandomCalculationProblem) -> str:
         return number(problem.value)
+
+    def explain(self, problem: RandomCalculationProblem) -> list[str]:
+        steps, _ = operations(problem.expression)
+        return steps
 
 
 def closeness(answer: Fraction, value: Fraction) -> float:

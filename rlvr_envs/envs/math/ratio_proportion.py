@@ -94,3 +94,6 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
 
     def solve(self, problem: RatioProportionProblem) -> str:
         return number(problem.answer)
+
+    def explain(self, problem: RatioProportionProblem) -> list[str]:
+        return PROPORTIONS[problem.kind].explain(problem.numbers)

@@ -13,6 +13,7 @@ from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _latex
+from rlvr_envs.envs.math._series_steps import series_steps
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -101,6 +102,9 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
 
     def solve(self, problem: SeriesSumProblem) -> str:
         return _latex.number(problem.value)
+
+    def explain(self, problem: SeriesSumProblem) -> list[str]:
+        return series_steps(problem.series)
 
 
 def _sigma(low: int, high: int | None, term: str) -> str:

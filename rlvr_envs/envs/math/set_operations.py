@@ -11,6 +11,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number_set
 from rlvr_envs.envs.math._plain import squeeze
+from rlvr_envs.envs.math._steps import total, worked
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ATTEMPTS = 200  # results that are empty or everything are drawn again, so many times at most
@@ -154,6 +155,20 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
             return number_set(problem.members)
         return str(len(problem.members) if problem.kind == "size" else sum(problem.members))
 
+    def explain(self, problem: SetOperationsProblem) -> list[str]:
+        """Return the value of each part of the expression, innermost first."""
+        steps: dict[str, None] = {}
+        for end in range(len(problem.expression)):
+            part = _operand(problem.expression[: end + 1])
+            if len(part) > 1:
+                members = sorted(_value(part, problem.sets, problem.universe))
+                steps[f"{_latex(part)} = {{{', '.join(map(str, members))}}}"] = None
+        if problem.kind == "size":
+            return [*steps, f"Count them: {len(problem.members)} elements."]
+        if problem.kind == "total":
+            return [*steps, worked(total(problem.members), sum(problem.members))]
+        return list(steps)
+
 
 def _draw_subset(rng: Rng, universe: int) -> tuple[int, ...]:
     """Draw a subset of between a quarter and three quarters of the universe, about."""
@@ -231,3 +246,12 @@ def _read_members(answer: str) -> set[int] | None:
     if not _MEMBERS.fullmatch(inside):
         return None
     return {int(element) for element in re.split("[,;]", inside)}
+
+
+def _operand(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the last complete expression of tokens in postfix order."""
+    missing, start = 1, len(tokens)
+    while missing:
+        start -= 1
+        missing += (tokens[start] in _BINARY) - (tokens[start] not in (*_BINARY, "complement"))
+    return tokens[start:]

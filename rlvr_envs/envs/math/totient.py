@@ -9,7 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._primes import Factors, draw_factors
+from rlvr_envs.envs.math._primes import Factors, draw_factors, factor_small
+from rlvr_envs.envs.math._steps import factoring, prime_powers, times
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _QUESTIONS = {
@@ -20,6 +21,7 @@ _QUESTIONS = {
     "divisor_sum": ("What is the sum of all positive divisors of {n}, including 1 and {n} itself?"),
 }
 KINDS = tuple(_QUESTIONS)
+_TRIED = 10**6  # trial division by larger primes is no worked solution that anyone would read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,17 @@ class TotientTask(Task[TotientConfig, TotientProblem]):
     def solve(self, problem: TotientProblem) -> str:
         return str(problem.value)
 
+    def explain(self, problem: TotientProblem) -> list[str]:
+        if self.config.max_prime > _TRIED:
+            return []
+        factors = tuple(sorted(factor_small(problem.n).items()))
+        return [
+            *factoring(problem.n, factors),
+            f"{problem.n} = {prime_powers(factors)}",
+            _RULES[problem.kind],
+            *_product(problem.kind, factors),
+        ]
+
 
 def _value(kind: str, factors: Factors) -> int:
     if kind == "totient":
@@ -114,3 +127,25 @@ def _value(kind: str, factors: Factors) -> int:
     if kind == "divisor_count":
         return math.prod(power + 1 for _, power in factors)
     return math.prod((prime ** (power + 1) - 1) // (prime - 1) for prime, power in factors)
+
+
+_RULES = {
+    "totient": "The totient of a prime power p^e is (p - 1) * p^(e - 1). Multiply these.",
+    "divisor_count": "A prime power p^e has e + 1 divisors. Multiply these.",
+    "divisor_sum": "The divisors of a prime power p^e add up to 1 + p + ... + p^e. Multiply these.",
+}
+
+
+def _product(kind: str, factors: Factors) -> list[str]:
+    """Return the value of the function at each prime power, and the product."""
+    values = [_value(kind, (factor,)) for factor in factors]
+    steps = []
+    for (prime, power), value in zip(factors, values, strict=True):
+        if kind == "totient":
+            work = f"({prime} - 1) * {prime}^{power - 1}"
+        elif kind == "divisor_count":
+            work = f"{power} + 1"
+        else:
+            work = " + ".join(str(prime**k) for k in range(power + 1))
+        steps.append(f"For {prime}^{power}: {work} = {value}")
+    return [*steps, f"{times(values)} = {_value(kind, factors)}"] if len(values) > 1 else steps

@@ -12,6 +12,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._latex import number
+from rlvr_envs.envs.math._steps import operand
 from rlvr_envs.verifiers.symbolic import judge_math
 
 KINDS = ("plain", "square", "rate")
@@ -165,6 +166,28 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
     def solve(self, problem: UnitConversionProblem) -> str:
         return number(problem.answer)
 
+    def explain(self, problem: UnitConversionProblem) -> list[str]:
+        """Return the amount in one unit of the chain after another."""
+        steps = []
+        value = Fraction(problem.amount)
+        square = "square " if problem.kind == "square" else ""
+        for unit, other, plain in _chain(problem.facts, *problem.units):
+            steps.append(f"One {unit} is {plain} {other}.")
+            ratio = plain**2 if square else plain
+            if square:
+                steps.append(f"One square {unit} is {operand(plain)}^2 = {ratio} square {other}.")
+            work = f"{operand(value)} * {operand(ratio)}"
+            value *= ratio
+            steps.append(f"In {square}{other}: {work} = {value}")
+        if problem.per is None:
+            return steps
+        factor = Fraction(1)
+        for unit, other, ratio in _chain(problem.facts, *problem.per):
+            factor *= ratio
+            steps.append(f"One {unit} is {ratio} {other}, one {problem.per[0]} {factor} {other}.")
+        steps.append(f"Per {problem.per[1]} it is that much less or more, so divide.")
+        return [*steps, f"{operand(value)} / {operand(factor)} = {value / factor}"]
+
 
 def _link(rng: Rng, chain: list[str], top: int, facts: list[Conversion]) -> Fraction:
     """State a conversion for every link and return how many last units one first unit is."""
@@ -214,3 +237,22 @@ def _without_unit(answer: str, unit: str) -> str:
     if found is None:
         return answer
     return plain[: found.start()].rstrip().removesuffix("$").strip().removeprefix("$")
+
+
+def _chain(
+    facts: tuple[Conversion, ...], source: str, target: str
+) -> list[tuple[str, str, Fraction]]:
+    """Return the conversions from one unit to another: unit, next unit, and how many of it."""
+    links: dict[str, list[tuple[str, Fraction]]] = {}
+    for fact in facts:
+        ratio = Fraction(fact.right, fact.left)
+        links.setdefault(fact.unit, []).append((fact.other, ratio))
+        links.setdefault(fact.other, []).append((fact.unit, 1 / ratio))
+    paths: list[list[tuple[str, str, Fraction]]] = [[]]
+    for path in paths:  # the list grows as it is read; the conversions form a tree
+        at = path[-1][1] if path else source
+        if at == target:
+            return path
+        before = path[-1][0] if path else ""
+        paths += [[*path, (at, other, ratio)] for other, ratio in links[at] if other != before]
+    raise ValueError(f"no conversions lead from {source} to {target}")

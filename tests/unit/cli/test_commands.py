@@ -49,6 +49,20 @@ def test_show_a_task(capsys):
         assert part in out
 
 
+def test_show_explains(capsys):
+    assert main(["show", "Gcd-v0", "--difficulty", "2", "--seed", "3", "--explain"]) == 0
+    out = capsys.readouterr().out
+    lines = TextEnv("rlvr/Gcd-v0", difficulty=2)
+    lines.reset(seed=3)
+    steps = lines.instance.task.explain(lines.instance.problem)
+    assert "A worked solution:\n\n    " + "\n    ".join(steps) + "\n\nAn answer" in out
+
+
+def test_show_says_that_there_is_no_explanation(capsys):
+    assert main(["show", "MathDataset-v0", "--explain"]) == 0
+    assert "This problem has no worked solution.\n\nAn answer" in capsys.readouterr().out
+
+
 def test_show_fills_paragraphs_anew(capsys):
     assert main(["show", "VehicleRouting-v0"]) == 0
     about = capsys.readouterr().out.split("\nKnobs along")[0]

@@ -64,6 +64,18 @@ def test_sft_is_the_dialogue_of_the_oracle(halving_rows, secret_rows):
     assert rlvr_envs.verify(row, actions).score == 1.0
 
 
+def test_sft_explained_has_the_steps_before_the_answer(halving_rows, secret_rows):
+    row = rlvr_envs.make_problem("Gcd-v0", seed=3, difficulty=2)
+    content = EXPORTS["sft_explained"](row, "train", 0)["messages"][-1]["content"]
+    *steps, answer = content.split("\n")
+    assert answer == f"\\boxed{{{row['reference']}}}"
+    assert steps
+    assert steps[-1].endswith(f"= {row['reference']}.")
+    assert rlvr_envs.verify(row, content).score == 1.0
+    for row in (halving_rows[0], secret_rows[0]):  # these have no worked solutions
+        assert EXPORTS["sft_explained"](row, "train", 0) == EXPORTS["sft"](row, "train", 0)
+
+
 @pytest.mark.parametrize("name", [name for name in EXPORTS if name != "nemo_gym"])
 def test_parquet_holds_what_jsonl_does(name, halving_rows, tmp_path):
     pytest.importorskip("pyarrow")

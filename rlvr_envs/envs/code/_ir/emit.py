@@ -44,9 +44,15 @@ def emit(program: Program, language: str) -> str:
         hint = did_you_mean(language, EMITTED)
         raise ConfigError(f"no program is written in {language!r}{hint} ({', '.join(EMITTED)})")
     writer = importlib.import_module(f"rlvr_envs.envs.code._ir.emit_{language}")
-    once: bool = getattr(writer, "BOUNDS_ONCE", False)
-    text: str = writer.emit(prepare(program, getattr(writer, "RESERVED", frozenset()), once=once))
+    text: str = writer.emit(prepared_for(program, language))
     return text
+
+
+def prepared_for(program: Program, language: str) -> Program:
+    """Return the program that `emit` writes: an equal one, with the names used there."""
+    writer = importlib.import_module(f"rlvr_envs.envs.code._ir.emit_{language}")
+    once: bool = getattr(writer, "BOUNDS_ONCE", False)
+    return prepare(program, getattr(writer, "RESERVED", frozenset()), once=once)
 
 
 def prepare(

@@ -64,7 +64,7 @@ def interpret(program: Program, inputs: Mapping[str, Value], *, max_steps: int =
         IrError: an input is missing, or the program divided by zero, left a sequence, or left the
             range of integers.
     """
-    machine = _Machine(program, max_steps)
+    machine = Machine(program, max_steps)
     names: dict[str, Value] = {}
     for name, kind in program.inputs:
         if name not in inputs:
@@ -75,7 +75,7 @@ def interpret(program: Program, inputs: Mapping[str, Value], *, max_steps: int =
     return Run("".join(machine.lines), machine.steps)
 
 
-class _Machine:
+class Machine:
     """The state of one run; `block` returns a value only where a `Return` was met."""
 
     def __init__(self, program: Program, max_steps: int) -> None:
@@ -220,18 +220,18 @@ class _Machine:
         return result
 
 
-_EVALUATE: dict[type, Callable[[_Machine, Any, dict[str, Value]], Value]] = {
-    Int: _Machine.literal,
-    Bool: _Machine.literal,
-    Str: _Machine.literal,
-    Var: _Machine.variable,
-    Binary: _Machine.binary,
-    Not: _Machine.negation,
-    Neg: _Machine.minus,
-    Length: _Machine.length,
-    Index: _Machine.index,
-    Call: _Machine.call,
-    ListOf: _Machine.new_list,
+_EVALUATE: dict[type, Callable[[Machine, Any, dict[str, Value]], Value]] = {
+    Int: Machine.literal,
+    Bool: Machine.literal,
+    Str: Machine.literal,
+    Var: Machine.variable,
+    Binary: Machine.binary,
+    Not: Machine.negation,
+    Neg: Machine.minus,
+    Length: Machine.length,
+    Index: Machine.index,
+    Call: Machine.call,
+    ListOf: Machine.new_list,
 }
 
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {

@@ -196,3 +196,25 @@ def test_the_text_tells_every_row_of_every_mechanism(level):
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         CausalQueryConfig(**knobs)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_listed_cases_lead_to_the_answer(level):
+    task, explained = task_of(level, 2), 0
+    for seed in range(15):
+        problem = task.generate(stream("CausalQuery", "steps", level, seed))
+        steps = task.explain(problem)
+        if not steps:
+            continue
+        explained += 1
+        shares = [step for step in steps if step.startswith("The share of")]
+        shares = shares or [step for step in steps if step.startswith("All with")]
+        found = [Fraction(re.split(" = |: ", step)[-1]) for step in shares]
+        assert tuple(found) == problem.answer
+    assert explained > 5
+
+
+def test_too_many_cases_are_not_listed():
+    for level in LEVELS:
+        task = task_of(level, 8)
+        assert task.explain(task.generate(stream("CausalQuery", "many", level))) == []
