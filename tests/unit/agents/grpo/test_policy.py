@@ -7,8 +7,8 @@ from rlvr_envs.core.errors import ConfigError, DependencyError
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
 from rlvr_envs.agents.grpo.model import policy  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:`is_gradient_checkpointing` is deprecated:FutureWarning"  # peft 0.21 reads it

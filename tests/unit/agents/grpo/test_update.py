@@ -203,7 +203,12 @@ def test_what_has_no_advantage_is_not_computed_but_counts():
     assert torch.allclose(expected, by_hand(told + silent, CONFIG), rtol=0, atol=1e-12)
 
 
-COMPARING = [each.name for each in plugins.estimator if each.traits.get("compares")]
+# AsymRE shifts its baseline, which also learns from groups of equal rewards.
+COMPARING = [
+    each.name
+    for each in plugins.estimator
+    if each.traits.get("compares") and each.name != "asym_re"
+]
 
 
 @pytest.mark.parametrize("estimator", COMPARING)
