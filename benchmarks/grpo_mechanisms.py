@@ -30,7 +30,7 @@ NAMES = [each.name for each in recipes()]
 TASKS = ("Derivative-v0", "GuessNumber-v0")
 SIZES: dict[str, Any] = {
     "tasks": TASKS,
-    "groups": 4,
+    "groups": 5,  # of which GRPO-λ takes the best fifth
     "group_size": 9,  # odd, as the median needs
     "temperature": 1.0,
     "max_tokens": 12,
