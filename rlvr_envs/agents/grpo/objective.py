@@ -147,6 +147,7 @@ def measure(
             raise ConfigError(f"the loss {config.loss.name} does not depend on logp")
         clipped = ((slope == 0) & (inputs.advantages != 0)).float()
     tally.add("ratio", inputs.ratio, mask)
+    tally.add("ratio/moved", ((inputs.ratio - 1).abs() > 1e-4).float(), mask)
     tally.add("clip_fraction", clipped, mask)
     mismatch = (inputs.old - inputs.sampled).abs()
     if inputs.demonstrated is not None:

@@ -1,0 +1,32 @@
+"""The page of algorithms has every preset, plug-in and measurement, as the registries have them."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def script():
+    path = ROOT / "scripts" / "gen_algorithms_page.py"
+    spec = importlib.util.spec_from_file_location("gen_algorithms_page", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_are_those_of_the_registries(script):
+    text = script.PAGE.read_text("utf-8")
+    assert text == script.page(text), "run python scripts/gen_algorithms_page.py"
+    assert text.count("<!-- end of ") == 3
+
+
+def test_every_preset_was_measured(script):
+    from rlvr_envs.agents.grpo.presets import recipes
+
+    measured = [line.split("`")[1] for line in script.mechanisms()[2:]]
+    assert measured == [each.name for each in recipes()]
