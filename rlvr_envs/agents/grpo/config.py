@@ -37,7 +37,8 @@ class Data(_Checked):
     """What is trained on."""
 
     tasks: tuple[str, ...] = ()
-    """Ids of tasks, such as Gcd-v0, or with knobs: MathDataset-v0(path="train.jsonl")."""
+    """Ids of tasks and mixtures, such as Gcd-v0, or with knobs: MathDataset-v0(path="a.jsonl");
+    none where the rows of a file say their tasks."""
     weights: tuple[float, ...] = ()
     """The share of each task; none for equal ones."""
     difficulty: str = "0"
@@ -48,13 +49,13 @@ class Data(_Checked):
     wrappers: tuple[str, ...] = ()
     """Wrappers around the environments, from the inside out: NAME or NAME(argument=value, …)."""
     curriculum: str = "fixed"
-    """What task and difficulty come next."""
+    """What task and difficulty come next, such as growing_horizon(over=success_band)."""
     source: str = "auto"
     """Which problems of them: stream (always new ones), pool (they return), epochs (the rows of
     data sets) or rows (of a file by rlvr generate); auto is epochs for data sets, else stream."""
     splits: str = ""
-    """Shares of a data set, such as train=0.9,test=0.1: trained on the first, evaluated on the
-    last."""
+    """Shares of all problems, such as train=0.9,test=0.1: trained on the first, evaluated on the
+    last; data sets and rows need them to be evaluated."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ problem already stays as it is.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -114,44 +114,36 @@ class _Passes:
     What is worth posing is decided at the beginning of an epoch; if nothing is, all comes back.
     """
 
-    def __init__(self, seed: int, rates: _Rates) -> None:
-        self._seed, self._rates = seed, rates
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
         self._places: dict[str, dict[str, Any]] = {}  # of each list: epoch, size, taken, left out
         self._orders: dict[str, list[int]] = {}
 
-    def take(
-        self, kind: str, names: Sequence[str], before: Sequence[object] = ()
-    ) -> tuple[int, int]:
+    def take(self, kind: str, size: int, admits: Callable[[int], bool]) -> tuple[int, int]:
         """Return the next place in a list, and the number of its epoch.
 
         Args:
             kind: which list.
-            names: of all problems in it.
-            before: the pass rates that are known beforehand.
+            size: of the list.
+            admits: whether a place is worth posing in an epoch that begins.
 
         Raises:
             ConfigError: the list has another length than when it was begun.
         """
         at = self._places.get(kind)
-        if at is not None and at["size"] != len(names):
+        if at is not None and at["size"] != size:
             raise ConfigError(
                 f"there were {at['size']} problems of {kind} when the run began, now there are "
-                f"{len(names)}: give it the same file, or begin a new run"
+                f"{size}: give it the same file, or begin a new run"
             )
-        if at is None or at["taken"] == at["size"] - len(at["out"]):
-            rates = before or [None] * len(names)
-            out = [
-                place
-                for place, name in enumerate(names)
-                if not self._rates.admits(name, rates[place])
-            ]
-            out = out if len(out) < len(names) else []
+        if at is None or at["taken"] == size - len(at["out"]):
+            out = [place for place in range(size) if not admits(place)]
             epoch = 0 if at is None else at["epoch"] + 1
-            at = {"epoch": epoch, "size": len(names), "taken": 0, "out": out}
+            at = {"epoch": epoch, "size": size, "taken": 0, "out": out if len(out) < size else []}
             self._places[kind] = at
             self._orders.pop(kind, None)
         if kind not in self._orders:
-            left = sorted(set(range(at["size"])) - set(at["out"]))
+            left = sorted(set(range(size)) - set(at["out"]))
             rng = stream("epochs", self._seed, kind, at["epoch"])
             self._orders[kind] = [left[place] for place in rng.permutation(len(left))]
         at["taken"] += 1
@@ -172,7 +164,7 @@ class _Epochs:
         self._seed, self._problems = seed, problems
         self._stream = Stream(seed, problems)
         self._rates = _Rates(least, most)
-        self._passes = _Passes(seed, self._rates)
+        self._passes = _Passes(seed)
 
     def draw(self, proposals: Sequence[Proposal], step: int, attempt: int) -> list[Proposal]:
         """Return the proposals, each with the next problem of its kind."""
@@ -219,7 +211,11 @@ class Epochs(_Epochs):
         if proposal.problem is not None or not is_numbered(task):
             return proposal
         indices = self._problems.indices(task)
-        place, epoch = self._passes.take(task, [name_of(task, index) for index in indices])
+        place, epoch = self._passes.take(
+            task,
+            len(indices),
+            lambda place: self._rates.admits(name_of(task, indices[place])),
+        )
         reset_seed = draw_seed(stream("reset", self._seed, task, indices[place], epoch))
         return replace(proposal, index=indices[place], reset_seed=reset_seed)
 
@@ -254,9 +250,13 @@ class Rows(_Epochs):
             return proposal
         kind = f"{proposal.task} {proposal.difficulty}"
         rows = self._problems.rows_of(proposal.task, proposal.difficulty)
-        names = [name_of(row["id"], row["fingerprint"]) for row in rows]
-        place, epoch = self._passes.take(kind, names, [row.get("pass_rate") for row in rows])
-        row, rng = rows[place], stream("reset", self._seed, names[place], epoch)
+
+        def admits(place: int) -> bool:
+            name = name_of(rows[place]["id"], rows[place]["fingerprint"])
+            return self._rates.admits(name, rows[place].get("pass_rate"))
+
+        place, epoch = self._passes.take(kind, len(rows), admits)
+        row, rng = rows[place], stream("reset", self._seed, kind, place, epoch)
         given = replace(proposal, task=row["id"], difficulty=row.get("difficulty"), row=row)
         return replace(given, reset_seed=draw_seed(rng))
 
