@@ -54,6 +54,7 @@ from rlvr_envs.wrappers.self_correction import SelfCorrection
 from rlvr_envs.wrappers.self_play import SelfPlay
 from rlvr_envs.wrappers.shaping import ShapedReward
 from rlvr_envs.wrappers.spurious import Flips, Phrases, RandomFlips, ReasoningPattern
+from rlvr_envs.wrappers.step_credit import StepCredit
 from rlvr_envs.wrappers.tool_cost import ToolCost
 
 __all__ = [
@@ -95,6 +96,7 @@ __all__ = [
     "SelfPlay",
     "ShapedReward",
     "SoftOverlong",
+    "StepCredit",
     "ToolCost",
     "ToolCosts",
     "UnaryRetry",
