@@ -29,6 +29,7 @@ from rlvr_envs.wrappers.hints import (
 )
 from rlvr_envs.wrappers.horizon import Horizon
 from rlvr_envs.wrappers.item_response import ItemResponse
+from rlvr_envs.wrappers.knowledge_points import KnowledgePoints, MinimalSubset
 from rlvr_envs.wrappers.length import (
     Overlong,
     Redundancy,
@@ -77,6 +78,8 @@ __all__ = [
     "Horizon",
     "ItemResponse",
     "ItemResponseHints",
+    "KnowledgePoints",
+    "MinimalSubset",
     "Noise",
     "NoisyVerifier",
     "Overlong",
