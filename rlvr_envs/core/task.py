@@ -91,6 +91,13 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         """
         return []
 
+    def step_credit(self, problem: ProblemT, solution: str) -> float | None:
+        """Return the share of the needed steps that a text works out rightly.
+
+        It is for training, never part of a verdict. Tasks that read no steps return None.
+        """
+        return None
+
 
 class IndexedTask(Task[ConfigT, ProblemT]):
     """A task whose problems are numbered, such as the rows of a file."""

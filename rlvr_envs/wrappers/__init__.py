@@ -29,6 +29,7 @@ from rlvr_envs.wrappers.hints import (
 )
 from rlvr_envs.wrappers.horizon import Horizon
 from rlvr_envs.wrappers.item_response import ItemResponse
+from rlvr_envs.wrappers.knowledge_points import KnowledgePoints, MinimalSubset
 from rlvr_envs.wrappers.length import (
     Overlong,
     Redundancy,
@@ -54,6 +55,7 @@ from rlvr_envs.wrappers.self_correction import SelfCorrection
 from rlvr_envs.wrappers.self_play import SelfPlay
 from rlvr_envs.wrappers.shaping import ShapedReward
 from rlvr_envs.wrappers.spurious import Flips, Phrases, RandomFlips, ReasoningPattern
+from rlvr_envs.wrappers.step_credit import StepCredit
 from rlvr_envs.wrappers.tool_cost import ToolCost
 
 __all__ = [
@@ -76,6 +78,8 @@ __all__ = [
     "Horizon",
     "ItemResponse",
     "ItemResponseHints",
+    "KnowledgePoints",
+    "MinimalSubset",
     "Noise",
     "NoisyVerifier",
     "Overlong",
@@ -95,6 +99,7 @@ __all__ = [
     "SelfPlay",
     "ShapedReward",
     "SoftOverlong",
+    "StepCredit",
     "ToolCost",
     "ToolCosts",
     "UnaryRetry",

@@ -182,7 +182,7 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
             raise ConfigError(f"a hint_level is an integer from 0, got {asked!r}")
         prompt, info = self.env.reset(seed=seed, options=options)
         base: Any = self.env.unwrapped
-        self._played = ladder = Ladder(base.instance, self._hints, reveal=self._reveal)
+        self._played = ladder = self._ladder(base.instance)
         self._wanted = self._level(ladder) if asked is None else asked
         level, hint = ladder.at(self._wanted, MAX_OBSERVATION_CHARS - len(prompt) - 2)
         self._info = {"hint": hint, "hint_level": level}
@@ -195,6 +195,10 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
         if (terminated or truncated) and info["verdict"].scored and self._played is not None:
             self._record(self._played, self._wanted, info["verdict"].score)
         return text, float(reward), terminated, truncated, {**info, **self._info}
+
+    def _ladder(self, instance: Instance) -> Ladder:
+        """Return the hints to a problem."""
+        return Ladder(instance, self._hints, reveal=self._reveal)
 
     def _level(self, ladder: Ladder) -> int:
         """Return the level that a problem has come to."""

@@ -259,6 +259,8 @@ class _Player:
         episode.texts.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         shares = info.get("reward_parts", {})
         episode.info |= {**verdict.parts, **{f"reward/{name}": shares[name] for name in shares}}
+        attempts = info.get("attempt_scores", ())
+        episode.info |= {f"attempt/{k}": float(score) for k, score in enumerate(attempts)}
         episode.info["over_turn"] = float(info.get("out_of_turns", False))
         self.over = True
 

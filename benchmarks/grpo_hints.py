@@ -1,0 +1,173 @@
+"""Whether hints teach what rewards alone cannot: a tiny model on a registered task, on one CPU core.
+
+    python benchmarks/grpo_hints.py                    # three seeds, every method
+    python benchmarks/grpo_hints.py --methods seele
+
+The start model has been shown how solutions end: problems with the first half of the answer or more
+as a hint, and the answers of the oracle. Of the bare problem it never samples a right answer, so
+rewards alone have nothing to teach. Every method begins with the same model and plays as many
+episodes a step; what is compared is the score of sampled answers to held-out problems without any
+hint. Every run has a process of its own.
+"""
+
+import argparse
+import multiprocessing
+import random
+import resource
+import shutil
+from pathlib import Path
+from typing import Any
+
+import results_file
+
+from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.presets import preset
+from rlvr_envs.agents.grpo.tracking.metrics import read
+from rlvr_envs.agents.grpo.train import train
+from rlvr_envs.core import registry
+from rlvr_envs.core.env import TextEnv
+from rlvr_envs.curricula import Fixed, Proposal
+from rlvr_envs.wrappers.hints import Ladder, PromptHints, solution_prefixes
+
+TASK = "IndefiniteIntegral-v0"
+KNOBS = {"max_coefficient": 9}
+COMMON = {
+    "tasks": (TASK,),
+    "knobs": tuple(f"{name}={value}" for name, value in KNOBS.items()),
+    "device": "cpu",
+    "threads": 1,
+    "max_tokens": 40,
+    "context": 256,
+    "keep": 1,
+}
+START = {"warm_start": 200, "warm_start_batch": 48, "steps": 1, "groups": 1, "group_size": 2, "learning_rate": 1e-9}
+LEARN = {
+    "groups": 8,
+    "steps": 60,
+    "learning_rate": 1e-3,
+    "warmup": 5,
+    "save_every": 1000,
+}
+# With 16 episodes of a problem each.
+METHODS: dict[str, dict[str, Any]] = {
+    "none": {"group_size": 16, "loss": "clipped"},
+    "seele": {
+        "name": "seele",
+        "group_size": 4,
+        "wrappers": ("ItemResponseHints(rollouts=4, rounds=4)",),
+        "kl": "none",
+    },
+    "guide": {
+        "name": "guide",
+        "group_size": 4,
+        "callbacks": ("hint_after_failure(levels=(2, 4, 6))", "bare_prompts"),
+    },
+}
+MEASURED = (
+    "score of sampled answers to held-out problems without hints, before and after training with "
+    "each method, and CPU seconds of each run"
+)
+
+
+class SecondHalf(PromptHints):
+    """Shows at least the first half of the answer, drawn for each problem."""
+
+    def __init__(self, env: TextEnv) -> None:
+        super().__init__(env, solution_prefixes, reveal=False)
+
+    def _level(self, ladder: Ladder) -> int:
+        return random.Random(ladder.problem).randint((len(ladder) + 1) // 2, len(ladder))
+
+    def _record(self, ladder: Ladder, level: int, score: float) -> None:
+        pass
+
+
+def hinted(task: str | None, difficulty: int | None) -> SecondHalf:
+    """Return the environment of the start model's lessons."""
+    return SecondHalf(TextEnv(task or TASK, difficulty=difficulty, **KNOBS))
+
+
+def start(out: Path, seed: int) -> Path:
+    """Train the start model, and return it."""
+    config = preset(**COMMON, **START, seed=seed, out=str(out))
+    return train(config, make_env=hinted, quiet=True)
+
+
+class InTurn(Fixed):
+    """Proposes the same problems in every step."""
+
+    def propose(self) -> Proposal:
+        self.turn = (getattr(self, "turn", -1) + 1) % len(self.proposals)
+        return self.proposals[self.turn]
+
+
+def learn(config: Config) -> None:
+    """Train on problems that return."""
+    problems = [
+        Proposal(task=registry.full_id(TASK), difficulty=0, problem_seed=1000 + place)
+        for place in range(config.sampling.groups)
+    ]
+    train(config, curriculum=InTurn(problems), quiet=True)
+
+
+def asked(model: Path, out: Path, seed: int) -> float:
+    """Return the score of 64 answers to each of the problems, without hints."""
+    config = method("none", model, out, seed, 1).replace(learning_rate=1e-12, group_size=64)
+    apart(learn, config)
+    return read(out)[1]["score/mean"]
+
+
+def method(name: str, model: Path, out: Path, seed: int, steps: int) -> Config:
+    """Return the settings of a method."""
+    settings = {**COMMON, **LEARN, **METHODS[name], "steps": steps}
+    return preset(**settings, model=str(model), seed=seed, out=str(out))
+
+
+def apart(function: Any, *args: Any, **kwargs: Any) -> float:
+    """Run in a process of its own, and return its CPU seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    process = multiprocessing.get_context("spawn").Process(
+        target=function, args=args, kwargs=kwargs
+    )
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise SystemExit(f"{function.__name__}{args} ended with exit status {process.exitcode}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main(args: argparse.Namespace) -> None:
+    """Run every seed and method, print a line for each, and store the results."""
+    runs = []
+    for seed in args.seeds:
+        folder = args.runs / str(seed)
+        shutil.rmtree(folder, ignore_errors=True)
+        spent = apart(start, folder / "start", seed)
+        print(f"seed {seed}: start model, {spent:.0f} CPU s", flush=True)
+        (model,) = (folder / "start" / "checkpoints").iterdir()
+        before = asked(model, folder / "asked", seed)
+        for name in args.methods:
+            config = method(name, model, folder / name, seed, args.steps)
+            spent = apart(learn, config)
+            played = [row["score/mean"] for row in read(folder / name).values()]
+            (newest,) = (folder / name / "checkpoints").iterdir()
+            after = asked(newest, folder / f"{name}-asked", seed)
+            found = {"seed": seed, "method": name, "before": before, "after": after}
+            runs.append(found | {"training": played, "cpu_s": round(spent)})
+            print(
+                f"seed {seed} {name}: {before:.3f} -> {after:.3f} (while training "
+                f"{played[0]:.3f} -> {played[-1]:.3f}), {spent:.0f} CPU s",
+                flush=True,
+            )
+    head = results_file.head(MEASURED, "torch", "transformers")
+    results_file.store(args, head, {"settings": LEARN | COMMON, "methods": METHODS}, runs)
+
+
+if __name__ == "__main__":
+    parser = results_file.parser(__doc__, "grpo_hints")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--methods", choices=METHODS, nargs="+", default=list(METHODS))
+    parser.add_argument("--steps", type=int, default=LEARN["steps"])
+    parser.add_argument("--runs", type=Path, default=Path("runs/grpo_hints"))
+    main(parser.parse_args())
