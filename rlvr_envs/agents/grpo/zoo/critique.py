@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.plugins import callback
-from rlvr_envs.agents.grpo.rollout import reset_options
 from rlvr_envs.agents.grpo.run import Run
-from rlvr_envs.agents.grpo.warm_start import text_env
+from rlvr_envs.agents.grpo.warm_start import pose, text_env
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import Instance
 
@@ -38,8 +37,7 @@ class Critique(Callback):
         cell = (group.posed.task, group.posed.difficulty)
         if cell not in run.envs:
             run.envs[cell] = run.make_env(*cell)
-        options = reset_options(group.proposal)
-        run.envs[cell].reset(seed=group.proposal.problem_seed, options=options)
+        pose(run.envs[cell], group.proposal)
         instance = text_env(run.envs[cell]).instance
         for episode in scored:
             marks = self.credit(instance, episode)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.advantages import check_rewards, rloo
+from rlvr_envs.agents.grpo.advantages import check_rewards, informative, rloo
 from rlvr_envs.agents.grpo.plugins import estimator
 from rlvr_envs.agents.grpo.presets import recipe
 from rlvr_envs.agents.grpo.zoo.coupled import as_advantages
@@ -19,9 +19,12 @@ def pacs(rewards: Tensor, log_ratios: Tensor, *, beta: float = 1.0, balance: boo
     check_rewards(rewards)
     if beta <= 0:
         raise ConfigError(f"beta is above 0, got {beta!r}")
-    return as_advantages(
+    found = as_advantages(
         lambda given: cross_entropy(given, rewards, beta=beta, balance=balance), log_ratios, rewards
     )
+    # Equal labels cancel where nothing has moved: to the last bit, and not but for rounding.
+    alike = ~informative(rewards) & ~informative(log_ratios.masked_fill(rewards.isnan(), torch.nan))
+    return found.masked_fill(alike[:, None], 0.0)
 
 
 def cross_entropy(

@@ -99,7 +99,7 @@ def test_what_is_trained_on_is_what_was_sampled(name):
             sampled.append((request.prompt, said + end))
             return [Completion(said + end, tuple(-float(i) for i in range(len(said + end))), True)]
 
-        def update(self):
+        def update(self, weights, version):
             """Nothing is kept."""
 
     rollout = Rollout(
@@ -110,7 +110,8 @@ def test_what_is_trained_on_is_what_was_sampled(name):
         context=40_000,
         temperature=1.0,
     )
-    (episode,) = rollout.play([Proposal(task="GuessNumber-v0", difficulty=0)], [3], 1, seed=0)
+    asked = Proposal(task="GuessNumber-v0", difficulty=0, problem_seed=3)
+    ((episode,),) = (group.episodes for group in rollout.play([asked], 1, seed=0))
     rollout.close()
     assert len(sampled) == TURNS
     assert [action.tokens for action in episode.actions] == [tokens for _, tokens in sampled]

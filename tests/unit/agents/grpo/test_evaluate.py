@@ -51,7 +51,7 @@ class Script:
         tokens = (*map(ord, text), END)[: request.max_tokens]
         return Completion(tokens, (0.0,) * len(tokens), finished=tokens[-1] == END)
 
-    def update(self):
+    def update(self, weights, version):
         pass
 
 

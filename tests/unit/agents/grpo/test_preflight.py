@@ -100,7 +100,7 @@ def test_a_model_that_is_too_large_for_the_gpu_is_refused(good, tmp_path, monkey
     n_weights = 2 * (7 * 64 * 64 + 2 * 64) + 2 * 100 * 64 + 64
     assert preflight._count_weights(str(tmp_path)) == n_weights
     monkeypatch.setattr(preflight, "pick_device", lambda _: "cuda")
-    monkeypatch.setattr(preflight, "_check_chat", lambda _: None)  # there is no tokenizer
+    monkeypatch.setattr(preflight, "_check_chat", lambda *_: None)  # there is no tokenizer
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (n_weights * 18, 0))
     preflight.check(good.replace(model=str(tmp_path)))
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (n_weights * 18 - 1, 0))

@@ -28,7 +28,7 @@ class Scripted:
     def __init__(self, model, chat):
         self._model, self._chat = model, chat
 
-    def update(self):
+    def update(self, weights, version):
         """Nothing is kept."""
 
     def generate(self, requests, *, temperature=1.0, seed=0):
