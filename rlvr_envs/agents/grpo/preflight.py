@@ -4,6 +4,8 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+import gymnasium
+
 from rlvr_envs.agents.grpo import plugins
 from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import CONFIG
@@ -192,6 +194,7 @@ def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:
         env = make_env(task, rung)
         asked = Proposal(task=task, difficulty=rung)
         prompt, _ = pose(env, fresh(problems, asked, stream("preflight", task)))
+        _check_hints(config, env)
         # No tokenizer spends fewer tokens than one for 40 characters of English.
         if len(prompt) / 40 > context:
             raise ConfigError(
@@ -199,6 +202,19 @@ def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:
                 f"which no context of {context} tokens holds: raise context"
             )
         env.close()
+
+
+def _check_hints(config: Config, env: gymnasium.Env[str, str]) -> None:
+    """See that what asks for hints gets them."""
+    for choice in config.callbacks:
+        if choice.plugin.traits.get("hints"):
+            try:
+                env.reset(seed=0, options={"problem_seed": 0, "hint_level": 1})
+            except ConfigError as error:
+                raise ConfigError(
+                    f"the callback {choice.name} asks for hints, and nothing here gives any: add "
+                    f'wrappers="HintOnRequest" ({error})'
+                ) from error
 
 
 def _check_rows(problems: Problems) -> None:

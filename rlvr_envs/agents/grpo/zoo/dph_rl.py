@@ -122,7 +122,7 @@ def _episode(row: Mapping[str, Any]) -> Episode:
         Segment(
             tuple(each["tokens"]),
             None if each["logps"] is None else tuple(each["logps"]),
-            each["version"],
+            tuple((start, version) for start, version in each["versions"]),
         )
         for each in row["segments"]
     ]

@@ -34,7 +34,7 @@ def guide(
     return clipped(token_ratio(logp, sampled, mask), advantages, low=low, high=high)
 
 
-@callback(name="hint_after_failure")
+@callback(name="hint_after_failure", hints=True)
 class HintAfterFailure(Callback):
     """Plays a group that failed as a whole again with a hint, which joins the group."""
 

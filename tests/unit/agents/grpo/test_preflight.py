@@ -38,6 +38,7 @@ def good(tmp_path):
         ({"estimator": "trloo", "aggregation": "balanced"}, "more than one advantage"),
         ({"estimator": "tempo", "loss": "gspo"}, "more than one advantage"),
         ({"estimator": "drpo", "group_size": 1}, "group_size is from 2"),
+        ({"callbacks": ("hint_after_failure",)}, "HintOnRequest"),
         ({"weights": (1.0, 2.0)}, "one for each of the 1 tasks"),
         ({"tasks": ("Gcd-v0", "rlvr/Gcd-v0")}, "once"),
         ({"betas": (0.9, 1.0)}, "betas are from 0"),

@@ -55,7 +55,9 @@ def spy(monkeypatch):
 
 
 def small(name, tmp_path, **settings):
-    config = preset(name, **{**SMALL, "out": str(tmp_path / "run"), **settings})
+    own = preset(name).data.wrappers
+    around = {"wrappers": (*own, *SMALL["wrappers"])}
+    config = preset(name, **{**SMALL, **around, "out": str(tmp_path / "run"), **settings})
     most = config.sampling.groups
     return config.replace(minibatches=min(config.optimiser.minibatches, most))
 
