@@ -25,8 +25,8 @@ from rlvr_envs.agents.grpo.presets import preset, recipes
 from rlvr_envs.agents.grpo.tracking.metrics import read
 from rlvr_envs.agents.grpo.train import train
 
-# Presets of which wrappers or callbacks are a part are left out: what they do is not in the loss. The
-# stored answers of the initial policy are an exception, since a loss is made for them.
+# Presets of which wrappers or callbacks are a part are left out: what they do is not in the loss.
+# The stored answers of the initial policy are an exception, since a loss is made for them.
 NAMES = [
     each.name
     for each in recipes()
