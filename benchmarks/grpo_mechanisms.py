@@ -25,7 +25,14 @@ from rlvr_envs.agents.grpo.presets import preset, recipes
 from rlvr_envs.agents.grpo.tracking.metrics import read
 from rlvr_envs.agents.grpo.train import train
 
-NAMES = [each.name for each in recipes()]
+# Presets of which wrappers or callbacks are a part are left out: what they do is not in the loss.
+# The stored answers of the initial policy are an exception, since a loss is made for them.
+NAMES = [
+    each.name
+    for each in recipes()
+    if "wrappers" not in each.settings
+    and each.settings.get("callbacks", ()) in ((), ("initial_solutions",))
+]
 # One turn, and several: some methods tell turns apart.
 TASKS = ("Derivative-v0", "GuessNumber-v0")
 SIZES: dict[str, Any] = {

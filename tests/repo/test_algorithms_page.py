@@ -28,5 +28,9 @@ def test_the_tables_are_those_of_the_registries(script):
 def test_every_preset_was_measured(script):
     from rlvr_envs.agents.grpo.presets import recipes
 
-    measured = [line.split("`")[1] for line in script.mechanisms()[2:]]
-    assert measured == [each.name for each in recipes()]
+    measured = {line.split("`")[1] for line in script.mechanisms()[2:]}
+    # What a preset's wrappers or callbacks do is not in the loss, and measured elsewhere.
+    plain = {
+        each.name for each in recipes() if not {"wrappers", "callbacks"} & each.settings.keys()
+    }
+    assert plain <= measured <= {each.name for each in recipes()}

@@ -10,7 +10,6 @@ from rlvr_envs.agents.grpo.advantages import check_rewards
 from rlvr_envs.agents.grpo.losses import k3, reinforce, row_lengths
 from rlvr_envs.agents.grpo.plugins import estimator, loss
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.zoo.coupled import as_advantages
 from rlvr_envs.core.errors import ConfigError
 
 
@@ -24,19 +23,33 @@ def drpo(
     temperature: float = 10.0,
     length_temperature: float = 0.1,
 ) -> Tensor:
-    """Return the advantages that give REINFORCE the gradient of `discrimination` (DRPO).
+    """Return the advantages by which REINFORCE tells right from wrong (DRPO, arXiv 2510.04474).
 
-    An answer with full marks is right, one with less is wrong. ``temperature`` is tau, and
-    ``length_temperature`` the lambda of `length_weights`. Belongs with the loss `drpo` and the
-    aggregation `sequence_mean`.
+    With s an answer's mean log-probability, a group's loss is -(sum_right w s - tau log mean_wrong
+    exp(s / tau)), w the `length_weights` of right answers over their sum: wrong answers have none,
+    so being short never pays for them. Its gradient is that of -A s with A = w for right answers
+    and -softmax(s / tau) for wrong ones. Groups of one class have advantage 0; the loss is averaged
+    over all groups. Belongs with the loss `drpo` and the aggregation `sequence_mean`.
+
+    Args:
+        rewards: (N, G); from 1 on an answer is right, below it is wrong.
+        mean_logps: (N, G), s.
+        lengths: (N, G), in tokens.
+        longest: the most tokens that an answer may have.
+        temperature: tau; the lower, the more the likeliest wrong answers count.
+        length_temperature: the lower, the more the shortest right answers count.
     """
     check_rewards(rewards)
-    weights = length_weights(lengths, longest=longest, temperature=length_temperature)
-    return as_advantages(
-        lambda scores: discrimination(scores, rewards, weights, temperature=temperature),
-        mean_logps,
-        rewards,
-    )
+    if temperature <= 0:
+        raise ConfigError(f"the temperature is above 0, got {temperature!r}")
+    right, wrong = rewards >= 1, rewards < 1
+    share = length_weights(lengths, longest=longest, temperature=length_temperature) * right
+    likely = (mean_logps / temperature).masked_fill(~wrong, -torch.inf).softmax(1)
+    advantages = share / share.sum(1, keepdim=True) - likely
+    mixed = right.any(1, keepdim=True) & wrong.any(1, keepdim=True)
+    # Aggregations average over answers, and the loss over groups.
+    each = (right | wrong).to(rewards).sum() / len(rewards)
+    return each * torch.where(mixed, advantages, 0.0)
 
 
 @loss(name="drpo", one_advantage=True, always=True)
@@ -74,32 +87,6 @@ def length_weights(lengths: Tensor, *, longest: int, temperature: float) -> Tens
             f"longest is from 1 and the temperature above 0, got {longest!r} and {temperature!r}"
         )
     return ((1 - lengths / longest) / temperature).exp()
-
-
-def discrimination(
-    scores: Tensor, rewards: Tensor, weights: Tensor, *, temperature: float
-) -> Tensor:
-    """Return -(sum_right w s - tau log mean_wrong exp(s / tau)), averaged over groups.
-
-    w are the right answers' weights, divided by their sum; wrong answers have none, so being short
-    never pays for them. Groups with one class alone add 0.
-
-    Args:
-        scores: (N, G), mean log-probabilities of answers.
-        rewards: (N, G); from 1 on an answer is right; NaN for what was not scored.
-        weights: (N, G), of `length_weights`.
-        temperature: tau; the lower, the more the likeliest wrong answers count.
-    """
-    if temperature <= 0:
-        raise ConfigError(f"the temperature is above 0, got {temperature!r}")
-    right, wrong = rewards >= 1, rewards < 1
-    mixed = right.any(1) & wrong.any(1)
-    right, wrong, kept = right[mixed], wrong[mixed], scores[mixed]
-    share = weights[mixed] * right
-    positive = (share * kept.masked_fill(~right, 0.0)).sum(1) / share.sum(1)
-    tempered = (kept / temperature).masked_fill(~wrong, -torch.inf)
-    negative = temperature * (tempered.logsumexp(1) - wrong.sum(1).to(scores).log())
-    return -(positive - negative).sum() / len(scores)
 
 
 recipe(

@@ -3,65 +3,48 @@
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.advantages import check_rewards, informative, rloo
+from rlvr_envs.agents.grpo.advantages import check_rewards, rloo, scored_only
 from rlvr_envs.agents.grpo.plugins import estimator
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.zoo.coupled import as_advantages
 from rlvr_envs.core.errors import ConfigError
 
 
 @estimator(compares=True)
 def pacs(rewards: Tensor, log_ratios: Tensor, *, beta: float = 1.0, balance: bool = True) -> Tensor:
-    """Return the advantages that give REINFORCE the gradient of `cross_entropy` (PACS).
+    """Return the advantages by which REINFORCE predicts what is right (PACS, arXiv 2509.02522).
 
-    Belongs with the loss `reinforce` and the aggregation `sequence_sum`.
+    The loss is the mean over answers of w BCE(l, r), where an answer's logit l is u less the mean u
+    of the group's others, u = beta log_ratio. With ``balance``, right and wrong weigh the same in a
+    group that has both: w = n / (2 n_c) for the n_c answers of a class. Its gradient is that of
+    -A log_ratio with A = beta (g - mean of the others' g), g = w (r - sigmoid(l)). Belongs with the
+    loss `reinforce` and the aggregation `sequence_sum`.
+
+    A reward between 0 and 1 is a label in part, which belongs to both classes by its share; what is
+    beyond is brought there.
+
+    Args:
+        rewards: (N, G).
+        log_ratios: (N, G), log(policy / policy that sampled) of whole answers.
+        beta: above 0.
+        balance: whether to weigh the classes.
     """
     check_rewards(rewards)
     if beta <= 0:
         raise ConfigError(f"beta is above 0, got {beta!r}")
-    found = as_advantages(
-        lambda given: cross_entropy(given, rewards, beta=beta, balance=balance), log_ratios, rewards
-    )
-    # Equal labels cancel where nothing has moved: to the last bit, and not but for rounding.
-    alike = ~informative(rewards) & ~informative(log_ratios.masked_fill(rewards.isnan(), torch.nan))
-    return found.masked_fill(alike[:, None], 0.0)
-
-
-def cross_entropy(
-    log_ratios: Tensor, rewards: Tensor, *, beta: float = 1.0, balance: bool = True
-) -> Tensor:
-    """Return the cross-entropy of predicting which answers are right (PACS, arXiv 2509.02522).
-
-    The logit of an answer is u less the mean u of the group's others, u = beta log_ratio. With
-    ``balance``, right and wrong weigh the same in a group that has both, n / (2 n_c) an answer of
-    class c. As in the authors' code, weighted terms are divided by the number of answers. A reward
-    between 0 and 1 is a label in part, which belongs to both classes by its share.
-
-    Args:
-        log_ratios: (N, G), log(policy / policy that sampled) of whole answers.
-        rewards: (N, G); labels are within [0, 1], and rewards beyond are brought there.
-        beta: above 0.
-        balance: whether to weigh the classes.
-    """
-    scored = ~rewards.isnan()
-    # What is not scored is NaN there, takes no part in the means, and comes out as 0.
-    logits = rloo((beta * log_ratios).masked_fill(~scored, torch.nan))
-    labels = rewards.nan_to_num(nan=0.0).clamp(0, 1)
-    weights = scored.to(logits)
+    logits = rloo((beta * log_ratios).masked_fill(rewards.isnan(), torch.nan))
+    labels = rewards.clamp(0, 1)  # where NaN stays NaN, and takes no part
+    gaps = labels - logits.sigmoid()
     if balance:
-        weights = weights * _balance(labels, scored)
-    terms = torch.nn.functional.binary_cross_entropy_with_logits(
-        logits, labels.to(logits), weights, reduction="sum"
-    )
-    return terms / max(1, int(scored.sum()))
+        gaps = gaps * _weights(labels)
+    return scored_only(rewards, beta * rloo(gaps))
 
 
-def _balance(labels: Tensor, scored: Tensor) -> Tensor:
-    right, wrong = labels * scored, (1 - labels) * scored
-    n_right, n_wrong = right.sum(1, keepdim=True), wrong.sum(1, keepdim=True)
-    total = scored.sum(1, keepdim=True)
-    weights = right * total / (2 * n_right) + wrong * total / (2 * n_wrong)
-    return torch.where((n_right > 0) & (n_wrong > 0), weights, 1.0)
+def _weights(labels: Tensor) -> Tensor:
+    """Return the weights of answers by class, 1 in groups of one class."""
+    right, wrong = labels.nansum(1, keepdim=True), (1 - labels).nansum(1, keepdim=True)
+    half = (right + wrong) / 2
+    weights = labels * half / right + (1 - labels) * half / wrong
+    return torch.where((right > 0) & (wrong > 0), weights, torch.ones_like(weights))
 
 
 recipe(

@@ -10,7 +10,7 @@ from rlvr_envs.core.errors import ConfigError
 
 torch = pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo import plugins  # noqa: E402  (it needs torch)
+from rlvr_envs.agents.grpo import plugins, presets  # noqa: E402  (it needs torch)
 from rlvr_envs.agents.grpo.config_file import read_yaml  # noqa: E402
 from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
 from rlvr_envs.agents.grpo.trial import gradient, made_up, try_out  # noqa: E402
@@ -60,8 +60,10 @@ def told_by_the_command_line(capsys, *arguments):
 
 @pytest.fixture
 def registry(monkeypatch):
-    """The registry of estimators, which forgets what a test adds."""
+    """The registry of estimators, which forgets what a test adds, as presets are forgotten."""
+    plugins.load()
     monkeypatch.setattr(plugins.estimator, "_plugins", dict(plugins.estimator._plugins))
+    monkeypatch.setattr(presets, "_RECIPES", dict(presets._RECIPES))
     return plugins.estimator
 
 

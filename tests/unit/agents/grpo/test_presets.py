@@ -17,7 +17,16 @@ from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
 from rlvr_envs.agents.grpo.presets import preset, recipe, recipes  # noqa: E402
 from rlvr_envs.agents.grpo.trial import gradient, try_out  # noqa: E402
 
-NAMES = [each.name for each in recipes()]
+ALL = [each.name for each in recipes()]
+# What wrappers and callbacks of a preset do to episodes is tested beside them, and their objective
+# may be another's. The answers that these callbacks add are in the stored batch.
+STORED = ("initial_solutions",)
+NAMES = [
+    each.name
+    for each in recipes()
+    if "wrappers" not in each.settings
+    and all(name in STORED for name in each.settings.get("callbacks", ()))
+]
 
 # Scores of 5 groups of 5: mixed, graded, all wrong, all right, one that could not be scored.
 SCORES = [
@@ -178,7 +187,7 @@ def test_no_two_presets_have_the_same_gradient():
     assert not alike
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_every_preset_can_be_tried_out(name):
     try_out(preset(name))
 

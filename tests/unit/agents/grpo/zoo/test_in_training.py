@@ -62,7 +62,11 @@ def small(name, tmp_path, **settings):
     return config.replace(minibatches=min(config.optimiser.minibatches, most))
 
 
-@pytest.mark.parametrize("name", [each.name for each in recipes()])
+# Those with wrappers are trained by the wrappers' own tests: they want tasks of their kind.
+PLAIN = [each.name for each in recipes() if "wrappers" not in each.settings]
+
+
+@pytest.mark.parametrize("name", PLAIN)
 def test_every_preset_moves_the_weights(name, tmp_path):
     config = small(name, tmp_path)
     loop.train(config, quiet=True)

@@ -1,7 +1,6 @@
 """PACS and DRPO: losses over whole groups against numbers worked by hand, and as advantages."""
 
 import math
-import statistics
 
 import pytest
 
@@ -11,14 +10,8 @@ torch = pytest.importorskip("torch")
 
 from rlvr_envs.agents.grpo import advantages as adv  # noqa: E402  (it needs torch)
 from rlvr_envs.agents.grpo import losses as L  # noqa: E402, N812
-from rlvr_envs.agents.grpo.zoo.coupled import as_advantages  # noqa: E402
-from rlvr_envs.agents.grpo.zoo.drpo import (  # noqa: E402
-    constrained,
-    discrimination,
-    drpo,
-    length_weights,
-)
-from rlvr_envs.agents.grpo.zoo.pacs import cross_entropy, pacs  # noqa: E402
+from rlvr_envs.agents.grpo.zoo.drpo import constrained, drpo, length_weights  # noqa: E402
+from rlvr_envs.agents.grpo.zoo.pacs import pacs  # noqa: E402
 
 NAN = math.nan
 REWARDS = [[1.0, 0.0, 0.0, NAN], [1.0, 1.0, 0.0, 1.0], [0.0, 0.0, NAN, 0.0]]
@@ -35,11 +28,62 @@ def close(found, wanted):
     torch.testing.assert_close(found, wanted, rtol=0, atol=1e-12)
 
 
+def cross_entropy(scores, rewards, *, beta=1.0, balance=True):
+    """PACS's loss, answer by answer."""
+    total, n_scored = 0.0, 0
+    for group, marks in zip(scores, rewards.tolist(), strict=True):
+        own = [i for i, mark in enumerate(marks) if not math.isnan(mark)]
+        n_scored += len(own)
+        right = sum(marks[i] for i in own)
+        for i in own:
+            others = [beta * group[j] for j in own if j != i]
+            logit = beta * group[i] - (sum(others) / len(others) if others else 0.0)
+            weight = 1.0
+            if balance and 0 < right < len(own):
+                half = len(own) / 2
+                weight = marks[i] * half / right + (1 - marks[i]) * half / (len(own) - right)
+            soft = torch.nn.functional.softplus
+            total = total + weight * (marks[i] * soft(-logit) + (1 - marks[i]) * soft(logit))
+    return total / max(1, n_scored)
+
+
+def discrimination(scores, rewards, lengths, *, longest, temperature, length_temperature):
+    """DRPO's loss, group by group."""
+    total = 0.0
+    for group, marks, sizes in zip(scores, rewards.tolist(), lengths.tolist(), strict=True):
+        right = [i for i, mark in enumerate(marks) if mark >= 1]
+        wrong = [i for i, mark in enumerate(marks) if mark < 1]
+        if right and wrong:
+            w = [math.exp((1 - sizes[i] / longest) / length_temperature) for i in right]
+            up = sum(a * group[i] for a, i in zip(w, right, strict=True)) / sum(w)
+            down = torch.stack([(group[i] / temperature).exp() for i in wrong]).mean().log()
+            total = total - (up - temperature * down)
+    return total / len(scores)
+
+
+LENGTHS = [[2.0, 1.0, 7.0, 1.0], [1.0, 3.0, 5.0, 4.0], [1.0] * 4]
+DRPO = {"temperature": 0.3, "length_temperature": 0.5}
+
+
+def lengths_like(scores):
+    return tensor(LENGTHS)[: len(scores), : scores.shape[1]]
+
+
+# Each loss, and the estimator of its derivatives.
 LOSSES = {
-    "pacs": lambda scores, rewards: cross_entropy(scores, rewards, beta=0.5),
-    "unweighted": lambda scores, rewards: cross_entropy(scores, rewards, balance=False),
-    "drpo": lambda scores, rewards: discrimination(
-        scores, rewards, tensor(WEIGHTS)[: len(scores), : scores.shape[1]], temperature=0.3
+    "pacs": (
+        lambda scores, rewards: cross_entropy(scores, rewards, beta=0.5),
+        lambda scores, rewards: pacs(rewards, scores, beta=0.5),
+    ),
+    "unweighted": (
+        lambda scores, rewards: cross_entropy(scores, rewards, balance=False),
+        lambda scores, rewards: pacs(rewards, scores, balance=False),
+    ),
+    "drpo": (
+        lambda scores, rewards: discrimination(
+            scores, rewards, lengths_like(scores), longest=8, **DRPO
+        ),
+        lambda scores, rewards: drpo(rewards, scores, lengths_like(scores), 8, **DRPO),
     ),
 }
 every_loss = pytest.mark.parametrize("name", LOSSES)
@@ -101,24 +145,16 @@ def test_where_the_policy_has_moved_pacs_has_other_advantages():
 
 
 def test_drpo_by_hand():
-    # Group 0: the only right answer has 0.3; wrong are -0.2 and 0.9. Group 1: right answers weigh
-    # 1, 3 and 4 of 8; the wrong one has 0.4. Group 2 has none that is right.
-    tau = 0.3
-    wrong = tau * math.log(statistics.fmean([math.exp(-0.2 / tau), math.exp(0.9 / tau)]))
-    right = (0.1 - 3 * 0.7) / 8
-    whole = -(0.3 - wrong) - (right - 0.4)
-    found = discrimination(tensor(SCORES), tensor(REWARDS), tensor(WEIGHTS), temperature=tau)
-    close(found, whole / 3)
-
-
-def test_drpo_pushes_wrong_answers_by_a_softmax():
-    scores = tensor(SCORES).requires_grad_()
-    given = (tensor(REWARDS), tensor(WEIGHTS))
-    (3 * discrimination(scores, *given, temperature=0.3)).backward()
-    push = tensor([-0.2 / 0.3, 0.9 / 0.3]).softmax(0)
-    close(scores.grad[0], [-1.0, push[0].item(), push[1].item(), 0.0])
-    close(scores.grad[1], [-1 / 8, -3 / 8, 1.0, -4 / 8])
-    close(scores.grad[2], [0.0] * 4)
+    # Group 0: one right answer; wrong have -0.2 and 0.9. Group 1: lengths 1, 3 and 4 of 8 at
+    # lambda 1/2 weigh e^(7/4), e^(5/4) and e^1; one is wrong. Group 2 has none that is right.
+    found = LOSSES["drpo"][1](tensor(SCORES), tensor(REWARDS))
+    each = 10 / 3  # scored answers, a group
+    push = tensor([-0.2 / 0.3, 0.9 / 0.3]).softmax(0).tolist()
+    close(found[0], [each, -each * push[0], -each * push[1], 0.0])
+    weights = [math.exp(power) for power in (7 / 4, 5 / 4, 1.0)]
+    a, b, c = (each * weight / sum(weights) for weight in weights)
+    close(found[1], [a, b, -each, c])
+    close(found[2], [0.0] * 4)
 
 
 def test_drpo_leaves_out_groups_of_one_class():
@@ -163,21 +199,31 @@ def test_drpo_holds_an_answer_only_beyond_its_region():
 
 
 @every_loss
-def test_what_could_not_be_scored_takes_no_part(name):
-    rewards = tensor(REWARDS)
-    found = as_advantages(lambda s: LOSSES[name](s, rewards), tensor(SCORES), rewards)
-    assert not found[rewards.isnan()].any()
-    assert found[:2][~rewards[:2].isnan()].all()
-    for junk in (99.0, -5.0):
-        spoilt = tensor(SCORES).masked_fill(rewards.isnan(), junk)
-        close(as_advantages(lambda s: LOSSES[name](s, rewards), spoilt, rewards), found)
+def test_advantages_are_the_derivatives_of_the_loss(name):
+    loss, estimate = LOSSES[name]
+    for rewards in (tensor(REWARDS), tensor([[1.0, 0.0, 1.0, 0.0]] * 3)):
+        scores = tensor(SCORES).requires_grad_()
+        (slope,) = torch.autograd.grad(loss(scores, rewards), scores)
+        found = estimate(tensor(SCORES), rewards)
+        close(found, -slope * (~rewards.isnan()).sum())
+        assert found.any()
+
+
+def test_derivatives_of_marks_in_part():
+    scores, rewards = tensor(SCORES).requires_grad_(), tensor([[1.0, 0.5, 0.25, NAN]] * 3)
+    for balance in (True, False):
+        (slope,) = torch.autograd.grad(cross_entropy(scores, rewards, balance=balance), scores)
+        close(pacs(rewards, scores.detach(), balance=balance), -slope * 9)
 
 
 @every_loss
-def test_gradients_are_those_of_the_values(name):
-    rewards = tensor(REWARDS)
-    scores = tensor(SCORES).requires_grad_()
-    assert torch.autograd.gradcheck(lambda values: LOSSES[name](values, rewards), scores)
+def test_what_could_not_be_scored_takes_no_part(name):
+    rewards, estimate = tensor(REWARDS), LOSSES[name][1]
+    found = estimate(tensor(SCORES), rewards)
+    assert not found[rewards.isnan()].any()
+    assert found[:2][~rewards[:2].isnan()].all()
+    for junk in (99.0, -5.0, NAN):
+        close(estimate(tensor(SCORES).masked_fill(rewards.isnan(), junk), rewards), found)
 
 
 @every_loss
@@ -187,10 +233,10 @@ def test_micro_batches_of_one_answer_have_the_gradient_of_the_whole(name):
     logp = (old + 0.1 * torch.randn(6, 5, generator=generator)).requires_grad_()
     mask = torch.rand(6, 5, generator=generator) < 0.8
     rewards = tensor([[1.0, 0.0, 1.0], [0.0, NAN, 1.0]])
+    loss, estimate = LOSSES[name]
     table = L.difference(logp, old, mask).sum(1).reshape(2, 3)
-    (wanted,) = torch.autograd.grad(LOSSES[name](table, rewards), logp)
-    advantages = as_advantages(lambda s: LOSSES[name](s, rewards), table, rewards).flatten()
-    assert not advantages.requires_grad
+    (wanted,) = torch.autograd.grad(loss(table, rewards), logp)
+    advantages = estimate(table.detach(), rewards).flatten()
     for part in range(6):
         own = slice(part, part + 1)
         losses = L.reinforce(logp[own], advantages[own, None], mask[own])
@@ -202,7 +248,12 @@ def test_micro_batches_of_one_answer_have_the_gradient_of_the_whole(name):
 @every_loss
 def test_a_batch_in_which_nothing_was_scored_is_zero(name):
     rewards = torch.full((3, 4), NAN, dtype=torch.float64)
-    assert not as_advantages(lambda s: LOSSES[name](s, rewards), tensor(SCORES), rewards).any()
+    assert not LOSSES[name][1](tensor(SCORES), rewards).any()
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1 / 3, 1.0, 0.0, -0.1])
+def test_equal_rewards_have_no_advantage_at_the_old_policy(value):
+    assert not pacs(torch.full((1, 7), value), torch.zeros(1, 7)).any()
 
 
 @pytest.mark.parametrize(
