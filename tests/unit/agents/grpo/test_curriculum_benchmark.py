@@ -38,7 +38,7 @@ def test_differences_are_paired_by_seed_and_the_interval_is_students(benchmark):
     assert found["mean"] == 0.2
     # 4.3027 is the 97.5 % quantile of t with two degrees of freedom; the deviation is 0.1.
     assert found["interval"] == pytest.approx([0.2 - 0.2484, 0.2 + 0.2484], abs=1e-4)
-    assert benchmark.compared(runs[:1] + [run(0, "dump", 0.1)])["interval"] is None
+    assert benchmark.compared([*runs[:1], run(0, "dump", 0.1)])["interval"] is None
 
 
 def test_scores_are_told_by_level(benchmark):
