@@ -258,6 +258,40 @@ def test_learning_progress_goes_where_scores_change(tmp_path, watched):
     assert set(levels[2]) == {1}
 
 
+@pytest.mark.parametrize(
+    ("curriculum", "scores"),
+    [
+        ("dump(temperature=0.05)", (1.0, None)),  # advantages are large where scores differ
+        ("weakness(survey_steps=1, floor=0.0)", (1.0, 0.0)),  # what fails
+        ("rising_window(width=1, least_scores=4)", (1.0, 0.0)),  # what comes after the mastered
+    ],
+)
+def test_levels_follow_what_happened(tmp_path, watched, curriculum, scores):
+    settings = {"curriculum": curriculum, "difficulty": "0-1", "groups": 12, "steps": 3}
+    notes = watched(tmp_path, by_level(*scores), **settings, **GCD)
+    levels = [{group.arm[1] for group in step} for step in notes.groups]
+    assert 0 in levels[0]
+    assert levels[2] == {1}
+
+
+def test_stages_change_tasks_and_let_answers_grow(tmp_path, watched):
+    """AceReason: one domain after the other, and longer answers within one."""
+    notes = watched(
+        tmp_path,
+        tasks=("Gcd-v0", "NextTerm-v0"),
+        curriculum="staged(stages=('Gcd-v0', 'Gcd-v0', 'NextTerm-v0'), lengths=(1, 1), "
+        "response_tokens=(2, 4, 3))",
+        steps=4,
+    )
+    seen = [
+        (group.arm[0], max(each.n_trained for each in group.episodes))
+        for step in notes.groups
+        for group in step[:1]
+    ]
+    gcd, terms = "rlvr/Gcd-v0", "rlvr/NextTerm-v0"
+    assert seen == [(gcd, 2), (gcd, 4), (terms, 3), (terms, 3)]
+
+
 def test_hard_focus_comes_back_with_many_episodes(tmp_path, watched):
     notes = watched(
         tmp_path,
