@@ -30,19 +30,26 @@ from rlvr_envs.curricula import Fixed, Proposal
 from rlvr_envs.wrappers.hints import Ladder, PromptHints, solution_prefixes
 
 TASK = "IndefiniteIntegral-v0"
-KNOBS = {"max_coefficient": 9}
+KNOBS = {"degree": 4}
 COMMON = {
     "tasks": (TASK,),
     "knobs": tuple(f"{name}={value}" for name, value in KNOBS.items()),
     "device": "cpu",
     "threads": 1,
-    "max_tokens": 40,
+    "max_tokens": 64,
     "context": 256,
     "keep": 1,
 }
-START = {"warm_start": 200, "warm_start_batch": 48, "steps": 1, "groups": 1, "group_size": 2, "learning_rate": 1e-9}
+START = {
+    "warm_start": 200,
+    "warm_start_batch": 48,
+    "steps": 1,
+    "groups": 1,
+    "group_size": 2,
+    "learning_rate": 1e-9,
+}
 LEARN = {
-    "groups": 8,
+    "groups": 6,
     "steps": 60,
     "learning_rate": 1e-3,
     "warmup": 5,
@@ -60,7 +67,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "guide": {
         "name": "guide",
         "group_size": 4,
-        "callbacks": ("hint_after_failure(levels=(2, 4, 6))", "bare_prompts"),
+        "callbacks": ("hint_after_failure(levels=(4, 8, 12))", "bare_prompts"),
     },
 }
 MEASURED = (
