@@ -1,18 +1,18 @@
-"""Whether hints teach what rewards alone cannot: a tiny model on a registered task, on one CPU core.
+"""Whether hints teach what rewards alone cannot: a tiny model, a registered task, one CPU core.
 
     python benchmarks/grpo_hints.py                    # three seeds, every method
     python benchmarks/grpo_hints.py --methods seele
 
-The start model has been shown how solutions end: problems with the first half of the answer or more
-as a hint, and the answers of the oracle. Of the bare problem it never samples a right answer, so
-rewards alone have nothing to teach. Every method begins with the same model and plays as many
-episodes a step; what is compared is the score of sampled answers to held-out problems without any
-hint. Every run has a process of its own.
+The start model has been shown how answers end: problems with the first half of the answer or more
+as a hint, and the answers of the oracle. Then a few long problems come back in every step. Without
+a hint the start model never samples a right answer to one, so rewards alone have nothing to teach.
+Every method begins with the same model; what is compared is the score of sampled answers to these
+problems without any hint. Every run has a process of its own.
 """
 
 import argparse
+import itertools
 import multiprocessing
-import random
 import resource
 import shutil
 from pathlib import Path
@@ -26,23 +26,33 @@ from rlvr_envs.agents.grpo.tracking.metrics import read
 from rlvr_envs.agents.grpo.train import train
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.seeding import stream
+from rlvr_envs.core.source import open_source
 from rlvr_envs.curricula import Fixed, Proposal
 from rlvr_envs.wrappers.hints import Ladder, PromptHints, solution_prefixes
 
 TASK = "IndefiniteIntegral-v0"
-KNOBS = {"max_coefficient": 9}
+KNOBS = {"degree": 4}
+LONG = 45  # characters of an answer, about five terms
 COMMON = {
     "tasks": (TASK,),
     "knobs": tuple(f"{name}={value}" for name, value in KNOBS.items()),
     "device": "cpu",
     "threads": 1,
-    "max_tokens": 40,
+    "max_tokens": 64,
     "context": 256,
     "keep": 1,
 }
-START = {"warm_start": 200, "warm_start_batch": 48, "steps": 1, "groups": 1, "group_size": 2, "learning_rate": 1e-9}
+START = {
+    "warm_start": 200,
+    "warm_start_batch": 48,
+    "steps": 1,
+    "groups": 1,
+    "group_size": 2,
+    "learning_rate": 1e-9,
+}
 LEARN = {
-    "groups": 8,
+    "groups": 6,
     "steps": 60,
     "learning_rate": 1e-3,
     "warmup": 5,
@@ -60,12 +70,12 @@ METHODS: dict[str, dict[str, Any]] = {
     "guide": {
         "name": "guide",
         "group_size": 4,
-        "callbacks": ("hint_after_failure(levels=(2, 4, 6))", "bare_prompts"),
+        "callbacks": ("hint_after_failure(levels=(4, 8, 12))", "bare_prompts"),
     },
 }
 MEASURED = (
-    "score of sampled answers to held-out problems without hints, before and after training with "
-    "each method, and CPU seconds of each run"
+    "score of 64 sampled answers to each problem without hints, before and after training with each"
+    " method, and CPU seconds of each run"
 )
 
 
@@ -76,7 +86,8 @@ class SecondHalf(PromptHints):
         super().__init__(env, solution_prefixes, reveal=False)
 
     def _level(self, ladder: Ladder) -> int:
-        return random.Random(ladder.problem).randint((len(ladder) + 1) // 2, len(ladder))
+        rng = stream("second half", ladder.problem)
+        return int(rng.integers((len(ladder) + 1) // 2, len(ladder), endpoint=True))
 
     def _record(self, ladder: Ladder, level: int, score: float) -> None:
         pass
@@ -103,9 +114,11 @@ class InTurn(Fixed):
 
 def learn(config: Config) -> None:
     """Train on problems that return."""
+    source = open_source(TASK, difficulty=0, knobs=KNOBS)
+    long = (n for n in itertools.count(1000) if len(source.draw(n).reference()) >= LONG)
     problems = [
-        Proposal(task=registry.full_id(TASK), difficulty=0, problem_seed=1000 + place)
-        for place in range(config.sampling.groups)
+        Proposal(task=registry.full_id(TASK), difficulty=0, problem_seed=next(long))
+        for _ in range(config.sampling.groups)
     ]
     train(config, curriculum=InTurn(problems), quiet=True)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from rlvr_envs.agents.grpo.batch import Batch
 from rlvr_envs.agents.grpo.config import Config
@@ -222,7 +223,7 @@ def _more(run: Run, group: Group) -> Proposal | None:
     if more is not None and (count := more(group)):
         return replace(group.proposal, samples=count)
     asked = (callback.more(run, group) for callback in run.callbacks)
-    return next((proposal for proposal in asked if proposal is not None), None)
+    return next(filter(None, asked), None)
 
 
 def _round(run: Run, proposals: Sequence[Proposal], place: tuple[int, ...]) -> list[Group]:
@@ -327,7 +328,7 @@ def move(  # noqa: PLR0913 - the loop's own state, handed down once
         wanted = given.mask if observed is None else given.mask | observed
         logps, entropies = learner.scores(given, wanted)
         places = torch.tensor(chunk)
-        before = _padded([old[i] for i in chunk], logps) if old else logps.detach()
+        before = pad_sequence([old[i] for i in chunk], True) if old else logps.detach()
         demonstrated = torch.tensor([episodes[i].demonstrated for i in chunk]).to(given.mask)
         return LossInputs(
             logp=logps,
@@ -363,13 +364,6 @@ def move(  # noqa: PLR0913 - the loop's own state, handed down once
         else:  # nothing has moved since it was sampled
             tally.count(float(given.mask.sum()), ratio=1.0)
     return norm
-
-
-def _padded(rows: Sequence[Tensor], like: Tensor) -> Tensor:
-    padded = torch.zeros_like(like)
-    for place, row in enumerate(rows):
-        padded[place, : len(row)] = row
-    return padded
 
 
 def _mean(values: Sequence[float]) -> float:
