@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from rlvr_envs.envs.puzzles._candidates import Network, Values
+from rlvr_envs.envs.puzzles._cells import plane
 from rlvr_envs.envs.puzzles._names import joined
 
 _TRIES = 150  # values supposed over a whole puzzle; beyond, a value of the solution is stated
@@ -28,6 +29,7 @@ class Words:
         verb: stands between the name of a cell and its value.
         only: why a value is a cell's, from the name of a group and of the value.
         missing: that a group cannot have a value, from their names.
+        unsaid: a value that a chain of conclusions from a supposition leaves out.
     """
 
     cell: Callable[[int], str]
@@ -38,10 +40,14 @@ class Words:
     verb: str = "is"
     only: str = "{group} has no other place for {value}"
     missing: str = "{group} has no place left for {value}"
+    unsaid: int | None = None
 
-    def holds(self, cell: int, values: Sequence[int]) -> str:
-        """Return that a cell has one of the values."""
-        return f"{self.cell(cell)} {self.verb} {joined([self.value(v) for v in values], 'or')}"
+    def holds(self, cells: Sequence[int], values: Sequence[int]) -> str:
+        """Return that cells have one of the values."""
+        what = joined([self.value(value) for value in values], "or")
+        if self.verb == "is" and len(cells) > 1:
+            return f"{joined([self.cell(cell) for cell in cells])} are {what}"
+        return joined([f"{self.cell(cell)} {self.verb} {what}" for cell in cells])
 
 
 def by_row_and_column(width: int) -> Callable[[int], str]:
@@ -107,6 +113,84 @@ def sentence(text: str) -> str:
     return f"{start}{text[1:]}."
 
 
+class Count:
+    """Cells of 0s and 1s of which a number are 1."""
+
+    def __init__(self, cells: Values, number: int) -> None:
+        self.cells, self.number = cells, number
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        ones = sum(masks[cell] == 0b10 for cell in self.cells)
+        free = [cell for cell in self.cells if masks[cell] == 0b11]
+        if not ones <= self.number <= ones + len(free):
+            return None
+        if self.number not in (ones, ones + len(free)):
+            return []
+        for cell in free:
+            masks[cell] = 0b01 if self.number == ones else 0b10
+        return free
+
+
+class Alone:
+    """If the first cell holds 1, all the others hold 0."""
+
+    def __init__(self, cells: Values) -> None:
+        self.cells = cells
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        free = [cell for cell in self.cells[1:] if masks[cell] == 0b11]
+        if masks[self.cells[0]] != 0b10:
+            return []
+        for cell in free:
+            masks[cell] = 0b01
+        return None if any(masks[cell] == 0b10 for cell in self.cells[1:]) else free
+
+
+class AtMostOne:
+    """Of the cells, at most one holds 0."""
+
+    def __init__(self, cells: Values) -> None:
+        self.cells = cells
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        zeros = sum(masks[cell] == 0b01 for cell in self.cells)
+        if zeros != 1:
+            return None if zeros else []
+        free = [cell for cell in self.cells if masks[cell] == 0b11]
+        for cell in free:
+            masks[cell] = 0b10
+        return free
+
+
+class Connected:
+    """The cells of a board that hold a value, 0 or 1, form one piece through their sides."""
+
+    def __init__(self, n_rows: int, n_columns: int, value: int) -> None:
+        self.cells = tuple(range(n_rows * n_columns))
+        self._plane, self._bit = plane(n_rows, n_columns), 1 << value
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        bit = self._plane.bit
+        allowed = sum(bit[cell] for cell in self.cells if masks[cell] & self._bit)
+        known = sum(bit[cell] for cell in self.cells if masks[cell] == self._bit)
+        if not known:
+            return []
+        reached = self._plane.reach(known & -known, allowed)
+        if known & ~reached:
+            return None
+        changed = []
+        for cell in self.cells:
+            if masks[cell] != 0b11:
+                continue
+            left = reached & ~bit[cell]
+            cut_off = not bit[cell] & reached
+            needed = not cut_off and known & ~self._plane.reach(known & -known, left)
+            if cut_off or needed:
+                masks[cell] = self._bit if needed else self._bit ^ 0b11
+                changed.append(cell)
+        return changed
+
+
 class _ContradictionError(Exception):
     """What cannot be, in words."""
 
@@ -147,8 +231,8 @@ class _Player:
         """Take a value away that soon leads to a contradiction; None if it does not."""
         other = copy(self)
         other.masks, other.known = self.masks.copy(), self.known.copy()
-        other.filled = []
         supposed = other._fill(cell, value)
+        other.filled = []
         try:
             for _ in range(_LONGEST):
                 if other.advance() is None:
@@ -157,8 +241,8 @@ class _Player:
             left = list(_values(self.masks[cell] & ~(1 << value)))
             self.masks[cell] &= ~(1 << value)
             self.cut.add(cell)
-            so = self._fill(cell, left[0]) if len(left) == 1 else self.words.holds(cell, left)
-            then = joined([*other.filled[1:], str(trouble)])
+            so = self._fill(cell, left[0]) if len(left) == 1 else self.words.holds([cell], left)
+            then = joined([*other.filled, str(trouble)])
             return f"suppose {supposed}: then {then}. So {so}"
         return None
 
@@ -175,8 +259,10 @@ class _Player:
         self.masks[cell] = 1 << value
         self.known.add(cell)
         self._take_from_peers(cell)
-        self.filled.append(self.words.holds(cell, [value]))
-        return self.filled[-1]
+        text = self.words.holds([cell], [value])
+        if value != self.words.unsaid:
+            self.filled.append(text)
+        return text
 
     def _only_value(self) -> str | None:
         for cell, mask in enumerate(self.masks):
@@ -214,15 +300,15 @@ class _Player:
                 fewest, followed, best = count, said, left
             if fewest == 1:
                 break
-        parts = []
+        alike: dict[int, list[int]] = {}
         for cell, mask in best.items():
             self.masks[cell] = mask
             self.cut.add(cell)
+            alike.setdefault(mask, []).append(cell)
         for cell, mask in best.items():
-            values = list(_values(mask))
-            parts.append(
-                self._fill(cell, values[0]) if len(values) == 1 else self.words.holds(cell, values)
-            )
+            if not mask & (mask - 1):
+                self._fill(cell, mask.bit_length() - 1)
+        parts = [self.words.holds(cells, list(_values(mask))) for mask, cells in alike.items()]
         return f"as {followed}, {joined(parts)}" if parts else None
 
     def _left_by(self, number: int) -> dict[int, int] | None:

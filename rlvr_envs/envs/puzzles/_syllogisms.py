@@ -124,8 +124,8 @@ def _proof(
 class _KindWords(Words):
     """Words for steps in which cell i is whether the thing is of kind i + 1."""
 
-    def holds(self, cell: int, values: Sequence[int]) -> str:
-        return f"it {_belongs(values[0])} {self.cell(cell)}"
+    def holds(self, cells: Sequence[int], values: Sequence[int]) -> str:
+        return f"it {_belongs(values[0])} {joined([self.cell(cell) for cell in cells])}"
 
 
 def _literal(kind: int) -> Formula:

@@ -299,5 +299,5 @@ class _FactWords(Words):
         told = [f"“{_clause(facts, text)}”" for text in premises]
         super().__init__(lambda cell: facts[cell], "the statements", {}, told)
 
-    def holds(self, cell: int, values: Sequence[int]) -> str:
-        return _literal([self.cell(cell)], 1, bool(values[0]))
+    def holds(self, cells: Sequence[int], values: Sequence[int]) -> str:
+        return joined([_literal([self.cell(cell)], 1, bool(values[0])) for cell in cells])
