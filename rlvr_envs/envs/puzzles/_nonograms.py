@@ -131,7 +131,8 @@ class _Explained:
             "#" if found[best][0] >> k & 1 else "." if found[best][1] >> k & 1 else "_"
             for k in range(size)
         ]
-        self.steps.append(f"{self._name(best)} must be {' '.join(cells)}")
+        still = ", _ still open" if "_" in cells else ""
+        self.steps.append(f"{self._name(best)}{still}: {' '.join(cells)}")
         return True
 
     def _name(self, i: int) -> str:
