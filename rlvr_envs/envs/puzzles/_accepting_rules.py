@@ -68,3 +68,32 @@ def test_tables(attributes: Sequence[Attribute], things: Sequence[Thing]) -> lis
             table = sum(1 << i for i, thing in enumerate(things) if thing[k] == value)
             found += [table, everything ^ table]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class WordedRule:
+    """A rule in words, and the things that it accepts, as bits."""
+
+    text: str
+    accepts: int
+
+
+def fitting_rule(
+    attributes: Sequence[Attribute], things: Sequence[Thing], n_tests: int, accepted: int
+) -> WordedRule | None:
+    """Return a rule of as few tests as possible that accepts just these of the things, if any."""
+    words = [w for a in attributes for v in a.values for w in (f"is {v}", f"is not {v}")]
+    tables = test_tables(attributes, things)
+    tests = [WordedRule(word, table) for word, table in zip(words, tables, strict=True)]
+    known = {test.accepts: test for test in reversed(tests)}
+    for length in range(1, n_tests + 1):
+        if accepted in known:
+            return known[accepted]
+        rules = list(known.values())
+        for rule in rules if length < n_tests else ():
+            text = rule.text if length == 1 else f"({rule.text})"
+            for test in tests:
+                both, either = rule.accepts & test.accepts, rule.accepts | test.accepts
+                known.setdefault(both, WordedRule(f"{text} and {test.text}", both))
+                known.setdefault(either, WordedRule(f"{text} or {test.text}", either))
+    return None

@@ -3,6 +3,7 @@
 Reading is exact, bounded and without ``eval``: a text is an expression as a whole or not at all.
 """
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ _SPELLINGS = {
     **dict.fromkeys((r"\dfrac", r"\tfrac"), r"\frac"),
 }
 _SPELLING = re.compile("|".join(map(re.escape, sorted(_SPELLINGS, key=len, reverse=True))))
+_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _TOKEN = re.compile(rf"\s*([0-9]{{1,{MAX_DIGITS}}}|[-+*/(){{}}]|\\frac)", re.ASCII)
 
 
@@ -233,3 +235,34 @@ def _results(high: int, low: int) -> list[int]:
         if high % low == 0:
             found.append(high // low)
     return found
+
+
+def worked_backwards(expression: str, target: int) -> list[str]:
+    """Return the operations of an expression from the last one back, each with what it needs.
+
+    All results must be whole numbers.
+    """
+    steps = []
+    waiting = [(ast.parse(expression, mode="eval").body, target)]
+    for node, value in waiting:  # grows while it is read
+        if not isinstance(node, ast.BinOp):
+            continue
+        sides = [(side, _whole(side)) for side in (node.left, node.right)]
+        waiting += sides
+        a, b = (number for _, number in sides)
+        made = [n for side, n in sides if isinstance(side, ast.BinOp)]
+        given = [n for side, n in sides if not isinstance(side, ast.BinOp)]
+        if not made:
+            rest = "both are given"
+        elif given:
+            rest = f"{given[0]} is given, and {made[0]} is made of other numbers"
+        else:
+            rest = "both are made of other numbers"
+        steps.append(f"{value} = {a} {_SIGNS[type(node.op)]} {b}: {rest}.")
+    return steps
+
+
+def _whole(node: ast.expr) -> int:
+    """Return the value of a part of an expression of whole numbers."""
+    value = read_expression(ast.unparse(node))
+    return 0 if value is None else int(value.value)

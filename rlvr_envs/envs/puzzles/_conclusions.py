@@ -5,6 +5,8 @@ from typing import TypeVar
 
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.puzzles._candidates import Network
+from rlvr_envs.envs.puzzles._deductions import Words, contradiction
 from rlvr_envs.verifiers import parse
 
 T = TypeVar("T")
@@ -25,6 +27,15 @@ def draw_conclusions(
     order = rng.permutation(len(chosen)).tolist()
     numbers = tuple(i for i, which in enumerate(order, 1) if which < n_following)
     return tuple(chosen[which] for which in order), numbers
+
+
+def proven(
+    number: int, supposed: str, network: Network, masks: Sequence[int], words: Words
+) -> list[str]:
+    """Return the proof that a conclusion follows, as its opposite leads to a contradiction."""
+    steps = contradiction(network, masks, words) or ["But no case agrees with all the statements."]
+    last = f"{steps[-1][:-1]}: conclusion {number} must be true."
+    return [f"Conclusion {number}: {supposed}.", *steps[:-1], last]
 
 
 def judge_numbers(following: Sequence[int], count: int, answer: str) -> Verdict:

@@ -15,6 +15,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 
 BINARY = ("and", "or", "xor", "if", "iff")
 EXACTLY = "exactly"
+_MOST_OPEN = 16  # cells of a rule whose cases are looked at
 _ARITY = {"not": 1, "xor": 2, "if": 2, "iff": 2}
 
 
@@ -136,6 +137,38 @@ def _exactly(number: int, parts: list[int], everything: int) -> int:
             counts[k] = (counts[k] & ~part) | (counts[k - 1] & part)
         counts[0] &= ~part
     return counts[number]
+
+
+class FormulaRule:
+    """A formula as a rule for cells that hold 0 or 1; atom i is cell i - 1."""
+
+    def __init__(self, formula: Formula) -> None:
+        self._formula = formula
+        self.cells = tuple(number - 1 for number in sorted(_atoms(formula)))
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        """Take values away that no case has; nothing where too many cells are open."""
+        free = [cell for cell in self.cells if masks[cell] == 0b11]
+        if len(free) > _MOST_OPEN:
+            return []
+        everything, *columns_of_free = columns(len(free))
+        tables = [everything, *(everything * (mask >> 1) for mask in masks)]
+        for cell, column in zip(free, columns_of_free, strict=True):
+            tables[cell + 1] = column
+        cases = truth_table(self._formula, tables)
+        changed = []
+        for cell, column in zip(free, columns_of_free, strict=True):
+            mask = bool(cases & ~column) | bool(cases & column) << 1
+            if mask in (0b01, 0b10):
+                masks[cell] = mask
+                changed.append(cell)
+        return changed if cases else None
+
+
+def _atoms(formula: Formula) -> set[int]:
+    if formula.operator == "atom":
+        return {formula.number}
+    return set().union(*map(_atoms, formula.parts))
 
 
 def search_nodes(constraints: Sequence[int], n_atoms: int) -> int:

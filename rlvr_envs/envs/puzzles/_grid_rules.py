@@ -207,6 +207,18 @@ _COLOURED = {
 DESCRIPTIONS = (*(words for words, _ in _FIXED.values()), *_COLOURED.values())
 
 
+def described(name: str) -> str:
+    """Return an operation in words."""
+    match name.split(" "):
+        case ["swap", a, b]:
+            return f"exchange the colours {a} and {b}"
+        case ["recolour", a, b]:
+            return f"turn the colour {a} into {b}"
+        case ["frame", a]:
+            return f"put a frame of the colour {a}, one cell wide, around it"
+    return _FIXED[name][0]
+
+
 @cache
 def language(n_colours: int) -> tuple[str, ...]:
     """Return all operations on the colours from 1 to ``n_colours``."""

@@ -1,8 +1,12 @@
 """Clues about who lives where in a row of houses, and an exact search for all that fits them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
+
+from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Table
+from rlvr_envs.envs.puzzles._deductions import Words, worked
 
 # Kind: whether values at houses p and q, counted from 0 and never of the same person unless the
 # kind is about that, satisfy a clue between them.
@@ -39,7 +43,48 @@ class Clue:
     number: int = 0
 
 
-def satisfied(clue: Clue, houses: Sequence[int], n_houses: int) -> bool:
+def explained(
+    clues: Sequence[Clue],
+    clauses: Sequence[str],
+    people: Sequence[str],
+    categories: Sequence[str],
+    houses: Sequence[int],
+) -> list[str]:
+    """Return who can be found to live where, step by step.
+
+    Args:
+        clues: what is told.
+        clauses: the clues in words.
+        people: what the person with each value is called.
+        categories: the names of the categories.
+        houses: the house of each value in the only table that fits, from 1.
+    """
+    n = len(people) // len(categories)
+    rules = []
+    for clue in clues:
+        cells = (clue.first,) if clue.kind in OF_ONE else (clue.first, clue.second)
+        fitting = [
+            tuple(p + 1 for p in row)
+            for row in product(range(n), repeat=len(cells))
+            if satisfied(clue, dict(zip(cells, row, strict=True)), n)
+        ]
+        rules.append(Table(cells, RowSet(fitting)))
+    groups = {tuple(range(i * n, i * n + n)): name for i, name in enumerate(categories)}
+    network = Network(len(people), groups=tuple(groups), rules=rules, n_values=n)
+    words = Words(
+        people.__getitem__,
+        "the other people's houses",
+        groups,
+        [f"{clause} (clue {number})" for number, clause in enumerate(clauses, 1)],
+        lambda value: f"house {value}",
+        "lives in",
+        "no other {group} fits {value}",
+        "no {group} fits {value}",
+    )
+    return worked(network, [(2 << n) - 2] * len(people), tuple(houses), words)
+
+
+def satisfied(clue: Clue, houses: Sequence[int] | Mapping[int, int], n_houses: int) -> bool:
     """Return whether a clue holds where value v is at house ``houses[v]``, from 0."""
     if clue.kind in OF_ONE:
         return OF_ONE[clue.kind](houses[clue.first], clue.number, n_houses)

@@ -2,6 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Rule, Table
+from rlvr_envs.envs.puzzles._deductions import Words, worked
+from rlvr_envs.envs.puzzles._names import joined
+
+_MOST_ROWS = 50_000  # of a column; one with more is left out of worked solutions
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +87,63 @@ def _reach(
         lowest.append(lowest[-1] + min(ends))
         highest.append(highest[-1] + max(ends))
     return lowest[::-1], highest[::-1]
+
+
+def explained(letters: Letters, told: Mapping[str, int], digits: Mapping[str, int]) -> list[str]:
+    """Return how the digits are found from the columns of the addition.
+
+    Args:
+        letters: the addition.
+        told: the digits that are known.
+        digits: the only solution.
+    """
+    names = sorted(digits)
+    words, base = (*letters.addends, letters.total), letters.base
+    width = len(letters.total)
+    # The carry into a column, counted from the right and from 0, is a cell behind the letters.
+    masks = [
+        1 << told[name]
+        if name in told
+        else (1 << base) - 1 - any(name == word[0] for word in words)
+        for name in names
+    ]
+    n_addends = len(letters.addends)
+    masks += [1, *[(1 << n_addends) - 1] * (width - 1), 1]
+    solution, carry = [digits[name] for name in names], 0
+    rules: list[Rule] = []
+    said, sums = [], []
+    for place in range(width):
+        column = [word[-1 - place] for word in letters.addends if len(word) > place]
+        below = letters.total[-1 - place]
+        sums.append(f"column {place + 1} is {' + '.join(column) or 0} = {below}")
+        solution.append(carry)
+        carry = (sum(digits[name] for name in column) + carry) // base
+        used = sorted({*column, below})
+        if n_addends * base ** len(set(column)) > _MOST_ROWS:
+            continue
+        cells = (*(names.index(name) for name in used), len(names) + place, len(names) + place + 1)
+        rules.append(Table(cells, _column_rows(base, n_addends, (tuple(column), below))))
+        carried = f" + the carry into column {place + 1}" if place else ""
+        onward = f" + {base} times the carry into column {place + 2}" if place + 1 < width else ""
+        said.append(f"{' + '.join(column) or 0}{carried} = {below}{onward}")
+    network = Network(len(masks), groups=(tuple(range(len(names))),), rules=rules)
+    called = [*names, *(f"the carry into column {place + 1}" for place in range(width + 1))]
+    speech = Words(called.__getitem__, "the other letters", {}, said)
+    first = f"From the right, and but for carries, {joined(sums)}."
+    return [first, *worked(network, masks, (*solution, 0), speech)]
+
+
+@lru_cache(maxsize=64)
+def _column_rows(base: int, n_addends: int, column: tuple[tuple[str, ...], str]) -> RowSet:
+    """Return the digits that a column may have, its letters in order, and the carries behind."""
+    addends, below = column
+    names = sorted(set(addends))
+    rows = []
+    for row in product(range(base), repeat=len(names)):
+        digits = dict(zip(names, row, strict=True))
+        for carry in range(n_addends):
+            onward, digit = divmod(sum(digits[name] for name in addends) + carry, base)
+            if digits.get(below, digit) == digit:
+                found = digits | {below: digit}
+                rows.append((*(found[name] for name in sorted(found)), carry, onward))
+    return RowSet(rows)

@@ -4,11 +4,11 @@ Sets of cells are integers, one bit a cell. A clue is a set of covered cells and
 mines among them. What the clues prove is found without knowing how many mines there are in all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rlvr_envs.envs.puzzles._cells import bits, neighbours
+from rlvr_envs.envs.puzzles._cells import bits, neighbours, show_cell, show_cells
 
 Clue = tuple[int, int]
 
@@ -81,6 +81,42 @@ def prove(clues: list[Clue], *, nodes: int = NODES) -> Proven:
     Searches end after ``nodes`` positions; with 0, only what follows at once is found.
     """
     return _Prover(clues, nodes).result
+
+
+def explained(rows: Sequence[str]) -> list[str]:
+    """Return step by step which cells of a shown board have a mine and which have none."""
+    n_columns = len(rows[0])
+    near = around(len(rows), n_columns)
+    marks = "".join(rows)
+    covered = sum(1 << cell for cell, mark in enumerate(marks) if mark == COVERED)
+    proven = prove(clues_of(rows, near))
+    mined = safe = 0
+    steps = []
+    while (mined, safe) != (proven.mined, proven.safe):
+        for cell, mark in enumerate(marks):
+            rest = near[cell] & covered & ~(mined | safe)
+            missing = -1 if mark == COVERED else int(mark) - (near[cell] & mined).bit_count()
+            if not rest or missing not in (0, rest.bit_count()):
+                continue
+            where, cells = show_cell(cell, n_columns), show_cells(bits(rest), n_columns)
+            if missing:
+                mined |= rest
+                steps.append(f"The {mark} at {where} needs a mine in each cell left: {cells}.")
+            else:
+                safe |= rest
+                steps.append(f"The {mark} at {where} has all its mines. Safe: {cells}.")
+            break
+        else:
+            found = (proven.mined | proven.safe) & ~(mined | safe)
+            found &= -found
+            where = show_cells(bits(found), n_columns)
+            is_mine = bool(found & proven.mined)
+            steps.append(
+                f"Suppose {where} has {'no' if is_mine else 'a'} mine: then no arrangement agrees "
+                f"with all the numbers. So {where} {'has a mine' if is_mine else 'is safe'}."
+            )
+            mined, safe = mined | found * is_mine, safe | found * (not is_mine)
+    return steps
 
 
 class _Prover:

@@ -6,6 +6,8 @@ A line is a pair of bit masks, the cells known to be filled and those known to b
 
 from collections.abc import Sequence
 
+_SUPPOSED = 60  # cells whose opposite is looked at where no line tells more
+
 Runs = tuple[tuple[int, ...], ...]
 
 
@@ -88,6 +90,103 @@ def _drift_back(places: int, free: int, size: int) -> int:
         free &= free >> step
         step *= 2
     return places
+
+
+def explained(rows: Runs, columns: Runs, picture: Sequence[int]) -> list[str]:
+    """Return line by line how the only picture, given by the masks of its rows, is found."""
+    return _Explained(rows, columns, picture).steps
+
+
+class _Explained:
+    """What is known of the lines, and the steps that led there."""
+
+    def __init__(self, rows: Runs, columns: Runs, picture: Sequence[int]) -> None:
+        self._runs, self._n_rows, self._n_columns = rows + columns, len(rows), len(columns)
+        self._picture = picture
+        self._known = [(0, 0)] * len(self._runs)
+        self.steps: list[str] = []
+        open_cells = [(r, c) for r in range(len(rows)) for c in range(len(columns))]
+        while open_cells:
+            if not self._line():
+                self._suppose(open_cells)
+            open_cells = [(r, c) for r, c in open_cells if not sum(self._known[r]) >> c & 1]
+
+    def _narrowed(self, known: list[tuple[int, int]], i: int) -> tuple[int, int] | None:
+        size = self._n_columns if i < self._n_rows else self._n_rows
+        return narrow(self._runs[i], size, *known[i])
+
+    def _line(self) -> bool:
+        """Write down the line of which most becomes known; False if nothing does."""
+        found = [self._narrowed(self._known, i) or (0, 0) for i in range(len(self._runs))]
+        gains = [
+            sum(new).bit_count() - sum(old).bit_count()
+            for new, old in zip(found, self._known, strict=True)
+        ]
+        best = max(range(len(gains)), key=gains.__getitem__)
+        if gains[best] <= 0:
+            return False
+        self._mark(self._known, best, found[best])
+        size = self._n_columns if best < self._n_rows else self._n_rows
+        cells = [
+            "#" if found[best][0] >> k & 1 else "." if found[best][1] >> k & 1 else "_"
+            for k in range(size)
+        ]
+        still = ", _ still open" if "_" in cells else ""
+        self.steps.append(f"{self._name(best)}{still}: {' '.join(cells)}")
+        return True
+
+    def _name(self, i: int) -> str:
+        runs = " ".join(map(str, self._runs[i])) or "0"
+        line = f"Row {i + 1}" if i < self._n_rows else f"Column {i - self._n_rows + 1}"
+        return f"{line} ({runs})"
+
+    def _mark(self, known: list[tuple[int, int]], i: int, masks: tuple[int, int]) -> list[int]:
+        """Enter a line and return the lines across it of which more is known."""
+        fresh = sum(masks) & ~sum(known[i])
+        known[i] = masks
+        offset, own = (self._n_rows, i) if i < self._n_rows else (0, i - self._n_rows)
+        lines = []
+        for k in range(fresh.bit_length()):
+            if fresh >> k & 1:
+                filled, empty = known[offset + k]
+                is_filled = masks[0] >> k & 1
+                known[offset + k] = (
+                    filled | is_filled << own,
+                    empty | (1 - is_filled) << own,
+                )
+                lines.append(offset + k)
+        return lines
+
+    def _suppose(self, open_cells: list[tuple[int, int]]) -> None:
+        """Settle a cell by what follows line by line from its opposite, or just state it."""
+        for r, c in open_cells[:_SUPPOSED]:
+            trouble = self._trouble(r, c)
+            if trouble:
+                break
+        else:
+            (r, c), trouble = open_cells[0], "the search for the other cells fails in the end"
+        value = self._picture[r] >> c & 1
+        kinds = ("empty", "filled")
+        self.steps.append(
+            f"Suppose row {r + 1}, column {c + 1} is {kinds[1 - value]}: then {trouble}. So it is "
+            f"{kinds[value]}"
+        )
+        filled, empty = self._known[r]
+        self._mark(self._known, r, (filled | value << c, empty | (1 - value) << c))
+
+    def _trouble(self, r: int, c: int) -> str:
+        """Return which line has no filling if a cell is not as in the picture, if one has none."""
+        known = list(self._known)
+        wrong = 1 - (self._picture[r] >> c & 1)
+        filled, empty = known[r]
+        waiting = [r, *self._mark(known, r, (filled | wrong << c, empty | (1 - wrong) << c))]
+        while waiting:
+            i = waiting.pop(0)
+            found = self._narrowed(known, i)
+            if found is None:
+                return f"going on line by line, nothing fits {self._name(i).lower()} any more"
+            waiting += [k for k in self._mark(known, i, found) if k not in waiting]
+        return ""
 
 
 class Search:

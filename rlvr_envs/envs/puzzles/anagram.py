@@ -130,6 +130,25 @@ class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
     def solve(self, problem: AnagramProblem) -> str:
         return ", ".join(problem.chosen)
 
+    def explain(self, problem: AnagramProblem) -> list[str]:
+        """Return word by word where the letter with the fewest words that fit must come from."""
+        left, words, chosen = Counter(problem.letters), set(problem.words), set(problem.chosen)
+        steps = []
+        while chosen:
+            fitting = [word for word in sorted(words) if not Counter(word) - left]
+            rarest = min(sorted(left), key=lambda letter: sum(letter in word for word in fitting))
+            holding = [word for word in fitting if rarest in word]
+            word = min(chosen.intersection(holding))
+            left -= Counter(word)
+            words.remove(word)
+            chosen.remove(word)
+            rest = " ".join(sorted(left.elements())) or "nothing"
+            steps.append(
+                f"Words with {rarest} that fit: {', '.join(holding)}. Take {word}, which leaves "
+                f"{rest}."
+            )
+        return steps
+
     def effort(self, problem: AnagramProblem) -> int:
         """Return how many choices a search tries that always covers the rarest letter first."""
         return _Cover(problem).nodes()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
@@ -19,6 +20,7 @@ from rlvr_envs.envs.puzzles._candidates import (
     shuffled_order,
 )
 from rlvr_envs.envs.puzzles._clues import choose_clues
+from rlvr_envs.envs.puzzles._deductions import Words, by_row_and_column, line_names, worked
 from rlvr_envs.envs.puzzles._latin import EMPTY, lines
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_grid, show_grid
@@ -138,12 +140,31 @@ class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
     def solve(self, problem: BinairoProblem) -> str:
         return show_grid(problem.solution)
 
+    def explain(self, problem: BinairoProblem) -> list[str]:
+        """Return the cells in an order in which they can be filled, each with the reason."""
+        size = len(problem.rows)
+        named = line_names(lines(size))
+        rules: list[tuple[Rule, str]] = [
+            (Table(line[i : i + 3], _mixed()), f"{name} has no three equal digits side by side")
+            for line, name in named.items()
+            for i in range(size - 2)
+        ]
+        rules += [
+            (_Balanced(line), f"{name} has as many zeros as ones") for line, name in named.items()
+        ]
+        rules += [
+            (Table(line, RowSet(_legal_lines(size))), f"{name} keeps the rules")
+            for line, name in named.items()
+        ]
+        network = Network(size * size, rules=[rule for rule, _ in rules])
+        words = Words(by_row_and_column(size), "the rules", {}, [said for _, said in rules])
+        solution = tuple(int(cell) for row in problem.solution for cell in row)
+        return worked(network, _masks(problem), solution, words)
+
     def effort(self, problem: BinairoProblem) -> int:
         """Count the steps until the search has proven that there is one solution."""
-        cells = "".join(problem.rows)
-        masks = [_UNKNOWN if cell == EMPTY else 1 << int(cell) for cell in cells]
         network = _network(len(problem.rows))
-        return search(network, masks, limit=2, max_nodes=_EFFORT_NODES).steps
+        return search(network, _masks(problem), limit=2, max_nodes=_EFFORT_NODES).steps
 
     def guess(self, problem: BinairoProblem, rng: Rng) -> str:
         """Complete row after row with a legal one that suits the columns, if there is one."""
@@ -160,6 +181,11 @@ class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
         return show_grid([[str(value) for value in line] for line in done])
 
 
+def _masks(problem: BinairoProblem) -> list[int]:
+    cells = "".join(problem.rows)
+    return [_UNKNOWN if cell == EMPTY else 1 << int(cell) for cell in cells]
+
+
 def _suits(line: Values, above: Sequence[Values]) -> bool:
     """Return whether a row may stand below others, by the rules on columns so far."""
     for i, value in enumerate(line):
@@ -167,6 +193,25 @@ def _suits(line: Values, above: Sequence[Values]) -> bool:
         if column[-2:] == [value, value] or column.count(value) == len(line) // 2:
             return False
     return line not in above
+
+
+class _Balanced:
+    """A line whose open cells are known once half of its cells hold the same digit."""
+
+    def __init__(self, cells: Values) -> None:
+        self.cells = cells
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        for digit in (0b01, 0b10):
+            count = sum(masks[cell] == digit for cell in self.cells)
+            if 2 * count > len(self.cells):
+                return None
+            if 2 * count == len(self.cells):
+                changed = [cell for cell in self.cells if masks[cell] == _UNKNOWN]
+                for cell in changed:
+                    masks[cell] ^= digit
+                return changed
+        return []
 
 
 class _Unlike:
@@ -182,6 +227,12 @@ class _Unlike:
             return []
         same = any([masks[cell] for cell in other] == line for other in self.others)
         return None if same else []
+
+
+@cache
+def _mixed() -> RowSet:
+    """Return three neighbouring digits that are not all equal."""
+    return RowSet([row for row in product((0, 1), repeat=3) if len(set(row)) == 2])
 
 
 @cache

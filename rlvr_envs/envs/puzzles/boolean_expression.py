@@ -1,8 +1,9 @@
 """Boolean expressions: their values under an assignment."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
@@ -11,6 +12,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._formulas import (
     Formula,
+    atom,
     draw_formula,
     read_formula,
     truth_table,
@@ -163,6 +165,26 @@ class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressio
     def solve(self, problem: BooleanExpressionProblem) -> str:
         return problem.answer
 
+    def explain(self, problem: BooleanExpressionProblem) -> list[str]:
+        """Return each expression with its values filled in, and then bracket by bracket."""
+        signs, words = _SIGNS[problem.notation], ("false", "true")
+        row = (1, *map(int, problem.values))
+        steps = []
+        for number, text in enumerate(problem.expressions, 1):
+            formula = read_formula(text)
+            stages = [_written(formula, signs)]
+            known: dict[Formula, str] = {atom(i): words[value] for i, value in enumerate(row) if i}
+            while stages[-1] not in words:
+                stages.append(_written(formula, signs, known))
+                known |= {
+                    part: words[truth_table(part, row)]
+                    for part in _parts(formula)
+                    if all(inner in known for inner in part.parts)
+                }
+            steps.append(f"{number}. {stages[0]} = {stages[1]}")
+            steps += [f"{number}. = {stage}" for stage in stages[2:]]
+        return steps
+
     def effort(self, problem: BooleanExpressionProblem) -> int:
         """Count the operators that are applied."""
         return sum(text.count("(") for text in problem.expressions)
@@ -182,12 +204,22 @@ def _operators(formula: Formula) -> set[str]:
     return {formula.operator}.union(*(_operators(part) for part in formula.parts))
 
 
-def _written(formula: Formula, signs: dict[str, str]) -> str:
+def _parts(formula: Formula) -> list[Formula]:
+    """Return the formula and all that it is made of."""
+    return [formula, *(inner for part in formula.parts for inner in _parts(part))]
+
+
+def _written(
+    formula: Formula, signs: dict[str, str], known: Mapping[Formula, str] = MappingProxyType({})
+) -> str:
+    """Return a formula as the prompt writes it, with values for the parts that are known."""
+    if formula in known:
+        return known[formula]
     if formula.operator == "atom":
         return VARIABLES[formula.number - 1]
-    parts = [_written(part, signs) for part in formula.parts]
+    parts = [_written(part, signs, known) for part in formula.parts]
     for i, part in enumerate(formula.parts):
-        if len(part.parts) > 1:
+        if len(part.parts) > 1 and part not in known:
             parts[i] = f"({parts[i]})"
     if formula.operator == "not":
         return f"{signs['not']}{parts[0]}"

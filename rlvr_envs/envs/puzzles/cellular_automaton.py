@@ -144,6 +144,22 @@ class CellularAutomatonTask(PuzzleTask[CellularAutomatonConfig, CellularAutomato
     def solve(self, problem: CellularAutomatonProblem) -> str:
         return show_grid(problem.final)
 
+    def explain(self, problem: CellularAutomatonProblem) -> list[str]:
+        """Return for each step what is around the cells, and then the pattern after it."""
+        found = patterns(problem.rule, problem.start, problem.wraps, problem.n_steps)
+        steps = []
+        for number, cells in enumerate(found[:-1], 1):
+            after = show_grid(found[number])
+            if len(cells) == 1:
+                around = " ".join(_threes(cells[0], problem.wraps))
+                steps.append(f"Step {number}: the cells with their neighbours are {around}")
+                steps.append(f"After step {number}: {after}")
+                continue
+            counts = "\n".join(" ".join(map(str, row)) for row in _around(cells, problem.wraps))
+            steps.append(f"Step {number}: this many of the cells around each cell are 1:\n{counts}")
+            steps.append(f"After step {number}:\n{after}")
+        return steps
+
     def effort(self, problem: CellularAutomatonProblem) -> int:
         """Count the cells whose next value is worked out."""
         return problem.n_steps * len(problem.start) * len(problem.start[0])
@@ -178,11 +194,27 @@ def _is_eventful(problem: CellularAutomatonProblem) -> bool:
 
 
 def _row_step(rule: int, row: str, wraps: bool) -> str:
+    return "".join(str(rule >> int(three, 2) & 1) for three in _threes(row, wraps))
+
+
+def _threes(row: str, wraps: bool) -> list[str]:
+    """Return each cell with its two neighbours."""
     padded = f"{row[-1]}{row}{row[0]}" if wraps else f"0{row}0"
-    return "".join(str(rule >> int(padded[i : i + 3], 2) & 1) for i in range(len(row)))
+    return [padded[i : i + 3] for i in range(len(row))]
 
 
 def _grid_step(birth: str, survival: str, cells: Cells, wraps: bool) -> Cells:
+    return tuple(
+        "".join(
+            "01"[str(count) in (survival if cell == "1" else birth)]
+            for cell, count in zip(row, counts, strict=True)
+        )
+        for row, counts in zip(cells, _around(cells, wraps), strict=True)
+    )
+
+
+def _around(cells: Cells, wraps: bool) -> list[list[int]]:
+    """Return how many of the cells around each cell are 1."""
     width = len(cells[0])
     empty = "0" * width
     rows = (cells[-1], *cells, cells[0]) if wraps else (empty, *cells, empty)
@@ -191,14 +223,8 @@ def _grid_step(birth: str, survival: str, cells: Cells, wraps: bool) -> Cells:
     for above, row, below in zip(padded, padded[1:], padded[2:], strict=False):
         alive = [(above[j] + row[j] + below[j]).count("1") for j in range(width + 2)]
         own = row[1:-1]
-        around = [sum(alive[j : j + 3]) - int(cell) for j, cell in enumerate(own)]
-        found.append(
-            "".join(
-                "01"[str(count) in (survival if cell == "1" else birth)]
-                for cell, count in zip(own, around, strict=True)
-            )
-        )
-    return tuple(found)
+        found.append([sum(alive[j : j + 3]) - int(cell) for j, cell in enumerate(own)])
+    return found
 
 
 def _draw_life_like(rng: Rng) -> str:

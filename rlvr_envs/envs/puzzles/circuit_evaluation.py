@@ -205,6 +205,38 @@ class CircuitEvaluationTask(PuzzleTask[CircuitEvaluationConfig, CircuitEvaluatio
     def solve(self, problem: CircuitEvaluationProblem) -> str:
         return problem.bits
 
+    def explain(self, problem: CircuitEvaluationProblem) -> list[str]:
+        """Return the value of each gate that the outputs need, cycle by cycle."""
+        known = {*(i.name for i in problem.inputs), *(r.name for r in problem.registers)}
+        order = _in_order(problem.gates, known)
+        needed = list(problem.outputs)
+        sources = {gate.name: gate.sources for gate in problem.gates}
+        sources |= {register.name: (register.source,) for register in problem.registers}
+        for name in needed:  # grows while it is read
+            needed += [source for source in sources.get(name, ()) if source not in needed]
+        state = {r.name: r.start for r in problem.registers if r.name in needed}
+        cycles = list(zip(*(item.values for item in problem.inputs), strict=True))
+        steps = []
+        for cycle, bits in enumerate(cycles, 1):
+            values = state | {i.name: int(b) for i, b in zip(problem.inputs, bits, strict=True)}
+            where = f"Cycle {cycle}: " if problem.registers else ""
+            if state:
+                steps.append(
+                    where + ", ".join(f"{name} = {value}" for name, value in state.items())
+                )
+            for gate in order:
+                if gate.name not in needed:
+                    continue
+                given = [values[name] for name in gate.sources]
+                values[gate.name] = GATES[gate.kind][0](*given)
+                said = f"{gate.kind}({', '.join(gate.sources)}) = {gate.kind}"
+                steps.append(
+                    f"{where}{gate.name} = {said}({', '.join(map(str, given))}) = "
+                    f"{values[gate.name]}"
+                )
+            state = {r.name: values[r.source] for r in problem.registers if r.name in needed}
+        return steps
+
     def effort(self, problem: CircuitEvaluationProblem) -> int:
         """Count the gates that are evaluated over all cycles."""
         return len(problem.gates) * len(problem.inputs[0].values)

@@ -15,6 +15,7 @@ from rlvr_envs.envs.puzzles._arithmetic_expressions import (
     judge_expression,
     random_term,
     search_effort,
+    worked_backwards,
 )
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 
@@ -130,6 +131,10 @@ class CountdownTask(PuzzleTask[CountdownConfig, CountdownProblem]):
 
     def solve(self, problem: CountdownProblem) -> str:
         return problem.expression
+
+    def explain(self, problem: CountdownProblem) -> list[str]:
+        """Return what is left to reach after each step back from the target."""
+        return worked_backwards(problem.expression, problem.target)
 
     def effort(self, problem: CountdownProblem) -> int:
         """Count the results that a depth-first search computes until it has the target."""

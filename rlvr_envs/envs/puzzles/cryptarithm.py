@@ -10,7 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._candidates import shuffled
-from rlvr_envs.envs.puzzles._letter_sums import Letters, search_digits
+from rlvr_envs.envs.puzzles._letter_sums import Letters, explained, search_digits
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.markup import unmarked
 
@@ -174,6 +174,11 @@ class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
 
     def solve(self, problem: CryptarithmProblem) -> str:
         return _written(problem.digits)
+
+    def explain(self, problem: CryptarithmProblem) -> list[str]:
+        """Return what the columns, from the right, leave for the letters and the carries."""
+        letters = Letters(problem.base, problem.addends, problem.total)
+        return explained(letters, dict(problem.told), dict(problem.digits))
 
     def effort(self, problem: CryptarithmProblem) -> int:
         """Count the digits tried until the search has proven that there is one solution."""

@@ -18,6 +18,7 @@ from rlvr_envs.envs.puzzles._candidates import (
     search,
     shuffled,
 )
+from rlvr_envs.envs.puzzles._deductions import Words, line_names, worked
 from rlvr_envs.envs.puzzles._latin import (
     broken,
     given_masks,
@@ -162,6 +163,16 @@ class FutoshikiTask(PuzzleTask[FutoshikiConfig, FutoshikiProblem]):
 
     def solve(self, problem: FutoshikiProblem) -> str:
         return show(problem.solution, problem.size)
+
+    def explain(self, problem: FutoshikiProblem) -> list[str]:
+        """Return what the inequalities leave, and the cells as they can be filled."""
+        size = problem.size
+        signs = [f"{place(a, size)} < {place(b, size)}" for a, b in problem.less]
+        words = Words(
+            lambda cell: place(cell, size), "its row and column", line_names(lines(size)), signs
+        )
+        masks = given_masks(problem.givens, size)
+        return worked(_network(size, problem.less), masks, problem.solution, words)
 
     def effort(self, problem: FutoshikiProblem) -> int:
         """Count the steps until the search has proven that there is one solution."""

@@ -16,6 +16,7 @@ from rlvr_envs.envs.puzzles._arithmetic_expressions import (
     judge_expression,
     random_term,
     search_effort,
+    worked_backwards,
 )
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 
@@ -136,6 +137,10 @@ class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
 
     def solve(self, problem: Game24Problem) -> str:
         return problem.expression
+
+    def explain(self, problem: Game24Problem) -> list[str]:
+        """Return what is left to reach after each step back from the target."""
+        return worked_backwards(problem.expression, problem.target)
 
     def effort(self, problem: Game24Problem) -> int:
         """Count the results that a depth-first search computes until it has the target."""

@@ -11,6 +11,7 @@ from rlvr_envs.envs.puzzles._grid_rules import (
     DESCRIPTIONS,
     MAX_SIDE,
     Grid,
+    described,
     fits,
     language,
     run_program,
@@ -197,6 +198,15 @@ class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransforma
 
     def solve(self, problem: GridTransformationProblem) -> str:
         return show_grid(_transformed(problem.program, problem.test))
+
+    def explain(self, problem: GridTransformationProblem) -> list[str]:
+        """Return what each operation makes of the first input, and then of the test input."""
+        steps = []
+        for name, start in (("Input 1", problem.examples[0].given), ("Test input", problem.test)):
+            for i, operation in enumerate(problem.program, 1):
+                grid = show_grid(_transformed(problem.program[:i], start))
+                steps.append(f"{name}, operation {i}, {described(operation)}:\n{grid}")
+        return steps
 
     def effort(self, problem: GridTransformationProblem) -> int:
         """Count the operations tried out by a search through all rules."""

@@ -7,7 +7,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import plane, show_cells
+from rlvr_envs.envs.puzzles._candidates import Network, Rule
+from rlvr_envs.envs.puzzles._cells import neighbours, plane, show_cell, show_cells
+from rlvr_envs.envs.puzzles._deductions import Alone, AtMostOne, Connected, Words, worked
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.envs.puzzles._shading import Search, draw_numbers, draw_shading
 from rlvr_envs.verifiers.grids import read_grid, show_grid
@@ -174,6 +176,34 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
     def solve(self, problem: HitoriProblem) -> str:
         return show_grid(problem.picture)
 
+    def explain(self, problem: HitoriProblem) -> list[str]:
+        """Return the cells that are shaded and clear in an order in which they follow."""
+        n_rows, n_columns = len(problem.numbers), len(problem.numbers[0])
+        marks = [number for row in problem.numbers for number in row]
+        rules: list[Rule] = []
+        told = []
+        for cell, beside in enumerate(neighbours(n_rows, n_columns)):
+            rules.append(Alone((cell, *beside)))
+            told.append(f"no shaded cell shares a side with {show_cell(cell, n_columns)}")
+        for name, cells in _line_cells(n_rows, n_columns):
+            for number in sorted({marks[cell] for cell in cells}):
+                same = tuple(cell for cell in cells if marks[cell] == number)
+                if len(same) > 1:
+                    rules.append(AtMostOne(same))
+                    told.append(f"{name} keeps at most one {number}")
+        rules.append(Connected(n_rows, n_columns, 0))
+        told.append("the clear cells are connected")
+        words = Words(
+            lambda cell: show_cell(cell, n_columns),
+            "the rules",
+            {},
+            told,
+            ("clear", "shaded").__getitem__,
+        )
+        masks = [0b10 if cell in problem.told else 0b11 for cell in range(len(marks))]
+        solution = tuple(int(mark == _SHADED) for mark in "".join(problem.picture))
+        return worked(Network(len(marks), rules=rules), masks, solution, words)
+
     def effort(self, problem: HitoriProblem) -> int:
         board = plane(len(problem.numbers), len(problem.numbers[0]))
         known = sum(board.bit[cell] for cell in problem.told)
@@ -195,6 +225,12 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
                     kept[c].add(number)
             rows.append(line)
         return show_grid(rows)
+
+
+def _line_cells(n_rows: int, n_columns: int) -> list[tuple[str, range]]:
+    n_cells = n_rows * n_columns
+    rows = [(f"row {r + 1}", range(r * n_columns, (r + 1) * n_columns)) for r in range(n_rows)]
+    return rows + [(f"column {c + 1}", range(c, n_cells, n_columns)) for c in range(n_columns)]
 
 
 def _seen(numbers: list[list[int]], cell: int, clear: int) -> list[int]:

@@ -10,6 +10,7 @@ from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._candidates import Network, Values, search, shuffled_order
 from rlvr_envs.envs.puzzles._clues import choose_clues
+from rlvr_envs.envs.puzzles._deductions import Words, worked
 from rlvr_envs.envs.puzzles._latin import EMPTY
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.envs.puzzles._runs import (
@@ -123,15 +124,9 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
         )
 
     def prompt(self, problem: KakuroProblem) -> str:
-        across, down = runs_of(problem.rows)
-        sums = [
-            f"row {run[0][0] + 1}, columns {run[0][1] + 1} to {run[-1][1] + 1}: {total}"
-            for run, total in zip(across, problem.across, strict=True)
-        ]
-        sums += [
-            f"column {run[0][1] + 1}, rows {run[0][0] + 1} to {run[-1][0] + 1}: {total}"
-            for run, total in zip(down, problem.down, strict=True)
-        ]
+        lines = _lines(*runs_of(problem.rows))
+        totals = (*problem.across, *problem.down)
+        sums = [f"{line}: {total}" for line, total in zip(lines, totals, strict=True)]
         size = len(problem.rows)
         return (
             f"Here is a grid of {size} rows and {size} columns. A dot is an empty cell, {BLACK} "
@@ -171,6 +166,28 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
     def solve(self, problem: KakuroProblem) -> str:
         return show_grid(problem.solution)
 
+    def explain(self, problem: KakuroProblem) -> list[str]:
+        """Return what the sums leave, and the cells as they can be filled."""
+        across, down = runs_of(problem.rows)
+        cells, _ = _numbered(across, down)
+        sums = [
+            f"{line} {'has' if len(run) == 1 else 'have'} the sum {total}"
+            for line, run, total in zip(
+                _lines(across, down),
+                (*across, *down),
+                (*problem.across, *problem.down),
+                strict=True,
+            )
+        ]
+        words = Words(
+            lambda cell: f"row {cells[cell][0] + 1}, column {cells[cell][1] + 1}",
+            "the other digits in its lines",
+            {},
+            sums,
+        )
+        solution = tuple(int(problem.solution[r][c]) for r, c in cells)
+        return worked(*_search_data(problem), solution, words)
+
     def effort(self, problem: KakuroProblem) -> int:
         """Count the steps until the search has proven that there is one solution."""
         network, masks = _search_data(problem)
@@ -189,6 +206,14 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
             rest = iter(digit for digit in DIGITS if (choice ^ fixed) >> int(digit) & 1)
             marks.update({cell: given.get(cell) or next(rest) for cell in run})
         return show_grid(written(len(problem.rows), marks))
+
+
+def _lines(across: list[Run], down: list[Run]) -> list[str]:
+    """Return the names of the runs."""
+    return [
+        *(f"row {r[0][0] + 1}, columns {r[0][1] + 1} to {r[-1][1] + 1}" for r in across),
+        *(f"column {r[0][1] + 1}, rows {r[0][0] + 1} to {r[-1][0] + 1}" for r in down),
+    ]
 
 
 def _network(groups: tuple[Values, ...], sums: Sequence[int]) -> Network:

@@ -26,6 +26,7 @@ from rlvr_envs.envs.puzzles._candidates import (
     search,
     shuffled,
 )
+from rlvr_envs.envs.puzzles._deductions import Words, line_names, worked
 from rlvr_envs.envs.puzzles._latin import (
     broken,
     given_masks,
@@ -206,6 +207,20 @@ class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
 
     def solve(self, problem: KenKenProblem) -> str:
         return show(problem.solution, problem.size)
+
+    def explain(self, problem: KenKenProblem) -> list[str]:
+        """Return what the groups of cells leave, and the cells as they can be filled."""
+        size = problem.size
+        groups = [
+            f"in {', '.join(place(cell, size) for cell in cage.cells)} "
+            f"{_WORDS[cage.operation].format(cage.target)}"
+            for cage in problem.cages
+        ]
+        words = Words(
+            lambda cell: place(cell, size), "its row and column", line_names(lines(size)), groups
+        )
+        network = _network(size, problem.cages)
+        return worked(network, given_masks((0,) * size**2, size), problem.solution, words)
 
     def effort(self, problem: KenKenProblem) -> int:
         """Count the steps until the search has proven that there is one solution."""

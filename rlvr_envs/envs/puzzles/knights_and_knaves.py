@@ -10,10 +10,13 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.puzzles._candidates import Network
+from rlvr_envs.envs.puzzles._deductions import Words, worked
 from rlvr_envs.envs.puzzles._formulas import (
     BINARY,
     EXACTLY,
     Formula,
+    FormulaRule,
     atom,
     columns,
     draw_formula,
@@ -163,6 +166,26 @@ class KnightsAndKnavesTask(PuzzleTask[KnightsAndKnavesConfig, KnightsAndKnavesPr
 
     def solve(self, problem: KnightsAndKnavesProblem) -> str:
         return ", ".join(problem.knights)
+
+    def explain(self, problem: KnightsAndKnavesProblem) -> list[str]:
+        """Return who is found to be what, from single statements and by supposing the opposite."""
+        n = len(problem.names)
+        rules = [
+            FormulaRule(Formula("iff", (atom(s.speaker), read_formula(s.claim))))
+            for s in problem.statements
+        ]
+        words = Words(
+            problem.names.__getitem__,
+            "the statements",
+            {},
+            [
+                f"{problem.names[s.speaker - 1]} says “{_quote(problem.names, s)[:-1]}”"
+                for s in problem.statements
+            ],
+            ("a knave", "a knight").__getitem__,
+        )
+        solution = tuple(int(name in problem.knights) for name in problem.names)
+        return worked(Network(n, rules=rules), [0b11] * n, solution, words)
 
     def effort(self, problem: KnightsAndKnavesProblem) -> int:
         """Count the nodes of a search that settles one person after the other."""

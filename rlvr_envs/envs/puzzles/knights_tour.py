@@ -136,6 +136,25 @@ class KnightsTourTask(PuzzleTask[KnightsTourConfig, KnightsTourProblem]):
     def solve(self, problem: KnightsTourProblem) -> str:
         return problem.solution
 
+    def explain(self, problem: KnightsTourProblem) -> list[str]:
+        """Return square by square where the knight can go, and how many ways on there are."""
+        free, side = _read_board(problem.board)
+        tour, near = _read(problem.solution, side) or [], _near(side)
+        left = set(free) - {tour[0]}
+        steps = []
+        for here, there in itertools.pairwise(tour):
+            options = [
+                f"{_name(square, side)} ({sum(other in left for other in near[square])})"
+                for square in near[here]
+                if square in left
+            ]
+            steps.append(
+                f"From {_name(here, side)} the knight reaches, with so many ways on, "
+                f"{', '.join(options)}. Go to {_name(there, side)}."
+            )
+            left.remove(there)
+        return steps
+
     def effort(self, problem: KnightsTourProblem) -> int:
         """Return on how many squares a search by Warnsdorff's rule steps until it has a tour."""
         free, side = _read_board(problem.board)

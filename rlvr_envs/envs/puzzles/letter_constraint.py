@@ -130,6 +130,15 @@ class LetterConstraintTask(PuzzleTask[LetterConstraintConfig, LetterConstraintPr
     def solve(self, problem: LetterConstraintProblem) -> str:
         return problem.text
 
+    def explain(self, problem: LetterConstraintProblem) -> list[str]:
+        """Return place by place the letters with which every condition can still hold."""
+        steps = []
+        for place, letter in enumerate(problem.text):
+            beginning = problem.text[:place]
+            possible = ", ".join(text[-1] for text in _extensions(problem, beginning))
+            steps.append(f"Place {place + 1}: no condition rules out {possible}. Take {letter}.")
+        return steps
+
     def effort(self, problem: LetterConstraintProblem) -> int:
         """Return how many beginnings a search looks at that fills the places from the left."""
         stack, nodes = [""], 0

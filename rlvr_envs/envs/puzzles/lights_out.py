@@ -145,6 +145,22 @@ class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
     def solve(self, problem: LightsOutProblem) -> str:
         return show_cells(problem.presses, len(problem.lights[0]))
 
+    def explain(self, problem: LightsOutProblem) -> list[str]:
+        """Return row by row what is pressed, which below the first row the lights above force."""
+        n_rows, n_columns = len(problem.lights), len(problem.lights[0])
+        masks, lights = _masks(n_rows, n_columns), _position(problem)
+        steps = []
+        for row in range(n_rows):
+            cells = [cell for cell in problem.presses if cell // n_columns == row]
+            lights ^= _lights(sum(1 << cell for cell in cells), masks)
+            marks = [_ON if lights >> cell & 1 else _OFF for cell in range(len(masks))]
+            board = show_grid([marks[i : i + n_columns] for i in range(0, len(marks), n_columns)])
+            why = (
+                f"For the lights of row {row}, press in row {row + 1}" if row else "Press in row 1"
+            )
+            steps.append(f"{why}: {show_cells(cells, n_columns) or 'nothing'}. Then:\n{board}")
+        return steps
+
     def effort(self, problem: LightsOutProblem) -> int:
         """Return the row additions of an elimination, and the solutions compared."""
         kernel, additions = _eliminate(len(problem.lights), len(problem.lights[0]))

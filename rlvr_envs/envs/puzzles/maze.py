@@ -7,6 +7,7 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.puzzles._cells import neighbours, show_cells
 from rlvr_envs.envs.puzzles._mazes import (
     FREE,
     GOAL,
@@ -18,7 +19,7 @@ from rlvr_envs.envs.puzzles._mazes import (
     draw_maze,
     step,
 )
-from rlvr_envs.envs.puzzles._moves import SHORTEST_WANTED, graded
+from rlvr_envs.envs.puzzles._moves import SHORTEST_WANTED, graded, plural
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_moves, show_grid
 
@@ -149,6 +150,28 @@ class MazeTask(PuzzleTask[MazeConfig, MazeProblem]):
 
     def solve(self, problem: MazeProblem) -> str:
         return problem.moves
+
+    def explain(self, problem: MazeProblem) -> list[str]:
+        """Return the cells that each number of moves reaches, and the way back from the goal."""
+        cells, shape = "".join(problem.rows), (len(problem.rows), len(problem.rows[0]))
+        open_cells = {cell for cell, mark in enumerate(cells) if mark != WALL}
+        goal = cells.index(GOAL)
+        reached = distances(shape, open_cells, cells.index(START))
+        steps = []
+        for length in range(1, reached[goal] + 1):
+            layer = show_cells((c for c, far in reached.items() if far == length), shape[1])
+            steps.append(f"First reached by {plural(length, 'move')}: (row, column) {layer}")
+        way = [goal]
+        while reached[way[-1]]:
+            way.append(
+                next(
+                    c
+                    for c in neighbours(*shape)[way[-1]]
+                    if c in open_cells and reached[c] < reached[way[-1]]
+                )
+            )
+        steps.append(f"Back from the goal, each cell one move nearer: {show_cells(way, shape[1])}")
+        return steps
 
     def effort(self, problem: MazeProblem) -> int:
         """Return the cells that a breadth-first search reaches before the goal."""

@@ -8,7 +8,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._cells import bits, read_cells, show_cells
-from rlvr_envs.envs.puzzles._mines import COVERED, Proven, around, clues_of, prove, show
+from rlvr_envs.envs.puzzles._mines import COVERED, Proven, around, clues_of, explained, prove, show
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import show_grid
 
@@ -174,6 +174,10 @@ class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
 
     def solve(self, problem: MinesweeperProblem) -> str:
         return show_cells(problem.safe, len(problem.rows[0]))
+
+    def explain(self, problem: MinesweeperProblem) -> list[str]:
+        """Return what follows from single numbers, and where they need cases, by supposing."""
+        return explained(problem.rows)
 
     def effort(self, problem: MinesweeperProblem) -> int:
         near = around(len(problem.rows), len(problem.rows[0]))

@@ -128,6 +128,27 @@ class NQueensTask(PuzzleTask[NQueensConfig, NQueensProblem]):
     def solve(self, problem: NQueensProblem) -> str:
         return ", ".join(map(str, problem.columns))
 
+    def explain(self, problem: NQueensProblem) -> list[str]:
+        """Return queen by queen where one can stand, in the row with the fewest free columns."""
+        queens = {row: column for row, column in enumerate(problem.given) if column}
+        steps = []
+        while len(queens) < len(problem.columns):
+            free = {
+                row: [
+                    column
+                    for column in range(1, len(problem.columns) + 1)
+                    if not _attacked(queens, row, column)
+                ]
+                for row in range(len(problem.columns))
+                if row not in queens
+            }
+            row = min(free, key=lambda row: len(free[row]))
+            queens[row] = problem.columns[row]
+            columns = ", ".join(map(str, free[row]))
+            choice = f". Take column {queens[row]}" if len(free[row]) > 1 else ""
+            steps.append(f"Row {row + 1} is attacked except in column {columns}{choice}.")
+        return steps
+
     def effort(self, problem: NQueensProblem) -> int:
         """Return the queens placed by a backtracking search, row by row, until one fits."""
         search = _Completion([column - 1 for column in problem.given])

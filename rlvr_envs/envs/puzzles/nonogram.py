@@ -8,7 +8,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._cells import bits
-from rlvr_envs.envs.puzzles._nonograms import Runs, Search, runs_of
+from rlvr_envs.envs.puzzles._nonograms import Runs, Search, explained, runs_of
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
@@ -147,6 +147,11 @@ class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
 
     def solve(self, problem: NonogramProblem) -> str:
         return show_grid(problem.picture)
+
+    def explain(self, problem: NonogramProblem) -> list[str]:
+        """Return line by line what all fillings that fit share, with _ for an open cell."""
+        filled = [sum(1 << c for c, m in enumerate(row) if m == _FILLED) for row in problem.picture]
+        return explained(problem.rows, problem.columns, filled)
 
     def effort(self, problem: NonogramProblem) -> int:
         return Search(problem.rows, problem.columns, limit=_EFFORT_LIMIT).lines

@@ -141,6 +141,17 @@ class PegSolitaireTask(PuzzleTask[PegSolitaireConfig, PegSolitaireProblem]):
     def solve(self, problem: PegSolitaireProblem) -> str:
         return problem.solution
 
+    def explain(self, problem: PegSolitaireProblem) -> list[str]:
+        """Return the board after each jump."""
+        pegs, side = _read_board(problem.board)
+        steps = []
+        for jump in _read(problem.solution, side, side**2) or ():
+            two, hole = _jumps(side)[jump]
+            pegs ^= two ^ hole
+            board = "\n".join(map(" ".join, _board(pegs, side).split("\n")))
+            steps.append(f"After {_show([jump], side)}:\n{board}")
+        return steps
+
     def effort(self, problem: PegSolitaireProblem) -> int:
         """Return how many positions a search looks at that always goes on from the newest."""
         pegs, side = _read_board(problem.board)

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 
 from rlvr_envs.core.errors import ConfigError
@@ -11,9 +11,12 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._conclusions import draw_conclusions, judge_numbers
+from rlvr_envs.envs.puzzles._candidates import Network
+from rlvr_envs.envs.puzzles._conclusions import draw_conclusions, judge_numbers, proven
+from rlvr_envs.envs.puzzles._deductions import Words
 from rlvr_envs.envs.puzzles._formulas import (
     Formula,
+    FormulaRule,
     atom,
     columns,
     draw_formula,
@@ -24,7 +27,7 @@ from rlvr_envs.envs.puzzles._formulas import (
     sentence,
     truth_table,
 )
-from rlvr_envs.envs.puzzles._names import draw_some
+from rlvr_envs.envs.puzzles._names import draw_some, joined
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 
 # What an atom says: "the lamp is on".
@@ -221,6 +224,30 @@ class PropositionalEntailmentTask(
     def solve(self, problem: PropositionalEntailmentProblem) -> str:
         return ", ".join(map(str, problem.following))
 
+    def explain(self, problem: PropositionalEntailmentProblem) -> list[str]:
+        """Return for each conclusion why its opposite cannot be, or a case in which it is false."""
+        n, facts = len(problem.facts), problem.facts
+        tables = columns(n)
+        cases = reduce(and_, _tables_of(problem.premises, tables))
+        rules = [FormulaRule(read_formula(text)) for text in problem.premises]
+        steps = []
+        for number, text in enumerate(problem.conclusions, 1):
+            opposite = negation(read_formula(text))
+            against = cases & truth_table(opposite, tables)
+            if against:
+                row = (against & -against).bit_length() - 1
+                case = joined([_literal(facts, i + 1, bool(row >> i & 1)) for i in range(n)])
+                steps.append(
+                    f"Conclusion {number} need not be true: all the statements are true and it is "
+                    f"false if {case}."
+                )
+                continue
+            words = _FactWords(facts, (*problem.premises, str(opposite)))
+            network = Network(n, rules=[*rules, FormulaRule(opposite)])
+            supposed = f"suppose {_clause(facts, str(opposite))}"
+            steps += proven(number, supposed, network, [0b11] * n, words)
+        return steps
+
     def effort(self, problem: PropositionalEntailmentProblem) -> int:
         """Count the nodes of a search for all cases in which the premises are true."""
         n = len(problem.facts)
@@ -253,8 +280,24 @@ def _tables_of(texts: Sequence[str], tables: Sequence[int]) -> list[int]:
 
 
 def _sentence(facts: Sequence[str], text: str) -> str:
-    def literal(number: int, claimed: bool) -> str:
-        thing, state = facts[number - 1].split(":")
-        return f"the {thing} is {'' if claimed else 'not '}{state}"
+    return sentence(_clause(facts, text))
 
-    return sentence(in_words(read_formula(text), literal, str))
+
+def _clause(facts: Sequence[str], text: str) -> str:
+    return in_words(read_formula(text), partial(_literal, facts), str)
+
+
+def _literal(facts: Sequence[str], number: int, claimed: bool) -> str:
+    thing, state = facts[number - 1].split(":")
+    return f"the {thing} is {'' if claimed else 'not '}{state}"
+
+
+class _FactWords(Words):
+    """Words for steps in which cell i is fact i + 1, which holds (1) or not (0)."""
+
+    def __init__(self, facts: Sequence[str], premises: Sequence[str]) -> None:
+        told = [f"“{_clause(facts, text)}”" for text in premises]
+        super().__init__(lambda cell: facts[cell], "the statements", {}, told)
+
+    def holds(self, cells: Sequence[int], values: Sequence[int]) -> str:
+        return joined([_literal([self.cell(cell)], 1, bool(values[0])) for cell in cells])

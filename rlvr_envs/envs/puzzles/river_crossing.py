@@ -168,6 +168,21 @@ class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
     def solve(self, problem: RiverCrossingProblem) -> str:
         return problem.solution
 
+    def explain(self, problem: RiverCrossingProblem) -> list[str]:
+        """Return who is on which bank after each crossing."""
+        names, steps = problem.names, []
+        banks = [set(names), set[str]()]
+        for number, line in enumerate(problem.solution.split("\n")):
+            here, there = number % 2, 1 - number % 2
+            banks[here] -= set(line.split())
+            banks[there] |= set(line.split())
+            left, right = (
+                " ".join(name for name in names if name in bank) or "nobody" for bank in banks
+            )
+            way = "right" if there else "left"
+            steps.append(f"{line} to the {way}. On the left: {left}. On the right: {right}.")
+        return steps
+
     def effort(self, problem: RiverCrossingProblem) -> int:
         return _crossing(problem).solve().expanded
 

@@ -13,6 +13,7 @@ from rlvr_envs.envs.puzzles._accepting_rules import (
     VALUES,
     Attribute,
     Thing,
+    fitting_rule,
     fitting_rules,
     test_tables,
 )
@@ -219,6 +220,26 @@ class RuleInductionTask(PuzzleTask[RuleInductionConfig, RuleInductionProblem]):
 
     def solve(self, problem: RuleInductionProblem) -> str:
         return problem.answer
+
+    def explain(self, problem: RuleInductionProblem) -> list[str]:
+        """Return a rule that fits, what it says of the examples, and what of the questions."""
+        shown = [example.thing for example in problem.examples]
+        accepted = sum(example.accepted << i for i, example in enumerate(problem.examples))
+        rule = fitting_rule(problem.attributes, shown, problem.n_tests, accepted)
+        if rule is None:
+            return []
+        kept = [", ".join(example.thing) for example in problem.examples if example.accepted]
+        other = [", ".join(example.thing) for example in problem.examples if not example.accepted]
+        steps = [f"Try the rule “{rule.text}”."]
+        steps += [f"It accepts, as it should: {'; '.join(kept)}."] if kept else []
+        steps += [f"It does not accept, as it should: {'; '.join(other)}."] if other else []
+        for number, (thing, letter) in enumerate(
+            zip(problem.questions, problem.answer, strict=True), 1
+        ):
+            steps.append(
+                f"{number}. {', '.join(thing)}: {'accepted' if letter == 'Y' else 'not accepted'}"
+            )
+        return steps
 
     def effort(self, problem: RuleInductionProblem) -> int:
         """Count the rules that are put together in a search for all that fit."""

@@ -167,6 +167,15 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
     def solve(self, problem: RushHourProblem) -> str:
         return problem.solution
 
+    def explain(self, problem: RushHourProblem) -> list[str]:
+        """Return the lot after each move."""
+        lot, state = read_lot(problem.board)
+        steps = []
+        for slide in _read_slides(problem.solution, lot) or ():
+            state = dict(lot.slides(state))[slide]
+            steps.append(f"After {_show([slide], lot)}:\n{lot.show(state)}")
+        return steps
+
     def effort(self, problem: RushHourProblem) -> int:
         lot, state = read_lot(problem.board)
         return shortest_path(state, lot.slides, lot.is_out, limit=_EFFORT_LIMIT).expanded

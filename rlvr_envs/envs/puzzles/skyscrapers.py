@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._candidates import Values, rival_of, search, shuffled
+from rlvr_envs.envs.puzzles._deductions import Words, by_row_and_column, line_names, worked
 from rlvr_envs.envs.puzzles._latin import (
     broken,
     given_masks,
@@ -174,6 +175,20 @@ class SkyscrapersTask(PuzzleTask[SkyscrapersConfig, SkyscrapersProblem]):
 
     def solve(self, problem: SkyscrapersProblem) -> str:
         return show(problem.solution, problem.size)
+
+    def explain(self, problem: SkyscrapersProblem) -> list[str]:
+        """Return what the views leave, and the cells as they can be filled."""
+        size, views = problem.size, _views(problem)
+        told = [
+            f"{view} {'building is' if view == 1 else 'buildings are'} seen in "
+            f"{'column' if i < 2 * size else 'row'} {i % size + 1} from the {_SIDES[i // size]}"
+            for i, view in enumerate(views)
+            if view
+        ]
+        names = line_names(lines(size))
+        words = Words(by_row_and_column(size), "its row and column", names, told)
+        masks = given_masks(problem.givens, size)
+        return worked(sight_network(size, views), masks, problem.solution, words)
 
     def effort(self, problem: SkyscrapersProblem) -> int:
         """Count the steps until the search has proven that there is one solution."""

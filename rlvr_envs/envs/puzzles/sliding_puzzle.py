@@ -154,6 +154,14 @@ class SlidingPuzzleTask(PuzzleTask[SlidingPuzzleConfig, SlidingPuzzleProblem]):
     def solve(self, problem: SlidingPuzzleProblem) -> str:
         return ", ".join(map(str, problem.solution))
 
+    def explain(self, problem: SlidingPuzzleProblem) -> list[str]:
+        """Return the arrangement after each slide."""
+        state, steps = problem.start, []
+        for tile in problem.solution:
+            state = dict(_slides(state, problem.n_columns))[tile]
+            steps.append(f"After sliding {tile}:\n{_show(state, problem.n_columns)}")
+        return steps
+
     def effort(self, problem: SlidingPuzzleProblem) -> int:
         return _shortest(problem.start, problem.goal, problem.n_columns).expanded
 

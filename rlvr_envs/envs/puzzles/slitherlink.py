@@ -1,13 +1,18 @@
 """Slitherlink: one loop along the lines of a grid."""
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Rule, Table
+from rlvr_envs.envs.puzzles._deductions import Connected, Words, worked
 from rlvr_envs.envs.puzzles._loops import Search, count_sides, draw_clues, draw_inside, is_single
+from rlvr_envs.envs.puzzles._moves import plural
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
@@ -145,6 +150,43 @@ class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
     def solve(self, problem: SlitherlinkProblem) -> str:
         return show_grid(problem.inside)
 
+    def explain(self, problem: SlitherlinkProblem) -> list[str]:
+        """Return the cells inside and outside the loop in an order in which they follow.
+
+        Around the grid lies a ring of cells that are outside.
+        """
+        n_rows, width = len(problem.rows) + 2, len(problem.rows[0]) + 2
+        rules: list[Rule] = []
+        told = []
+        for row, marks in enumerate(problem.rows, 1):
+            for column, mark in enumerate(marks, 1):
+                if mark != _NO_CLUE:
+                    cell = row * width + column
+                    cells = (cell, cell - width, cell + width, cell - 1, cell + 1)
+                    rules.append(Table(cells, _with_sides(int(mark))))
+                    told.append(f"the loop takes {plural(int(mark), 'side')} of ({row}, {column})")
+        for cell in range((n_rows - 1) * width):
+            if cell % width < width - 1:
+                rules.append(Table((cell, cell + 1, cell + width, cell + width + 1), _corner()))
+                told.append("the loop does not touch itself at a corner")
+        rules += [Connected(n_rows, width, value) for value in (1, 0)]
+        told += ["the cells inside are connected", "the cells outside are connected with the edge"]
+        words = Words(
+            lambda cell: f"({cell // width}, {cell % width})",
+            "the rules",
+            {},
+            told,
+            ("outside", "inside").__getitem__,
+        )
+        ring = _OUTSIDE * width
+        picture = "".join([ring, *(f"{_OUTSIDE}{row}{_OUTSIDE}" for row in problem.inside), ring])
+        solution = tuple(int(mark == _INSIDE) for mark in picture)
+        masks = [
+            0b11 if 0 < cell // width < n_rows - 1 and 0 < cell % width < width - 1 else 0b01
+            for cell in range(n_rows * width)
+        ]
+        return worked(Network(len(masks), rules=rules), masks, solution, words)
+
     def effort(self, problem: SlitherlinkProblem) -> int:
         shape = (len(problem.rows), len(problem.rows[0]))
         marks = enumerate("".join(problem.rows))
@@ -161,3 +203,17 @@ class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
                 line += by_clue or pick(rng, (_INSIDE, _OUTSIDE, line[-1:] or _INSIDE))
             rows.append(line)
         return show_grid(rows)
+
+
+@cache
+def _with_sides(count: int) -> RowSet:
+    """Return the colours of a cell and the four beside it, so many of which are unlike it."""
+    rows = product((0, 1), repeat=5)
+    return RowSet([row for row in rows if sum(other != row[0] for other in row[1:]) == count])
+
+
+@cache
+def _corner() -> RowSet:
+    """Return the colours of two by two cells that are no two pairs across."""
+    rows = product((0, 1), repeat=4)
+    return RowSet([row for row in rows if row not in ((0, 1, 1, 0), (1, 0, 0, 1))])

@@ -150,6 +150,18 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
     def solve(self, problem: SokobanProblem) -> str:
         return problem.solution
 
+    def explain(self, problem: SokobanProblem) -> list[str]:
+        """Return the room after the moves up to each push."""
+        room, state = _sokoban.read_board(problem.board)
+        steps, letters = [], ""
+        for letter in problem.solution:
+            before, state = state, dict(room.moves(state))[letter]
+            letters += letter
+            if state[1] != before[1]:
+                steps.append(f"After {letters}:\n{room.show(state)}")
+                letters = ""
+        return steps
+
     def effort(self, problem: SokobanProblem) -> int:
         room, state = _sokoban.read_board(problem.board)
         return shortest_path(state, room.moves, room.is_solved, limit=_EFFORT_LIMIT).expanded

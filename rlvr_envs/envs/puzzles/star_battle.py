@@ -7,7 +7,10 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import bits, neighbours, read_cells, show_cells
+from rlvr_envs.envs.puzzles._candidates import Network, Rule
+from rlvr_envs.envs.puzzles._cells import bits, neighbours, read_cells, show_cell, show_cells
+from rlvr_envs.envs.puzzles._deductions import Alone, Count, Words, line_names, worked
+from rlvr_envs.envs.puzzles._latin import lines
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.envs.puzzles._stars import Search, draw_regions, draw_stars, masks_of
 from rlvr_envs.verifiers.grids import show_grid
@@ -143,6 +146,34 @@ class StarBattleTask(PuzzleTask[StarBattleConfig, StarBattleProblem]):
 
     def solve(self, problem: StarBattleProblem) -> str:
         return show_cells(problem.stars, len(problem.regions))
+
+    def explain(self, problem: StarBattleProblem) -> list[str]:
+        """Return the cells with and without stars in an order in which they follow."""
+        size, n_stars = len(problem.regions), problem.n_stars
+        owner = "".join(problem.regions)
+        groups = line_names(lines(size))
+        for letter in sorted(set(owner)):
+            cells = tuple(cell for cell, mark in enumerate(owner) if mark == letter)
+            groups[cells] = (
+                f"{groups[cells]} and region {letter}" if cells in groups else f"region {letter}"
+            )
+        number = "one star" if n_stars == 1 else "two stars"
+        rules: list[Rule] = [Count(cells, n_stars) for cells in groups]
+        told = [f"{name} has {number}" for name in groups.values()]
+        for cell, beside in enumerate(neighbours(size, size, diagonal=True)):
+            rules.append(Alone((cell, *beside)))
+            told.append(f"no star touches the one at {show_cell(cell, size)}")
+        words = Words(
+            lambda cell: show_cell(cell, size),
+            "the rules",
+            {},
+            told,
+            ("empty", "a star").__getitem__,
+            unsaid=0,
+        )
+        masks = [0b10 if cell in problem.given else 0b11 for cell in range(size**2)]
+        solution = tuple(int(cell in problem.stars) for cell in range(size**2))
+        return worked(Network(size**2, rules=rules), masks, solution, words)
 
     def effort(self, problem: StarBattleProblem) -> int:
         size = len(problem.regions)

@@ -175,6 +175,18 @@ class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositio
     def solve(self, problem: StringCompositionProblem) -> str:
         return f'"{problem.output}"'
 
+    def explain(self, problem: StringCompositionProblem) -> list[str]:
+        """Return the value of each function and each join, the innermost ones first."""
+        values: dict[Term, str] = {}
+        steps = []
+        for term in reversed(_terms(problem.expression)):
+            if term in values:
+                continue
+            inner = [f'"{_value(operand, problem.text)}"' for operand in term.operands]
+            values[term] = _value(term, problem.text)
+            steps.append(f'{_applied(term, inner)} = "{values[term]}"')
+        return steps
+
     def effort(self, problem: StringCompositionProblem) -> int:
         """Return how many characters are written when the terms are worked out one by one."""
         return sum(len(_value(term, problem.text)) for term in _terms(problem.expression))
@@ -224,7 +236,11 @@ def _functions(term: Term) -> set[int]:
 def _written(term: Term) -> str:
     if not term.operands:
         return "x" if term.argument is None else f'"{term.argument}"'
-    operands = [_written(operand) for operand in term.operands]
+    return _applied(term, [_written(operand) for operand in term.operands])
+
+
+def _applied(term: Term, operands: list[str]) -> str:
+    """Return a function or a join of operands as text."""
     if term.function is None:
         return f"({' + '.join(operands)})"
     if isinstance(term.argument, str):

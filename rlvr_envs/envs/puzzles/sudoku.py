@@ -16,6 +16,7 @@ from rlvr_envs.envs.puzzles._candidates import (
     shuffled_order,
 )
 from rlvr_envs.envs.puzzles._clues import choose_clues
+from rlvr_envs.envs.puzzles._deductions import Words, by_row_and_column, line_names, worked
 from rlvr_envs.envs.puzzles._latin import (
     all_open,
     broken,
@@ -147,6 +148,20 @@ class SudokuTask(PuzzleTask[SudokuConfig, SudokuProblem]):
 
     def solve(self, problem: SudokuProblem) -> str:
         return show(problem.solution, problem.box_height * problem.box_width)
+
+    def explain(self, problem: SudokuProblem) -> list[str]:
+        """Return the cells in an order in which they can be filled, each with the reason."""
+        height, width = problem.box_height, problem.box_width
+        size = height * width
+        boxes = _groups(height, width)[2 * size :]
+        names = line_names(lines(size)) | {
+            box: f"the box of rows {box[0] // size + 1} to {box[-1] // size + 1} and columns "
+            f"{box[0] % size + 1} to {box[-1] % size + 1}"
+            for box in boxes
+        }
+        words = Words(by_row_and_column(size), "its row, column and box", names)
+        masks = given_masks(problem.givens, size)
+        return worked(_network(height, width), masks, problem.solution, words)
 
     def effort(self, problem: SudokuProblem) -> int:
         """Count the steps until the search has proven that there is one solution."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import and_
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
@@ -14,6 +12,7 @@ from rlvr_envs.envs.puzzles._conclusions import draw_conclusions, judge_numbers
 from rlvr_envs.envs.puzzles._formulas import columns, search_nodes
 from rlvr_envs.envs.puzzles._names import INVENTED, draw_some
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.envs.puzzles._syllogisms import Statement, World, explained, region, sentence
 
 MAX_TERMS = 16  # what follows is decided on all 2**16 kinds of things at once
 _N_COMPOUND = 100  # candidates for compound conclusions
@@ -47,18 +46,6 @@ class SyllogismConfig:
             n_conclusions=min(3 + difficulty // 2, 100),
             compound_percent=min(4 * difficulty, 40),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """It says that all, no or some things that are of every kind in ``subject`` are ``predicate``.
-
-    Kinds are numbered from 1; a negative number stands for the things that are not of the kind.
-    """
-
-    quantifier: str
-    subject: tuple[int, ...]
-    predicate: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +125,10 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
             known = order[: i + 1]
             for _ in range(20):
                 premise = self._statement(rng, known, newest if i + 1 < config.n_terms else None)
-                world = _World(config.n_terms, premises)
+                world = World(config.n_terms, premises)
                 if (
                     not world.entails(premise)
-                    and _World(config.n_terms, [*premises, premise]).is_lively()
+                    and World(config.n_terms, [*premises, premise]).is_lively()
                 ):
                     premises.append(premise)
                     break
@@ -173,8 +160,8 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         ]
         n_compound = _N_COMPOUND if self.config.compound_percent else 0
         compound = [self._statement(rng, terms) for _ in range(n_compound)]
-        world = _World(n, premises)
-        alone = [_World(n, [premise]) for premise in premises]
+        world = World(n, premises)
+        alone = [World(n, [premise]) for premise in premises]
         following: list[Statement] = []
         others: dict[str, list[Statement]] = {"all": [], "no": [], "some": []}
         for statement in dict.fromkeys(simple + compound):
@@ -197,9 +184,9 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         return following, list(dict.fromkeys(distractors))
 
     def prompt(self, problem: SyllogismProblem) -> str:
-        premises = "\n".join(f"- {_sentence(problem.terms, p)}" for p in problem.premises)
+        premises = "\n".join(f"- {sentence(problem.terms, p)}" for p in problem.premises)
         conclusions = "\n".join(
-            f"{i}. {_sentence(problem.terms, c)}" for i, c in enumerate(problem.conclusions, 1)
+            f"{i}. {sentence(problem.terms, c)}" for i, c in enumerate(problem.conclusions, 1)
         )
         return (
             f"Suppose that all of these statements are true:\n\n{premises}\n\nWhich of the "
@@ -211,19 +198,22 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         )
 
     def verify(self, problem: SyllogismProblem, answer: str) -> Verdict:
-        world = _World(len(problem.terms), problem.premises)
+        world = World(len(problem.terms), problem.premises)
         following = [i for i, c in enumerate(problem.conclusions, 1) if world.entails(c)]
         return judge_numbers(following, len(problem.conclusions), answer)
 
     def solve(self, problem: SyllogismProblem) -> str:
         return ", ".join(map(str, problem.following))
 
+    def explain(self, problem: SyllogismProblem) -> list[str]:
+        return explained(problem.terms, problem.premises, problem.conclusions)
+
     def effort(self, problem: SyllogismProblem) -> int:
         """Count the nodes of a search for all combinations of kinds that the premises allow."""
         n = len(problem.terms)
         everything = columns(n)[0]
         general = [p for p in problem.premises if p.quantifier != "some"]
-        return search_nodes([everything ^ _region(p, columns(n)) for p in general], n)
+        return search_nodes([everything ^ region(p, columns(n)) for p in general], n)
 
     def guess(self, problem: SyllogismProblem, rng: Rng) -> str:
         """Toss a coin for each conclusion."""
@@ -231,44 +221,6 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         return ", ".join(map(str, numbers or [1]))
 
 
-class _World:
-    """All that a list of premises leaves open, as tables of combinations of kinds."""
-
-    def __init__(self, n_terms: int, premises: Sequence[Statement]) -> None:
-        self._columns = columns(n_terms)
-        self._allowed = self._columns[0]
-        for premise in premises:
-            if premise.quantifier != "some":
-                self._allowed &= ~_region(premise, self._columns)
-        regions = [_region(p, self._columns) for p in premises if p.quantifier == "some"]
-        self._demands = [region & self._allowed for region in regions]
-
-    def is_lively(self) -> bool:
-        """Return whether the premises can hold together, and with things of every kind."""
-        return all(self._demands) and all(self._allowed & table for table in self._columns)
-
-    def entails(self, statement: Statement) -> bool:
-        region = _region(statement, self._columns)
-        if statement.quantifier == "some":
-            return any(not demand & ~region for demand in self._demands)
-        return not self._allowed & region
-
-
-def _region(statement: Statement, tables: Sequence[int]) -> int:
-    """Return the combinations that "all" and "no" forbid, or of which "some" demands one."""
-    predicate = -statement.predicate if statement.quantifier == "all" else statement.predicate
-    kinds = (*statement.subject, predicate)
-    return reduce(and_, (tables[k] if k > 0 else tables[0] ^ tables[-k] for k in kinds))
-
-
 def _sign(rng: Rng, quantifier: str) -> int:
     """Return the sign of a predicate: "all ... are not" is left to "no"."""
     return nonzero(rng, 1) if quantifier == "some" else 1
-
-
-def _sentence(terms: Sequence[str], statement: Statement) -> str:
-    def kind(number: int) -> str:
-        return f"{'not ' if number < 0 else ''}{terms[abs(number) - 1]}"
-
-    subject = " that are ".join(kind(number) for number in statement.subject)
-    return f"{statement.quantifier.capitalize()} {subject} are {kind(statement.predicate)}."

@@ -137,6 +137,22 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
     def solve(self, problem: TowerOfHanoiProblem) -> str:
         return ", ".join(map(_hanoi.show_move, problem.solution))
 
+    def explain(self, problem: TowerOfHanoiProblem) -> list[str]:
+        """Return what the largest disc needs, and then the position after each move."""
+        state, largest = problem.start, len(problem.start)
+        first = (
+            f"Disc {largest}, the largest, must get from peg {problem.start[-1] + 1} to peg "
+            f"{problem.goal[-1] + 1}. When it moves, the smaller discs must all lie on other pegs "
+            "than the two that it moves between."
+        )
+        steps = [first]
+        for number, move in enumerate(problem.solution, 1):
+            disc = state.index(move[0]) + 1
+            state = dict(_hanoi.moves_of(state, problem.n_pegs))[move]
+            pegs = _hanoi.show_state(state, problem.n_pegs).replace("\n", "; ")
+            steps.append(f"Move {number}, {_hanoi.show_move(move)}, takes disc {disc}. {pegs}")
+        return steps
+
     def effort(self, problem: TowerOfHanoiProblem) -> int:
         return _hanoi.shortest(problem.start, problem.goal, problem.n_pegs).expanded
 

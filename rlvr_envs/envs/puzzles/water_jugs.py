@@ -206,6 +206,15 @@ class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
     def solve(self, problem: WaterJugsProblem) -> str:
         return problem.solution
 
+    def explain(self, problem: WaterJugsProblem) -> list[str]:
+        """Return what the jugs hold after each move."""
+        amounts, steps = problem.start, []
+        for move in _read(problem.solution, len(amounts)) or ():
+            amounts = _after(amounts, move, problem.capacities)
+            held = ", ".join(f"jug {jug} holds {n}" for jug, n in enumerate(amounts, 1))
+            steps.append(f"After {_show([move])}: {held}.")
+        return steps
+
     def effort(self, problem: WaterJugsProblem) -> int:
         return shortest_path(
             problem.start,

@@ -136,6 +136,17 @@ class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
     def solve(self, problem: WordLadderProblem) -> str:
         return ", ".join(problem.ladder)
 
+    def explain(self, problem: WordLadderProblem) -> list[str]:
+        """Return the words that each number of steps reaches, and the way back from the goal."""
+        links = _links(problem.words)
+        steps = []
+        far = _distances(links, problem.start, len(problem.ladder) - 1)
+        for length in range(1, len(problem.ladder)):
+            layer = " ".join(word for word, steps_to in far.items() if steps_to == length)
+            steps.append(f"{length} from {problem.start}: {layer}")
+        back = ", ".join(reversed(problem.ladder))
+        return [*steps, f"Back from {problem.goal}, each word one step nearer: {back}"]
+
     def effort(self, problem: WordLadderProblem) -> int:
         """Return how many words a breadth-first search visits before it knows the goal."""
         links = _links(problem.words)

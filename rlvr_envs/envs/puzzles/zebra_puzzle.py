@@ -8,7 +8,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._houses import OF_ONE, Clue, Search, satisfied
+from rlvr_envs.envs.puzzles._deductions import sentence
+from rlvr_envs.envs.puzzles._houses import OF_ONE, Clue, Search, explained, satisfied
 from rlvr_envs.envs.puzzles._names import PEOPLE, draw_some, joined
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_grid
@@ -220,7 +221,9 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
             f"- {category.name}: {', '.join(sorted(category.values))}"
             for category in problem.categories
         )
-        clues = "\n".join(f"{i}. {_sentence(problem, c)}" for i, c in enumerate(problem.clues, 1))
+        clues = "\n".join(
+            f"{i}. {sentence(_clause(problem, c))}" for i, c in enumerate(problem.clues, 1)
+        )
         order = joined([category.name for category in problem.categories])
         return (
             f"There are {n} houses in a row, numbered from 1 on the left to {n} on the right. One "
@@ -253,6 +256,16 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
     def solve(self, problem: ZebraPuzzleProblem) -> str:
         return "\n".join(", ".join(row) for row in problem.table)
 
+    def explain(self, problem: ZebraPuzzleProblem) -> list[str]:
+        columns = list(zip(*problem.table, strict=True))
+        return explained(
+            problem.clues,
+            [_clause(problem, clue) for clue in problem.clues],
+            _people(problem),
+            [category.name for category in problem.categories],
+            [columns[i].index(v) + 1 for i, c in enumerate(problem.categories) for v in c.values],
+        )
+
     def effort(self, problem: ZebraPuzzleProblem) -> int:
         """Count how often the search for all fitting tables narrows where a value may be."""
         search = Search(len(problem.categories[0].values), len(problem.categories), problem.clues)
@@ -265,16 +278,15 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
         return "\n".join(", ".join(row) for row in zip(*columns, strict=True))
 
 
-def _sentence(problem: ZebraPuzzleProblem, clue: Clue) -> str:
-    values = [(c.name, value) for c in problem.categories for value in c.values]
+def _people(problem: ZebraPuzzleProblem) -> list[str]:
+    return [CATEGORIES[c.name][0].format(value) for c in problem.categories for value in c.values]
 
-    def person(value: int) -> str:
-        category, word = values[value]
-        return CATEGORIES[category][0].format(word)
 
-    first, second = person(clue.first), person(clue.second)
+def _clause(problem: ZebraPuzzleProblem, clue: Clue) -> str:
+    people = _people(problem)
+    first, second = people[clue.first], people[clue.second]
     number = "is one house" if clue.number == 1 else f"are {clue.number} houses"
-    text = {
+    return {
         "same": f"{first} is {second}",
         "different": f"{first} is not {second}",
         "directly left": f"{first} lives directly to the left of {second}",
@@ -285,4 +297,3 @@ def _sentence(problem: ZebraPuzzleProblem, clue: Clue) -> str:
         "not at": f"{first} does not live in house {clue.number}",
         "at an end": f"{first} lives at one of the two ends of the row",
     }[clue.kind]
-    return f"{text[0].upper()}{text[1:]}."
