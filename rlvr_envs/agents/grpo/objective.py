@@ -105,10 +105,10 @@ def micro_loss(config: Config, inputs: LossInputs, tally: Tally) -> Tensor:
     """
     algorithm, mask = config.algorithm, inputs.mask
     losses, measured = _losses(config.loss, inputs)
+    measure(config, inputs, losses, measured, tally)
     if inputs.demonstrated is not None and not config.loss.wants("demonstrated"):
         imitated = -formulas.kept(inputs.logp, mask)
         losses = torch.where(inputs.demonstrated[:, None], imitated, losses)
-    measure(config, inputs, losses, measured, tally)
     correction = config.correction(inputs)
     if inputs.demonstrated is not None:  # no sampler drew these
         correction = torch.where(inputs.demonstrated[:, None], 1.0, correction)

@@ -131,12 +131,11 @@ class Registry:
 
     Args:
         kind: what it is called in messages.
-        inputs: what a plug-in may take; None for anything.
+        inputs: what a plug-in may take.
     """
 
-    def __init__(self, kind: str, inputs: Sequence[str] | None = None) -> None:
-        self.kind = kind
-        self._inputs = inputs
+    def __init__(self, kind: str, inputs: Sequence[str]) -> None:
+        self.kind, self.inputs = kind, tuple(inputs)
         self._plugins: dict[str, Plugin] = {}
 
     @overload
@@ -176,10 +175,10 @@ class Registry:
             if each.annotation is each.empty or each.default is each.empty:
                 raise ConfigError(f"{self.kind} {name}: setting {each.name} needs type and default")
         for given in inputs:
-            if self._inputs is not None and given not in self._inputs:
+            if given not in self.inputs:
                 raise ConfigError(
                     f"{self.kind} {name}: there is no {given!r} to take"
-                    f"{did_you_mean(given, self._inputs)} (known: {', '.join(self._inputs)})"
+                    f"{did_you_mean(given, self.inputs)} (known: {', '.join(self.inputs)})"
                 )
         here = self._plugins.get(name)
         if here is not None and _origin(here.make) != _origin(make):
