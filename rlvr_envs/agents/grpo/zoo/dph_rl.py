@@ -119,14 +119,14 @@ class InitialSolutions(Callback):
 def _episode(row: Mapping[str, Any]) -> Episode:
     """Return an episode from its fields, as JSON has them."""
     segments = [
-        Segment(**{name: _frozen(value) for name, value in each.items()})
+        Segment(
+            tuple(each["tokens"]),
+            None if each["logps"] is None else tuple(each["logps"]),
+            each["version"],
+        )
         for each in row["segments"]
     ]
     return Episode(**{**row, "segments": segments, "target": tuple(row["target"])})
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 for _name, _divergence in (("dph_rl", "forward_kl"), ("dph_rl_js", "jensen_shannon")):
