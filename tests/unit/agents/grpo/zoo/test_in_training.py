@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import pairwise
 
 import gymnasium
 import pytest
@@ -163,6 +164,61 @@ def test_groups_learn_together_by_the_weights_as_they_are(name, tmp_path, spy, m
     ]
     assert moved[0] is False
     assert any(moved[1:])
+
+
+def test_turns_of_an_episode_have_advantages_of_their_own_in_igpo(tmp_path, spy):
+    config = small(
+        "igpo", tmp_path, tasks=("GuessNumber-v0",), callbacks=("spy",), wrappers=(), context=512
+    )
+    loop.train(config, quiet=True)
+    (episodes,) = spy["batches"]
+    advantages = credit(Groups(episodes, config))[0]
+    several = [i for i, each in enumerate(episodes) if len(each.actions) > 1]
+    assert several
+    assert all(advantages[i, 0] != advantages[i, 1] for i in several)
+    assert any(after != before for e in episodes for before, after in pairwise(e.beliefs))
+
+
+def test_only_the_best_group_pays_for_length_in_grpo_lambda(tmp_path, spy):
+    # After some imitation answers end by themselves, at different lengths.
+    config = small(
+        "grpo_lambda", tmp_path, callbacks=("spy",), groups=5, group_size=8,
+        max_tokens=16, warm_start=15, warm_start_batch=16,
+    )  # fmt: skip
+    loop.train(config, quiet=True)
+    (episodes,) = spy["batches"]
+    advantages = credit(Groups(episodes, config))[0][:, 0].tolist()
+    right = {group: [] for group in range(5)}
+    for episode, advantage in zip(episodes, advantages, strict=True):
+        if episode.reward == 1:
+            right[episode.group].append((episode.n_trained, advantage))
+    best = max(right, key=lambda group: len(right[group]))
+    assert len({length for length, _ in right[best]}) > 1
+    by_length = sorted(set(right[best]))
+    assert all(a[1] > b[1] for a, b in pairwise(by_length))
+    for group, found in right.items():
+        assert group == best or len({advantage for _, advantage in found}) <= 1
+
+
+def test_groups_without_a_signal_count_nowhere_in_scalerl(tmp_path, spy):
+    config = small(
+        "scalerl", tmp_path, callbacks=("spy",), groups=12, group_size=2, minibatches=2,
+        overlong="count",
+    )  # fmt: skip
+    loop.train(config, quiet=True)
+    (episodes,) = spy["batches"]
+    rewards = {}
+    for episode in episodes:
+        rewards.setdefault(episode.group, set()).add(episode.reward)
+    counted = sum(e.n_trained for e in episodes if len(rewards[e.group]) > 1)
+    assert 0 < counted < sum(episode.n_trained for episode in episodes)
+    assert read(tmp_path / "run")[1]["tokens"] == counted
+
+
+def test_rapos_penalty_grows_as_the_policy_leaves_its_reference(tmp_path):
+    loop.train(small("rapo", tmp_path, steps=3, loss="rapo(least=1.0)"), quiet=True)
+    found = [row["loss/forward_kl"] for row in read(tmp_path / "run").values()]
+    assert 0 <= found[0] < found[-1]
 
 
 def replayed(tmp_path, spy, coef, out, **settings):
