@@ -17,6 +17,7 @@ from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.rollout import reset_options
 from rlvr_envs.agents.grpo.warm_start import demonstrate
 from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.wrappers.hints import gives_hints
 
 if TYPE_CHECKING:
     from rlvr_envs.agents.grpo.run import Run
@@ -56,7 +57,7 @@ class Callback:
 def demonstration(
     run: "Run", group: Group, *, options: Mapping[str, Any] | None = None, worked: bool = True
 ) -> Episode | None:
-    """Return the oracle's answer to a group's problem, or None where it exceeds the context.
+    """Return the oracle's answer to a group's problem, without a hint, or None if it is too long.
 
     With ``worked`` the worked solution comes before the answer, where the task has one.
     ``options`` are the reset options of another problem of the group's task and difficulty.
@@ -66,5 +67,7 @@ def demonstration(
     if cell not in run.envs:
         run.envs[cell] = run.make_env(*cell)
     problem = dict(options or reset_options(group.proposal))
+    if gives_hints(run.envs[cell]):
+        problem["hint_level"] = 0
     given = demonstrate(run.envs[cell], run.chat, problem, group=posed.group, worked=worked)
     return given if given.n_tokens <= run.config.sampling.context else None

@@ -62,7 +62,10 @@ def oracle_play(
     options = problem if isinstance(problem, dict) else {"problem_seed": problem}
     heard, _ = env.reset(seed=options.get("problem_seed"), options=options)
     solution = solution or _response(env, worked)
-    for said in [solution] if isinstance(solution, str) else solution:
+    if isinstance(solution, str):  # not stepped: wrappers would count it as the agent's success
+        yield heard, solution
+        return
+    for said in solution:
         yield heard, said
         heard, _, terminated, truncated, _ = env.step(said)
         if terminated or truncated:
