@@ -209,6 +209,13 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
         raise NotImplementedError
 
 
+def gives_hints(env: object) -> bool:
+    """Return whether one of an environment's wrappers takes the reset option ``hint_level``."""
+    while isinstance(env, gymnasium.Wrapper) and not isinstance(env, PromptHints):
+        env = env.env
+    return isinstance(env, PromptHints)
+
+
 class HintOnRequest(PromptHints, RecordConstructorArgs):
     """Gives the hint that the reset option ``hint_level`` asks for, and none where nothing does.
 

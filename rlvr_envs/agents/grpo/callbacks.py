@@ -11,11 +11,13 @@ With several processes each has its own, all are told the same, and so all come 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.warm_start import demonstrate
 from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.wrappers.hints import gives_hints
 
 if TYPE_CHECKING:
     from rlvr_envs.agents.grpo.run import Run
@@ -55,7 +57,7 @@ class Callback:
 def demonstration(
     run: "Run", group: Group, *, problem: Proposal | None = None, worked: bool = True
 ) -> Episode | None:
-    """Return the oracle's answer to a group's problem, or None where it exceeds the context.
+    """Return the oracle's answer to a group's problem, without a hint, or None if it is too long.
 
     With ``worked`` the worked solution comes before the answer, where the task has one.
     ``problem`` is another problem of the group's task and difficulty.
@@ -65,5 +67,7 @@ def demonstration(
     if cell not in run.envs:
         run.envs[cell] = run.make_env(*cell)
     asked = problem or group.proposal
+    if gives_hints(run.envs[cell]):
+        asked = replace(asked, hint=0)
     given = demonstrate(run.envs[cell], run.chat, asked, group=posed.group, worked=worked)
     return given if given.n_tokens <= run.config.sampling.context else None

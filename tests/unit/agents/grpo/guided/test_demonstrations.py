@@ -77,6 +77,15 @@ def test_a_demonstration_that_does_not_fit_is_none(learn, tmp_path):
         assert sum(e.demonstrated for e in seen.batches[0]) == count
 
 
+def test_a_demonstration_is_no_success_of_the_agent(learn):
+    chosen = {"wrappers": ("HintOnFailure(patience=4)",), "steps": 3}
+    seen = learn(lambda heard, place: WRONG, PROPOSALS[1:2], "hpt", **chosen)
+    levels = [{e.info.get("hint_level") for e in batch[:4]} for batch in seen.batches]
+    assert levels == [{None}, {1.0}, {2.0}]
+    openings = {e.segments[0] for batch in seen.batches for e in batch if e.demonstrated}
+    assert openings == {seen.batches[0][0].segments[0]}  # of the prompt without a hint
+
+
 def test_a_demonstration_has_no_correction_and_no_mismatch(learn):
     seen, _ = likelihood(learn, "hpt", epochs=2, correction="truncate(most=2.0)")
     assert any(bool(inputs.demonstrated.any()) for inputs in seen.inputs)
