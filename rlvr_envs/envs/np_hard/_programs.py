@@ -68,6 +68,60 @@ def holds(program: Program, values: Sequence[Fraction | int]) -> bool:
     return True
 
 
+def explained(program: Program) -> list[str]:
+    """Return a program in symbols, an optimum, and how its constraints prove that it is one."""
+    found, larger = optimum(program), program.sense == "max"
+    goal = (
+        f"Call the amounts to choose x1 to x{len(program.objective)}. Make as "
+        f"{'large' if larger else 'small'} as possible: {_sum_of(program.objective)}."
+    )
+    steps = [goal]
+    for number, (weights, sense, bound) in enumerate(program.rows, 1):
+        steps.append(f"({number}) {_sum_of(weights)} {sense} {bound}")
+    plan = [f"x{j} = {x}" for j, x in enumerate(found.variables, 1) if x]
+    steps.append(
+        f"Take {', '.join(plan) or 'nothing'}, and 0 of the rest. This keeps every constraint and "
+        f"gives {found.value}."
+    )
+    parts = [f"{y} times ({number})" for number, y in enumerate(_multipliers(program), 1) if y]
+    steps.append(
+        f"Add {' and '.join(parts) or '0'}: as no amount is negative, the objective is at "
+        f"{'most' if larger else 'least'} {found.value}, so no plan is better."
+    )
+    return steps
+
+
+def _multipliers(program: Program) -> list[Fraction]:
+    """Return by what to multiply the constraints so that their sum bounds the objective tightly.
+
+    They solve the dual program, in which the multiplier of an equation is the difference of two.
+    """
+    sign = 1 if program.sense == "max" else -1
+    signs = [
+        (i, s)
+        for i, row in enumerate(program.rows)
+        for s in {"<=": (1,), ">=": (-1,), "=": (1, -1)}[row.sense]
+    ]
+    rows = tuple(
+        Row(tuple(s * program.rows[i].weights[j] for i, s in signs), ">=", sign * cost)
+        for j, cost in enumerate(program.objective)
+    )
+    bounds = tuple(s * program.rows[i].bound for i, s in signs)
+    found = [Fraction(0)] * len(program.rows)
+    for (i, s), value in zip(signs, optimum(Program("min", bounds, rows)).variables, strict=True):
+        found[i] += sign * s * value
+    return found
+
+
+def _sum_of(weights: Sequence[int]) -> str:
+    terms = [
+        f"{'-' if w < 0 else '+'} {'' if abs(w) == 1 else f'{abs(w)} '}x{j}"
+        for j, w in enumerate(weights, 1)
+        if w
+    ]
+    return " ".join(terms).removeprefix("+ ") or "0"
+
+
 def _negated(numbers: Sequence[int]) -> tuple[int, ...]:
     return tuple(-number for number in numbers)
 
