@@ -51,6 +51,32 @@ def edit_cost(first: LabelledGraph, second: LabelledGraph, images: Sequence[int]
     return vertices + len(first.edges) + len(second.edges) - 2 * shared
 
 
+def explained(first: LabelledGraph, second: LabelledGraph, images: Sequence[int]) -> list[str]:
+    """Return vertex by vertex the edits that it and its edges to those before it need."""
+    image, there = [0, *images], frozenset(second.edges)
+    steps, count = [], 0
+    for vertex, target in enumerate(images, 1):
+        edits = [] if target else [f"delete vertex {vertex}"]
+        if target and first.labels[vertex - 1] != second.labels[target - 1]:
+            edits.append(f"change its label to {second.labels[target - 1]}")
+        for other in range(1, vertex):
+            ends = (min(image[other], target), max(image[other], target))
+            if ((other, vertex) in first.edges) != (ends in there):
+                kind = "insert" if ends in there else "delete"
+                edits.append(f"{kind} the edge {other}-{vertex}")
+        count += len(edits)
+        fate = f"Vertex {vertex} becomes {target}" if target else f"Vertex {vertex} goes"
+        steps.append(f"{fate}: {', '.join(edits) or 'no edits'}. In all {count}.")
+    new = [target for target in range(1, len(second.labels) + 1) if target not in images]
+    if new:
+        edits = [f"vertex {target}" for target in new]
+        edits += [f"the edge {a}-{b}" for a, b in second.edges if a in new or b in new]
+        steps.append(
+            f"Of the second graph, insert {', '.join(edits)}. In all {count + len(edits)}."
+        )
+    return steps
+
+
 def cheapest_edits(
     first: LabelledGraph, second: LabelledGraph, known: Sequence[int], budget: float
 ) -> EditPath:

@@ -1,6 +1,7 @@
 """Bookings of rooms as texts, and the day that meetings are planned in."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -54,6 +55,24 @@ def written(bookings: list[Booking]) -> str:
     """Return bookings as an answer, in the order of their starts."""
     ordered = sorted(bookings, key=lambda booking: (booking.start, booking.meeting))
     return "\n".join(f"{b.meeting + 1}, {b.room + 1}, {clock(b.start)}" for b in ordered)
+
+
+def explained(
+    bookings: Sequence[Booking], durations: Sequence[int], attendees: Sequence[Sequence[int]]
+) -> list[str]:
+    """Return the meetings that are held, those of most people first, with the attendees so far."""
+    steps, total = [], 0
+    for b in sorted(bookings, key=lambda b: (-len(attendees[b.meeting]), b.meeting)):
+        total += len(attendees[b.meeting])
+        steps.append(
+            f"Meeting {b.meeting + 1} in room {b.room + 1} from {clock(b.start)} to "
+            f"{clock(b.start + durations[b.meeting])}, people "
+            f"{', '.join(map(str, attendees[b.meeting]))}: {total} attendees so far."
+        )
+    left = sorted(set(range(len(durations))) - {b.meeting for b in bookings})
+    if left:
+        steps.append(f"Left out: {', '.join(str(meeting + 1) for meeting in left)}.")
+    return steps
 
 
 def read_bookings(answer: str) -> list[Booking]:

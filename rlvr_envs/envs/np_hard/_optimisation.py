@@ -125,6 +125,18 @@ class OptimisationTask(Task[ConfigT, ProblemT]):
         """Return the best known answer."""
         return self.reference(problem).answer
 
+    def conclusion(self, problem: ProblemT, objective: str) -> str:
+        """Return the last step of a worked solution: the objective, and whether it is optimal.
+
+        Args:
+            problem: the problem.
+            objective: what is counted, as the beginning of a sentence.
+        """
+        found = self.reference(problem)
+        better = "larger" if self.sense == "max" else "smaller"
+        known = f"no {better} one is possible" if found.proven else f"no {better} one is known"
+        return f"{objective} is {found.objective}, and {known}."
+
     def verify(self, problem: ProblemT, answer: str) -> Verdict:
         """Score an answer by its quality; see `OptimisationConfig.scheme`."""
         try:

@@ -1,11 +1,15 @@
 """Linear programs with whole coefficients, and their exact optimum by the simplex method."""
 
+import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from rlvr_envs.core.errors import ConfigError
+
+_MOST_CASES = 24  # that a worked solution in whole numbers looks at
 
 
 class Row(NamedTuple):
@@ -66,6 +70,115 @@ def holds(program: Program, values: Sequence[Fraction | int]) -> bool:
         if {"<=": total > bound, ">=": total < bound, "=": total != bound}[sense]:
             return False
     return True
+
+
+def explained(program: Program) -> list[str]:
+    """Return a program in symbols, an optimum, and how its constraints prove that it is one."""
+    found, steps = optimum(program), _in_symbols(program)
+    steps.append(
+        f"Take {_plan(found)}, and 0 of the rest. This keeps every constraint and gives "
+        f"{found.value}."
+    )
+    parts = [f"{y} times ({number})" for number, y in enumerate(_multipliers(program), 1) if y]
+    steps.append(
+        f"Add {' and '.join(parts) or '0'}: as no amount is negative, the objective is at "
+        f"{'most' if program.sense == 'max' else 'least'} {found.value}, so no plan is better."
+    )
+    return steps
+
+
+def explained_whole(program: Program, best: int) -> list[str]:
+    """Return a program in symbols, and how its best whole solution is found case by case.
+
+    A case is solved in any amounts; an amount that is not whole then makes two cases of it.
+    """
+    steps, sign = _in_symbols(program), 1 if program.sense == "max" else -1
+    cases: list[tuple[str, Program]] = [("With any amounts", program)]
+    record: int | None = None
+    for _ in range(_MOST_CASES):
+        if not cases:
+            return [*steps, f"No case is left, so the best with whole amounts is {best}."]
+        name, case = cases.pop()
+        try:
+            found = optimum(case)
+        except ConfigError:
+            steps.append(f"{name}: no plan keeps every constraint.")
+            continue
+        told = f"{name}: the optimum is {found.value}"
+        bound = math.floor(sign * found.value)  # the objective of whole amounts is whole
+        if record is not None and bound <= sign * record:
+            steps.append(f"{told}, so whole amounts give nothing better than {record}.")
+            continue
+        told += f", with {_plan(found)}, and 0 of the rest"
+        part = next((j for j, x in enumerate(found.variables) if x.denominator > 1), None)
+        if part is None:
+            record = int(found.value)
+            steps.append(f"{told}. All are whole: {record} is the best so far.")
+            continue
+        steps.append(f"{told}. x{part + 1} is not whole.")
+        cases += _halves(name, case, part, math.floor(found.variables[part]))
+    return [*steps, f"Going on in this way, the best with whole amounts turns out to be {best}."]
+
+
+def _halves(name: str, case: Program, part: int, whole: int) -> list[tuple[str, Program]]:
+    """Return the cases in which an amount is above a whole number, and is at most that."""
+    unit = tuple(int(j == part) for j in range(len(case.objective)))
+    rows = (Row(unit, ">=", whole + 1), Row(unit, "<=", whole))
+    before = f"{name}, " if name.startswith("Case") else "Case "
+    return [
+        (
+            f"{before}x{part + 1} {row.sense} {row.bound}",
+            dataclasses.replace(case, rows=(*case.rows, row)),
+        )
+        for row in rows
+    ]
+
+
+def _in_symbols(program: Program) -> list[str]:
+    goal = "large" if program.sense == "max" else "small"
+    return [
+        f"Call the amounts to choose x1 to x{len(program.objective)}. Make as {goal} as possible: "
+        + _sum_of(program.objective),
+        *(
+            f"({number}) {_sum_of(weights)} {sense} {bound}"
+            for number, (weights, sense, bound) in enumerate(program.rows, 1)
+        ),
+    ]
+
+
+def _plan(found: Optimum) -> str:
+    return ", ".join(f"x{j} = {x}" for j, x in enumerate(found.variables, 1) if x) or "nothing"
+
+
+def _multipliers(program: Program) -> list[Fraction]:
+    """Return by what to multiply the constraints so that their sum bounds the objective tightly.
+
+    They solve the dual program, in which the multiplier of an equation is the difference of two.
+    """
+    sign = 1 if program.sense == "max" else -1
+    signs = [
+        (i, s)
+        for i, row in enumerate(program.rows)
+        for s in {"<=": (1,), ">=": (-1,), "=": (1, -1)}[row.sense]
+    ]
+    rows = tuple(
+        Row(tuple(s * program.rows[i].weights[j] for i, s in signs), ">=", sign * cost)
+        for j, cost in enumerate(program.objective)
+    )
+    bounds = tuple(s * program.rows[i].bound for i, s in signs)
+    found = [Fraction(0)] * len(program.rows)
+    for (i, s), value in zip(signs, optimum(Program("min", bounds, rows)).variables, strict=True):
+        found[i] += sign * s * value
+    return found
+
+
+def _sum_of(weights: Sequence[int]) -> str:
+    terms = [
+        f"{'-' if w < 0 else '+'} {'' if abs(w) == 1 else f'{abs(w)} '}x{j}"
+        for j, w in enumerate(weights, 1)
+        if w
+    ]
+    return " ".join(terms).removeprefix("+ ") or "0"
 
 
 def _negated(numbers: Sequence[int]) -> tuple[int, ...]:

@@ -26,6 +26,24 @@ def length(matrix: Sequence[Sequence[int]], routes: Sequence[Sequence[int]]) -> 
     )
 
 
+def explained(
+    matrix: Sequence[Sequence[int]], demands: Sequence[int], routes: Sequence[Sequence[int]]
+) -> list[str]:
+    """Return the load and the length of each route, and the length so far."""
+    steps, total = [], 0
+    for number, route in enumerate(routes, 1):
+        stops = [0, *route, 0]
+        legs = [matrix[a][b] for a, b in itertools.pairwise(stops)]
+        loads = [demands[customer - 1] for customer in route]
+        total += sum(legs)
+        steps.append(
+            f"Route {number}, customers {', '.join(map(str, route))}: load "
+            f"{' + '.join(map(str, loads))} = {sum(loads)}, length {' + '.join(map(str, legs))} = "
+            f"{sum(legs)}, in all {total}."
+        )
+    return steps
+
+
 def in_turn(demands: Sequence[int], capacity: int) -> list[Route]:
     """Return routes that visit customers by number, each as long as the load fits."""
     routes: list[Route] = [[]]

@@ -179,6 +179,19 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
         solved = cp_sat.solve(model, [], budget=budget)
         return round(budget * 1e6) if solved is None else solved.effort
 
+    def explain(self, problem: BinPackingProblem) -> list[str]:
+        """Return how many bins are needed at least, and then each bin."""
+        total, capacity = sum(problem.sizes), problem.capacity
+        least = -(-total // capacity)
+        steps = [f"The sizes add up to {total}, so at least {least} bins of {capacity} are needed."]
+        for number, items in enumerate(read_groups(self.solve(problem), what="bin"), 1):
+            sizes = [problem.sizes[i - 1] for i in items]
+            steps.append(
+                f"Bin {number}, items {', '.join(map(str, items))}: "
+                f"{' + '.join(map(str, sizes))} = {sum(sizes)}"
+            )
+        return [*steps, self.conclusion(problem, "The number of bins")]
+
     def greedy(self, problem: BinPackingProblem) -> str:
         """Put the items, from the largest down, into the first bin that has room."""
         return grouped(first_fit(problem, _decreasing(problem)))

@@ -155,6 +155,28 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
                 raise Infeasible(f"vertices {one} and {other} are joined and have one colour")
         return len(set(colors))
 
+    def explain(self, problem: GraphColoringProblem) -> list[str]:
+        """Return vertices that need different colours, and the others with what is around them."""
+        n = problem.n_vertices
+        colors = [0, *read_numbers(self.solve(problem), low=1, high=n, what="colour")]
+        beside = neighbours(n, problem.edges)
+        order = sorted(range(1, n + 1), key=lambda v: (-len(beside[v]), v))
+        together: list[int] = []
+        for vertex in order:
+            if beside[vertex].issuperset(together):
+                together.append(vertex)
+        given = ", ".join(f"{v} gets colour {colors[v]}" for v in together)
+        together_need = f"so they need {len(together)} colours: {given}."
+        steps = [f"{listed(together)} are joined to each other, {together_need}"]
+        done = set(together)
+        while len(done) < n:
+            taken = {v: {colors[u] for u in beside[v] & done} for v in order if v not in done}
+            vertex = max(taken, key=lambda v: len(taken[v]))
+            done.add(vertex)
+            around = listed(sorted(taken[vertex])) or "none"
+            steps.append(f"Colours beside {vertex}: {around}. It gets colour {colors[vertex]}.")
+        return [*steps, self.conclusion(problem, "The number of colours")]
+
     def greedy(self, problem: GraphColoringProblem) -> str:
         """Give each vertex in turn, by falling degree, the first colour that is free."""
         return listed(greedy_colors(problem.n_vertices, problem.edges))

@@ -11,6 +11,7 @@ from rlvr_envs.envs.np_hard._edit_distances import (
     LabelledGraph,
     cheapest_edits,
     edit_cost,
+    explained,
     greedy_edits,
 )
 from rlvr_envs.envs.np_hard._graphs import (
@@ -202,6 +203,11 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
 
     def measure(self, problem: GraphEditDistanceProblem, answer: str) -> int:
         return edit_cost(problem.first, problem.second, _images(problem, answer))
+
+    def explain(self, problem: GraphEditDistanceProblem) -> list[str]:
+        images = _images(problem, self.solve(problem))
+        steps = explained(problem.first, problem.second, images)
+        return [*steps, self.conclusion(problem, "The number of edits")]
 
     def greedy(self, problem: GraphEditDistanceProblem) -> str:
         """Map each vertex in turn where that costs the least, given the vertices before it."""

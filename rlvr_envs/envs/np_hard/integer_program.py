@@ -9,7 +9,7 @@ from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.np_hard._integer_stories import STORIES
-from rlvr_envs.envs.np_hard._programs import Program
+from rlvr_envs.envs.np_hard._programs import Program, explained_whole
 from rlvr_envs.envs.np_hard._stories import MAX_NUMBER, Size
 from rlvr_envs.solvers import cp_sat
 from rlvr_envs.solvers.cp_sat import Solved
@@ -117,6 +117,10 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
 
     def solve(self, problem: IntegerProgramProblem) -> str:
         return str(problem.optimum)
+
+    def explain(self, problem: IntegerProgramProblem) -> list[str]:
+        """Return the program in symbols, and its optimum by branch and bound."""
+        return explained_whole(STORIES[problem.story].program(problem.numbers), problem.optimum)
 
     def effort(self, problem: IntegerProgramProblem) -> int:
         """Return how much work the proof was, in deterministic microseconds."""

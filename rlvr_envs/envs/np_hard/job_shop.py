@@ -196,6 +196,20 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
             raise Infeasible("in these orders, jobs wait for each other for ever")
         return finished
 
+    def explain(self, problem: JobShopProblem) -> list[str]:
+        """Return the steps of the jobs in the order in which they begin."""
+        starts = _starts(problem, read_groups(self.solve(problem), what="machine")) or {}
+        times = {(j, m): time for j, steps in enumerate(problem.jobs) for m, time in steps}
+        order = sorted(starts, key=lambda step: (starts[step], step))
+        return [
+            *(
+                f"Job {job + 1} is on machine {machine} from {starts[job, machine]} to "
+                f"{starts[job, machine] + times[job, machine]}."
+                for job, machine in order
+            ),
+            self.conclusion(problem, "The time at which all is finished"),
+        ]
+
     def greedy(self, problem: JobShopProblem) -> str:
         """Always begin the step that can begin first, of the job with the most work left."""
         return grouped(dispatch(problem))

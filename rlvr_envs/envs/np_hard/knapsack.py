@@ -181,6 +181,23 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
             seen += len(states)
         return seen
 
+    def explain(self, problem: KnapsackProblem) -> list[str]:
+        """Return the items by value for weight, and then what is taken and what is left out."""
+        weights, values = problem.weights, problem.values
+        chosen = set(read_distinct(self.solve(problem), low=1, high=len(weights), what="item"))
+        order = sorted(range(1, len(weights) + 1), key=lambda i: -values[i - 1] / weights[i - 1])
+        ratios = ", ".join(f"{i} ({values[i - 1] / weights[i - 1]:.2f})" for i in order)
+        steps = [f"Items by value for a unit of weight, the best first: {ratios}."]
+        weight = value = 0
+        for i in order:
+            if i not in chosen:
+                continue
+            weight, value = weight + weights[i - 1], value + values[i - 1]
+            steps.append(
+                f"Take item {i}: weight {weight} of {problem.capacity} so far, value {value}."
+            )
+        return [*steps, self.conclusion(problem, "The total value")]
+
     def greedy(self, problem: KnapsackProblem) -> str:
         """Take the items by value for weight, as long as they fit."""
         order = sorted(

@@ -10,7 +10,7 @@ from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.np_hard._linear_stories import STORIES
-from rlvr_envs.envs.np_hard._programs import Optimum, Program, optimum
+from rlvr_envs.envs.np_hard._programs import Optimum, Program, explained, optimum
 from rlvr_envs.envs.np_hard._stories import MAX_NUMBER, Size
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -124,6 +124,10 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
 
     def solve(self, problem: LinearProgramProblem) -> str:
         return str(problem.optimum)
+
+    def explain(self, problem: LinearProgramProblem) -> list[str]:
+        """Return the program, its best plan, and the proof that none is better."""
+        return explained(program(problem.story, problem.numbers))
 
     def effort(self, problem: LinearProgramProblem) -> int:
         """Return how many pivots the simplex method takes."""

@@ -161,6 +161,17 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
                 raise Infeasible(f"no edge joins vertices {a} and {b}")
         return len(cycle)
 
+    def explain(self, problem: LongestCycleProblem) -> list[str]:
+        """Return the cycle vertex by vertex, with the choice at each."""
+        cycle = read_distinct(self.solve(problem), low=1, high=problem.n_vertices, what="vertex")
+        beside = neighbours(problem.n_vertices, problem.edges)
+        steps = []
+        for i, (here, there) in enumerate(itertools.pairwise(cycle), 1):
+            free = listed(sorted(beside[here].difference(cycle[:i])))
+            steps.append(f"From {here} one can go on to {free}. Go to {there}.")
+        steps.append(f"{cycle[-1]} is joined to {cycle[0]}, which closes the cycle.")
+        return [*steps, self.conclusion(problem, "The number of vertices")]
+
     def greedy(self, problem: LongestCycleProblem) -> str:
         """Walk to the neighbour with the fewest ways on until stuck, then close the walk."""
         return listed(walked_cycle(problem.n_vertices, problem.edges))

@@ -147,6 +147,29 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
         part = read_distinct(answer, low=1, high=problem.n_vertices, what="vertex")
         return _weight(problem.edges, problem.weights, part)
 
+    def explain(self, problem: MaxCutProblem) -> list[str]:
+        """Return vertex by vertex what its edges to those before it add to the cut."""
+        n, total = problem.n_vertices, 0
+        part = set(read_distinct(self.solve(problem), low=1, high=n, what="vertex"))
+        beside: list[dict[int, int]] = [{} for _ in range(n + 1)]
+        for (a, b), weight in zip(problem.edges, problem.weights, strict=True):
+            beside[a][b] = beside[b][a] = weight
+        order = sorted(range(1, n + 1), key=lambda v: -sum(beside[v].values()))
+        steps = []
+        for i, vertex in enumerate(order):
+            cut = {
+                other: beside[vertex][other]
+                for other in order[:i]
+                if other in beside[vertex] and (other in part) != (vertex in part)
+            }
+            total += sum(cut.values())
+            edges = ", ".join(f"{vertex}-{other}: {weight}" for other, weight in cut.items())
+            steps.append(
+                f"Vertex {vertex} into part {'AB'[vertex not in part]}. This cuts "
+                f"{edges or 'no edge'}; in all {total}."
+            )
+        return [*steps, self.conclusion(problem, "The weight of the cut")]
+
     def greedy(self, problem: MaxCutProblem) -> str:
         """Place each vertex in turn, the heaviest first, where it cuts more."""
         return listed(greedy_cut(problem.n_vertices, problem.edges, problem.weights))

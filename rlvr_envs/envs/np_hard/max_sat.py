@@ -178,6 +178,26 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
     def measure(self, problem: MaxSatProblem, answer: str) -> int:
         return _satisfied(problem.clauses, _read(problem, answer))
 
+    def explain(self, problem: MaxSatProblem) -> list[str]:
+        """Return variable by variable which further clauses its value satisfies."""
+        left = dict(enumerate(problem.clauses, 1))
+        values = set(_read(problem, self.solve(problem)))
+        steps = []
+        while values:
+            satisfied = {
+                v: [i for i, clause in left.items() if v in clause] for v in sorted(values)
+            }
+            best = max(satisfied, key=lambda v: len(satisfied[v]))
+            values.remove(best)
+            for i in satisfied[best]:
+                del left[i]
+            steps.append(
+                f"{best} (variable {abs(best)} is {'true' if best > 0 else 'false'}) satisfies "
+                f"{listed(satisfied[best]) or 'no further clause'}."
+            )
+        steps.append(f"Not satisfied: {listed(left) or 'none'}.")
+        return [*steps, self.conclusion(problem, "The number of satisfied clauses")]
+
     def greedy(self, problem: MaxSatProblem) -> str:
         """Set one variable after the other so that fewer clauses are likely to fail."""
         return listed(_johnson(problem.n_variables, problem.clauses))

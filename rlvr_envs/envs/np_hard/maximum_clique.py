@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.np_hard._graphs import Edges, complement, describe
+from rlvr_envs.envs.np_hard._graphs import Edges, complement, describe, neighbours
 from rlvr_envs.envs.np_hard._independent_sets import (
     check_hidden,
     greedy_set,
@@ -127,6 +127,19 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
                 if (one, other) not in joined:
                     raise Infeasible(f"vertices {one} and {other} are not joined")
         return len(chosen)
+
+    def explain(self, problem: MaximumCliqueProblem) -> list[str]:
+        """Return vertex by vertex which others are still possible."""
+        chosen = read_distinct(self.solve(problem), low=1, high=problem.n_vertices, what="vertex")
+        beside = neighbours(problem.n_vertices, problem.edges)
+        left = set(range(1, problem.n_vertices + 1))
+        steps, waiting = [], sorted(chosen)
+        while waiting:
+            vertex = max(waiting, key=lambda v: len(left & beside[v]))
+            waiting.remove(vertex)
+            left &= beside[vertex]
+            steps.append(f"Take {vertex}. Joined to all so far: {listed(sorted(left)) or 'none'}.")
+        return [*steps, self.conclusion(problem, "The number of vertices")]
 
     def greedy(self, problem: MaximumCliqueProblem) -> str:
         """Take the vertex that is joined to the most that are left, keep those, and so on."""

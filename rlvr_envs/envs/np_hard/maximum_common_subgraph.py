@@ -18,6 +18,7 @@ from rlvr_envs.envs.np_hard._graphs import (
     edge,
     in_range,
     neighbour_masks,
+    neighbours,
     random_numbers,
     read_pairs,
     renumbered,
@@ -165,6 +166,20 @@ class MaximumCommonSubgraphTask(
         if len(first) < len(second):
             raise Infeasible("two matched vertices are joined in the second graph only")
         return len(partner)
+
+    def explain(self, problem: MaximumCommonSubgraphProblem) -> list[str]:
+        """Return pair by pair how it goes with those before it."""
+        pairs = read_pairs(self.solve(problem), what="matched pairs")
+        first = neighbours(problem.n_vertices, problem.first)
+        second = neighbours(problem.n_vertices, problem.second)
+        steps = []
+        for i, (one, other) in enumerate(pairs):
+            joined = [(a, b) for a, b in pairs[:i] if a in first[one] and b in second[other]]
+            steps.append(
+                f"Match {one}-{other}. Of the pairs so far, both are joined to "
+                f"{show_edges(joined) or 'none'}, and neither is joined to the others."
+            )
+        return [*steps, self.conclusion(problem, "The number of pairs")]
 
     def greedy(self, problem: MaximumCommonSubgraphProblem) -> str:
         """Match the two vertices that leave the most room for others, and so on."""

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.np_hard._graphs import Edges, describe
+from rlvr_envs.envs.np_hard._graphs import Edges, complement, describe, neighbours
 from rlvr_envs.envs.np_hard._independent_sets import (
     check_hidden,
     greedy_set,
@@ -124,6 +124,19 @@ class MaximumIndependentSetTask(
             if one in chosen and other in chosen:
                 raise Infeasible(f"vertices {one} and {other} are joined")
         return len(chosen)
+
+    def explain(self, problem: MaximumIndependentSetProblem) -> list[str]:
+        """Return vertex by vertex which others are still possible."""
+        chosen = read_distinct(self.solve(problem), low=1, high=problem.n_vertices, what="vertex")
+        beside = neighbours(problem.n_vertices, complement(problem.n_vertices, problem.edges))
+        left = set(range(1, problem.n_vertices + 1))
+        steps, waiting = [], sorted(chosen)
+        while waiting:
+            vertex = max(waiting, key=lambda v: len(left & beside[v]))
+            waiting.remove(vertex)
+            left &= beside[vertex]
+            steps.append(f"Take {vertex}. Joined to none so far: {listed(sorted(left)) or 'none'}.")
+        return [*steps, self.conclusion(problem, "The number of vertices")]
 
     def greedy(self, problem: MaximumIndependentSetProblem) -> str:
         """Take a vertex with the fewest neighbours left, leave those out, and so on."""

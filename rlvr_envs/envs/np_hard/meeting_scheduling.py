@@ -19,6 +19,7 @@ from rlvr_envs.envs.np_hard._meetings import (
     Span,
     busy_times,
     clock,
+    explained,
     overlap,
     read_bookings,
     written,
@@ -84,9 +85,7 @@ class MeetingSchedulingProblem:
 
 
 @register("MeetingScheduling-v0", domain="np_hard", answer_format="tag")
-class MeetingSchedulingTask(
-    OptimisationTask[MeetingSchedulingConfig, MeetingSchedulingProblem],
-):
+class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSchedulingProblem]):
     """Choose which meetings to hold, when and where, for the most attendees.
 
     Description:
@@ -227,6 +226,10 @@ class MeetingSchedulingTask(
                     raise Infeasible(f"meeting {meeting + 1} meets another in a room or person")
                 taken[place].append(span)
         return _value(problem, bookings)
+
+    def explain(self, problem: MeetingSchedulingProblem) -> list[str]:
+        steps = explained(read_bookings(self.solve(problem)), problem.durations, problem.attendees)
+        return [*steps, self.conclusion(problem, "The number of attendees")]
 
     def greedy(self, problem: MeetingSchedulingProblem) -> str:
         """Give the largest meetings first the earliest time and the smallest room that fit."""

@@ -187,6 +187,19 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
             raise Infeasible(f"a group of {len(half)} of {n} vertices is no half")
         return cut_weight(problem.edges, half)
 
+    def explain(self, problem: MinimumBisectionProblem) -> list[str]:
+        """Return how the group grows, with the weight between it and the rest."""
+        half = read_distinct(self.solve(problem), low=1, high=problem.n_vertices, what="vertex")
+        group: list[int] = []
+        steps = []
+        while len(group) < len(half):
+            left = [v for v in half if v not in group]
+            newest = min(left, key=lambda v: cut_weight(problem.edges, [*group, v]))
+            group.append(newest)
+            weight = cut_weight(problem.edges, group)
+            steps.append(f"Take {newest}: the weight between the group and the rest is {weight}.")
+        return [*steps, self.conclusion(problem, "The weight between the groups")]
+
     def greedy(self, problem: MinimumBisectionProblem) -> str:
         """Grow a group from vertex 1, each time by the vertex with the most weight to it."""
         n = problem.n_vertices

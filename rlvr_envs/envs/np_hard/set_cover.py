@@ -156,6 +156,27 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
             raise Infeasible(f"the chosen sets leave out {left} of {problem.n_elements} numbers")
         return len(chosen)
 
+    def explain(self, problem: SetCoverProblem) -> list[str]:
+        """Return set by set which numbers are missing, beginning with those in the fewest sets."""
+        sets = problem.sets
+        chosen = set(read_distinct(self.solve(problem), low=1, high=len(sets), what="set"))
+        missing = set(range(1, problem.n_elements + 1))
+        steps = []
+        while missing:
+            holders = {
+                e: [i for i, held in enumerate(sets, 1) if e in held] for e in sorted(missing)
+            }
+            rarest = min(holders, key=lambda e: len(holders[e]))
+            taken = max(
+                chosen.intersection(holders[rarest]), key=lambda i: len(missing & {*sets[i - 1]})
+            )
+            missing -= set(sets[taken - 1])
+            steps.append(
+                f"{rarest} is in {listed(holders[rarest])} only. Take set {taken}. Missing then: "
+                f"{listed(sorted(missing)) or 'nothing'}."
+            )
+        return [*steps, self.conclusion(problem, "The number of sets")]
+
     def greedy(self, problem: SetCoverProblem) -> str:
         """Take the set with the most elements that are not covered yet, until all are."""
         return listed(sorted(_largest_gain(problem.sets)))

@@ -190,6 +190,24 @@ class SteinerTreeTask(OptimisationTask[SteinerTreeConfig, SteinerTreeProblem]):
             raise Infeasible(f"the chosen edges leave the vertices in {len(parts)} separate parts")
         return sum(weights[pair] for pair in seen)
 
+    def explain(self, problem: SteinerTreeProblem) -> list[str]:
+        """Return edge by edge how the tree grows from the first of the vertices to be joined."""
+        weights = {(a, b): weight for a, b, weight in problem.edges}
+        left = sorted(read_pairs(self.solve(problem), what="edges"), key=lambda pair: weights[pair])
+        reached, total = {problem.terminals[0]}, 0
+        steps = []
+        while left:
+            pair = next(pair for pair in left if not reached.isdisjoint(pair))
+            left.remove(pair)
+            reached |= set(pair)
+            total += weights[pair]
+            missing = [vertex for vertex in problem.terminals if vertex not in reached]
+            steps.append(
+                f"Edge {show_edges([pair])} of weight {weights[pair]}, in all {total}. Not reached "
+                f"yet: {listed(missing) or 'none'}."
+            )
+        return [*steps, self.conclusion(problem, "The total weight")]
+
     def greedy(self, problem: SteinerTreeProblem) -> str:
         """Join the nearest vertex that is asked for by a shortest path, again and again."""
         return show_edges(nearest_first_tree(problem.n_vertices, problem.edges, problem.terminals))

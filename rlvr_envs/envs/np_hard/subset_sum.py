@@ -143,6 +143,23 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
             raise Infeasible(f"the numbers add up to {total}, not to {problem.target}")
         return len(chosen)
 
+    def explain(self, problem: SubsetSumProblem) -> list[str]:
+        """Return a bound on the count, and the numbers that are taken with what is left."""
+        ordered, left = sorted(problem.numbers), problem.target
+        totals = list(itertools.accumulate(ordered))
+        most = sum(total <= left for total in totals)
+        steps = [
+            f"The {most} smallest numbers add up to {totals[most - 1]}"
+            + (f", one more makes {totals[most]}" if most < len(totals) else "")
+            + f", so no more than {most} of them can have the sum {left}."
+        ]
+        chosen = read_distinct(self.solve(problem), low=1, high=len(ordered), what="position")
+        for position in sorted(chosen, key=lambda i: -problem.numbers[i - 1]):
+            number = problem.numbers[position - 1]
+            left -= number
+            steps.append(f"Take {number} (position {position}): {left} is left.")
+        return [*steps, self.conclusion(problem, "The count")]
+
     def greedy(self, problem: SubsetSumProblem) -> str:
         """Take the smallest numbers while they fit, then swap one for another to hit the target.
 

@@ -146,6 +146,23 @@ class TravelingSalesmanTask(OptimisationTask[TravelingSalesmanConfig, TravelingS
         legs = zip(trip, [*trip[1:], trip[0]], strict=True)
         return sum(problem.distances[min(leg) - 1][abs(leg[1] - leg[0]) - 1] for leg in legs)
 
+    def explain(self, problem: TravelingSalesmanProblem) -> list[str]:
+        """Return the legs of the trip, each with the nearest cities and the length so far."""
+        table, total = _table(problem.distances), 0
+        trip = read_distinct(self.solve(problem), low=1, high=len(table), what="city")
+        steps = []
+        for i, (here, there) in enumerate(zip(trip, [*trip[1:], trip[0]], strict=True), 1):
+            total += table[here - 1][there - 1]
+            near = sorted(trip[i:], key=lambda city: table[here - 1][city - 1])[:3]
+            offered = ", ".join(f"{city} ({table[here - 1][city - 1]})" for city in near)
+            nearest = (
+                f"Nearest to {here} of those left: {offered}. " if near else "All are visited. "
+            )
+            steps.append(
+                f"{nearest}From {here} to {there}: {table[here - 1][there - 1]}, in all {total}."
+            )
+        return [*steps, self.conclusion(problem, "The length")]
+
     def greedy(self, problem: TravelingSalesmanProblem) -> str:
         """Go from city 1 to the nearest city not visited yet, and so on."""
         return _written(_tours.nearest_neighbour(_table(problem.distances)))

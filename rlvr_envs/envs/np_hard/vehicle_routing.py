@@ -21,6 +21,7 @@ from rlvr_envs.envs.np_hard._routes import (
     Place,
     Route,
     distances,
+    explained,
     improved,
     in_turn,
     length,
@@ -47,9 +48,7 @@ class VehicleRoutingConfig(OptimisationConfig):
         OptimisationConfig.__post_init__(self)
         stops = (self.n_customers, self.stops_per_route)
         if not 2 <= min(stops) <= max(stops) <= _MAX_STOPS:
-            raise ConfigError(
-                f"need n_customers and stops_per_route in 2..{_MAX_STOPS}, got {self}"
-            )
+            raise ConfigError(f"need 2 <= n_customers, stops_per_route <= {_MAX_STOPS}, got {self}")
         if not (2 <= self.size <= _MAX_NUMBER and 1 <= self.max_demand <= _MAX_NUMBER):
             raise ConfigError(f"need 2 <= size, 1 <= max_demand, both <= {_MAX_NUMBER}, got {self}")
 
@@ -231,6 +230,11 @@ class VehicleRoutingTask(OptimisationTask[VehicleRoutingConfig, VehicleRoutingPr
         return sum(
             abs(a - c) + abs(b - d) for way in stops for (a, b), (c, d) in itertools.pairwise(way)
         )
+
+    def explain(self, problem: VehicleRoutingProblem) -> list[str]:
+        routes = read_groups(self.solve(problem), what="route")
+        steps = explained(distances(problem.places), problem.demands, routes)
+        return [*steps, self.conclusion(problem, "The total distance")]
 
     def greedy(self, problem: VehicleRoutingProblem) -> str:
         """Drive to the nearest customer whose demand still fits, until there is none."""

@@ -7,7 +7,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.np_hard._graphs import Edges, describe, neighbours
+from rlvr_envs.envs.np_hard._graphs import Edges, describe, neighbours, show_edges
 from rlvr_envs.envs.np_hard._independent_sets import (
     check_hidden,
     hide_set,
@@ -131,6 +131,24 @@ class VertexCoverTask(OptimisationTask[VertexCoverConfig, VertexCoverProblem]):
             if one not in chosen and other not in chosen:
                 raise Infeasible(f"the edge {one}-{other} has no chosen end")
         return len(chosen)
+
+    def explain(self, problem: VertexCoverProblem) -> list[str]:
+        """Return edges without a common vertex, which need one each, and the vertices chosen."""
+        apart, used = [], set[int]()
+        for a, b in problem.edges:
+            if a not in used and b not in used:
+                apart.append((a, b))
+                used |= {a, b}
+        least = f"at least {len(apart)} vertices are needed"
+        steps = [f"The edges {show_edges(apart)} share no vertex, so {least}."]
+        left = set(problem.edges)
+        chosen = read_distinct(self.solve(problem), low=1, high=problem.n_vertices, what="vertex")
+        while left:
+            vertex = max(chosen, key=lambda v: sum(v in pair for pair in left))
+            covered = {pair for pair in left if vertex in pair}
+            left -= covered
+            steps.append(f"Take {vertex}, which covers {show_edges(sorted(covered))}.")
+        return [*steps, self.conclusion(problem, "The number of vertices")]
 
     def greedy(self, problem: VertexCoverProblem) -> str:
         """Take the vertex that covers the most edges still uncovered, and so on."""

@@ -38,6 +38,11 @@ def proven(
     return [f"Conclusion {number}: {supposed}.", *steps[:-1], last]
 
 
+def disproven(number: int, case: str) -> str:
+    """Return that a conclusion does not follow, as it is false in a case."""
+    return f"Conclusion {number} need not be true: the statements hold and it is false if {case}."
+
+
 def judge_numbers(following: Sequence[int], count: int, answer: str) -> Verdict:
     """Judge an answer that lists the numbers, from 1 to ``count``, of what follows."""
     numbers = parse.naturals(answer, max_items=count, max_digits=4)

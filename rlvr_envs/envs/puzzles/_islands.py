@@ -85,6 +85,61 @@ def shapes(board: Plane, start: int, size: int, allowed: int) -> list[int]:
     return found
 
 
+class Island:
+    """A worked solution's rule: what all shapes of the island around a number share.
+
+    Land is 1, sea is 0.
+    """
+
+    def __init__(self, board: Plane, start: int, size: int, numbers: int) -> None:
+        self._board, self._start, self._size = board, start, size
+        self._banned = (numbers | board.around(numbers & ~start)) & ~start
+        near = start
+        for _ in range(size):
+            near |= board.around(near)
+        self.cells = tuple(cell for cell, bit in enumerate(board.bit) if bit & near)
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        board, bit = self._board, self._board.bit
+        land = sum(bit[cell] for cell in self.cells if masks[cell] == 0b10)
+        allowed = sum(bit[cell] for cell in self.cells if masks[cell] & 0b10) & ~self._banned
+        inside = beside = board.board
+        fits = False
+        for shape in shapes(board, self._start, self._size, allowed):
+            rim = board.around(shape) & ~shape
+            if not rim & land:
+                fits, inside, beside = True, inside & shape, beside & rim
+        changed = [
+            cell for cell in self.cells if masks[cell] == 0b11 and bit[cell] & (inside | beside)
+        ]
+        for cell in changed:
+            masks[cell] = 0b10 if bit[cell] & inside else 0b01
+        return changed if fits else None
+
+
+class InReach:
+    """A worked solution's rule: land is no farther from a number than its island can go."""
+
+    def __init__(self, board: Plane, numbers: Mapping[int, int]) -> None:
+        self._board, self._numbers = board, numbers
+        self.cells = tuple(range(len(board.bit)))
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        bit = self._board.bit
+        allowed = sum(bit[cell] for cell in self.cells if masks[cell] & 0b10)
+        reached = 0
+        for start, size in self._numbers.items():
+            near = start
+            for _ in range(size - 1):
+                near |= self._board.around(near) & allowed
+            reached |= near
+        beyond = [cell for cell in self.cells if masks[cell] & 0b10 and not bit[cell] & reached]
+        changed = [cell for cell in beyond if masks[cell] == 0b11]
+        for cell in changed:
+            masks[cell] = 0b01
+        return changed if len(changed) == len(beyond) else None
+
+
 class Search:
     """Looks for islands around numbers, but for a sea that does not count.
 

@@ -6,7 +6,7 @@ from functools import reduce
 from operator import and_
 
 from rlvr_envs.envs.puzzles._candidates import Network
-from rlvr_envs.envs.puzzles._conclusions import proven
+from rlvr_envs.envs.puzzles._conclusions import disproven, proven
 from rlvr_envs.envs.puzzles._deductions import Words
 from rlvr_envs.envs.puzzles._formulas import Formula, FormulaRule, atom, columns, negation
 from rlvr_envs.envs.puzzles._names import joined
@@ -90,10 +90,7 @@ def explained(
             continue
         named = joined([f"a thing that {_combination(terms, row)}" for row in things])
         steps.append(
-            f"Conclusion {number} need not be true: it is false and all the statements are true if "
-            f"there is only {named}."
-            if named
-            else f"Conclusion {number} need not be true: there may be nothing at all."
+            disproven(number, f"there is {f'only {named}' if named else 'nothing at all'}")
         )
     return steps
 

@@ -1,14 +1,19 @@
 """Nurikabe: islands of given sizes in one connected sea."""
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import Plane, bits, plane
-from rlvr_envs.envs.puzzles._islands import Search, draw_islands, pools
+from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Rule, Table
+from rlvr_envs.envs.puzzles._cells import Plane, bits, plane, show_cell
+from rlvr_envs.envs.puzzles._deductions import Connected, Words, worked
+from rlvr_envs.envs.puzzles._islands import InReach, Island, Search, draw_islands, pools
+from rlvr_envs.envs.puzzles._moves import plural
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
@@ -164,6 +169,41 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
     def solve(self, problem: NurikabeProblem) -> str:
         return show_grid(problem.picture)
 
+    def explain(self, problem: NurikabeProblem) -> list[str]:
+        """Return the cells of sea and land in an order in which they follow."""
+        n_rows, n_columns = len(problem.rows), len(problem.rows[0])
+        board, marks = plane(n_rows, n_columns), "".join(problem.rows)
+        numbers = {
+            bit: int(mark)
+            for bit, mark in zip(board.bit, marks, strict=True)
+            if mark not in (_SEA, _OPEN)
+        }
+        rules: list[Rule] = [
+            Island(board, bit, size, sum(numbers)) for bit, size in numbers.items()
+        ]
+        told = [
+            f"the island at {show_cell(board.bit.index(bit), n_columns)} has {plural(size, 'cell')}"
+            for bit, size in numbers.items()
+        ]
+        for cell in range((n_rows - 1) * n_columns):
+            if cell % n_columns < n_columns - 1:
+                square = (cell, cell + 1, cell + n_columns, cell + n_columns + 1)
+                rules.append(Table(square, _square_with_land()))
+                told.append("no two by two cells are all sea")
+        rules += [Connected(n_rows, n_columns, 0), InReach(board, numbers)]
+        told += ["the sea is connected", "land is in reach of its number"]
+        words = Words(
+            lambda cell: show_cell(cell, n_columns),
+            "the rules",
+            {},
+            told,
+            ("sea", "land").__getitem__,
+        )
+        given = {_SEA: 0b01, _OPEN: 0b11}
+        solution = tuple(int(mark == _LAND) for mark in "".join(problem.picture))
+        network = Network(len(marks), rules=rules)
+        return worked(network, [given.get(mark, 0b10) for mark in marks], solution, words)
+
     def effort(self, problem: NurikabeProblem) -> int:
         board = plane(len(problem.rows), len(problem.rows[0]))
         marks = list(zip(board.bit, "".join(problem.rows), strict=True))
@@ -212,3 +252,9 @@ def _fault_of_islands(board: Plane, sea: int, given: dict[int, str]) -> str:
             return f"there is no island of {mark} cells around a number {mark}"
         land &= ~island  # so that a second number on it finds no island
     return "an island has no number" if land else ""
+
+
+@cache
+def _square_with_land() -> RowSet:
+    """Return what two by two cells may be: anything but all sea."""
+    return RowSet(list(product((0, 1), repeat=4))[1:])

@@ -12,7 +12,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._candidates import Network
-from rlvr_envs.envs.puzzles._conclusions import draw_conclusions, judge_numbers, proven
+from rlvr_envs.envs.puzzles._conclusions import disproven, draw_conclusions, judge_numbers, proven
 from rlvr_envs.envs.puzzles._deductions import Words
 from rlvr_envs.envs.puzzles._formulas import (
     Formula,
@@ -237,10 +237,7 @@ class PropositionalEntailmentTask(
             if against:
                 row = (against & -against).bit_length() - 1
                 case = joined([_literal(facts, i + 1, bool(row >> i & 1)) for i in range(n)])
-                steps.append(
-                    f"Conclusion {number} need not be true: all the statements are true and it is "
-                    f"false if {case}."
-                )
+                steps.append(disproven(number, case))
                 continue
             words = _FactWords(facts, (*problem.premises, str(opposite)))
             network = Network(n, rules=[*rules, FormulaRule(opposite)])

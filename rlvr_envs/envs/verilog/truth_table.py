@@ -1,5 +1,6 @@
 """TruthTable: functions of a few bits, told as tables, lists of rows, constants and patterns."""
 
+import re
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
@@ -7,10 +8,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.envs.verilog._design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.envs.verilog._tables import listed, table
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
 from rlvr_envs.envs.verilog._truth_table import TELLINGS, Drawer, Function
 
 _MOST_INPUTS, _MOST_OUTPUTS = 9, 8
+_TABLE = re.compile(r"= ([0-9]+)'h([0-9a-f]+);")  # a constant of the alternative, with its width
 _LETTERS = ("abcdefghi", "pqrstuvwx")
 
 
@@ -81,6 +83,21 @@ class TruthTableTask(DesignTask[TruthTableConfig]):
     Version History:
         v0: first version.
     """
+
+    def explain(self, problem: VerilogProblem) -> list[str]:
+        """Return the rows where each output is 1, its values from the last row on, and in hex."""
+        names = [signal.name for signal in problem.signals if signal.direction == "output"]
+        steps = []
+        for name, (rows, digits) in zip(names, _TABLE.findall(problem.alternative), strict=True):
+            bits = f"{int(digits, 16):0{rows}b}"
+            ones = ", ".join(str(n) for n, bit in enumerate(reversed(bits)) if bit == "1")
+            groups = [bits[max(0, end - 4) : end] for end in range(len(bits), 0, -4)]
+            steps.append(f"`{name}` is 1 for n in {{{ones}}} and 0 otherwise.")
+            steps.append(
+                f"Row by row from n = {int(rows) - 1} down to 0, `{name}` is "
+                f"{' '.join(reversed(groups))}, so bit n of {rows}'h{digits} is its value."
+            )
+        return steps
 
     def design(self, rng: Rng) -> Design:
         config = self.config

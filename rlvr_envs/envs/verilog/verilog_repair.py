@@ -1,5 +1,6 @@
 """VerilogRepair: a module with mistakes, to be corrected."""
 
+import difflib
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
@@ -144,6 +145,25 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
 
     def solve(self, problem: VerilogRepairProblem) -> str:
         return problem.repaired
+
+    def explain(self, problem: VerilogRepairProblem) -> list[str]:
+        """Return where the mistakes are, and then what should stand there."""
+        wrong, right = (text.strip().split("\n") for text in (problem.source, problem.repaired))
+        changes = difflib.SequenceMatcher(a=wrong, b=right, autojunk=False).get_opcodes()
+        places, fixes = [], []
+        for kind, first, last, start, end in changes:
+            if kind == "equal":
+                continue
+            where = f"line {first + 1}" if last - first < 2 else f"lines {first + 1} to {last}"
+            shown = " ".join(line.strip() for line in wrong[first:last])
+            meant = " ".join(line.strip() for line in right[start:end])
+            if kind == "insert":
+                places.append(f"Something is missing before {where}.")
+                fixes.append(f"Before {where} should stand `{meant}`")
+                continue
+            places.append(f"Look at {where}: `{shown}`")
+            fixes.append(f"In {where} should stand `{meant}`" if meant else f"Leave out {where}.")
+        return [*places, *fixes]
 
 
 def _texts(source: str) -> list[str]:
