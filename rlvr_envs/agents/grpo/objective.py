@@ -6,7 +6,8 @@
 where an aggregation gives the weights of all episodes of the optimiser step.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -74,23 +75,28 @@ class LossInputs:
 
 @dataclass(slots=True)
 class Tally:
-    """What is measured on the way: sums over tokens, and greatest values."""
+    """What is measured on the way: sums over tokens, of how many, and greatest values."""
 
     sums: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, float] = field(default_factory=dict)
     peaks: dict[str, float] = field(default_factory=dict)
 
     def add(self, name: str, values: Tensor, mask: Tensor) -> None:
         """Add up values (B, T) over the trained tokens, and keep the greatest."""
         kept = values.detach().expand(mask.shape)[mask].float()
-        self.sums[name] = self.sums.get(name, 0.0) + float(kept.sum())
         if kept.numel():
-            self.peaks[name] = max(self.peaks.get(name, 0.0), float(kept.max()))
+            self._add(name, float(kept.sum()), kept.numel(), float(kept.max()))
 
     def count(self, tokens: float, **values: float) -> None:
         """Add that many tokens, each with the values."""
         self.sums["tokens"] = self.sums.get("tokens", 0.0) + tokens
         for name, value in values.items():
-            self.sums[name] = self.sums.get(name, 0.0) + tokens * value
+            self._add(name, tokens * value, tokens, value)
+
+    def _add(self, name: str, total: float, tokens: float, greatest: float) -> None:
+        self.sums[name] = self.sums.get(name, 0.0) + total
+        self.counts[name] = self.counts.get(name, 0.0) + tokens
+        self.peaks[name] = max(self.peaks.get(name, -math.inf), greatest)
 
 
 def micro_loss(config: Config, inputs: LossInputs, tally: Tally) -> Tensor:
@@ -138,6 +144,8 @@ def measure(
     tally.add("ratio", inputs.ratio, mask)
     tally.add("clip_fraction", clipped, mask)
     tally.add("mismatch", (inputs.old - inputs.sampled).abs(), mask)
+    if config.algorithm.entropy_coef or config.loss.wants("entropy"):
+        tally.add("entropy/exact", inputs.entropy, mask)
     for name, values in measured.items():
         tally.add(f"loss/{name}", values, mask)
     tally.count(float(mask.sum()))
@@ -156,3 +164,17 @@ def _losses(choice: Choice, inputs: LossInputs) -> tuple[Tensor, Mapping[str, Te
     if not losses.detach()[inputs.mask].isfinite().all():
         raise ConfigError(f"{told} {shape}; some are NaN or infinite")
     return losses, measured
+
+
+def averages(everyone: Sequence[Tally]) -> dict[str, float]:
+    """Return means over all workers' tokens for which something was measured, and peaks."""
+    numbers = {"tokens": sum(tally.sums.get("tokens", 0.0) for tally in everyone)}
+    for name in sorted({name for tally in everyone for name in tally.counts}):
+        tokens = sum(tally.counts.get(name, 0.0) for tally in everyone)
+        mean = sum(tally.sums.get(name, 0.0) for tally in everyone) / tokens if tokens else math.nan
+        if name in ("ratio", "mismatch"):
+            numbers[f"{name}/mean"] = mean
+            numbers[f"{name}/max"] = max(tally.peaks.get(name, -math.inf) for tally in everyone)
+        else:
+            numbers[name] = mean
+    return numbers

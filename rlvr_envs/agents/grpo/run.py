@@ -21,6 +21,8 @@ from rlvr_envs.agents.grpo.parts import Cell, EnvMaker, MakeEnv, cells_of
 from rlvr_envs.agents.grpo.rollout import Rollout
 from rlvr_envs.agents.grpo.sampling.sampler import Sampler
 from rlvr_envs.agents.grpo.sources import Source, make_source
+from rlvr_envs.agents.grpo.tracking.alarms import Alarms
+from rlvr_envs.agents.grpo.tracking.best import Best
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.agents.grpo.warm_start import texts
 from rlvr_envs.core.errors import ConfigError
@@ -36,7 +38,7 @@ class Run:
     """All that a run has at hand.
 
     ``step`` is how many steps are over, supervised ones included, and ``newest`` the checkpoint
-    that it goes on from.
+    that it goes on from; ``best`` is the best held-out evaluation.
     """
 
     config: Config
@@ -54,6 +56,7 @@ class Run:
     metrics: Metrics
     step: int = 0
     newest: Path | None = None
+    best: Best = field(default_factory=Best)
     envs: dict[Cell, gymnasium.Env[str, str]] = field(default_factory=dict)
 
     @property
@@ -132,7 +135,7 @@ def begin(
         make_env=maker,
         curriculum=curriculum,
         source=make_source(config, maker),
-        callbacks=[choice({}) for choice in config.callbacks],
+        callbacks=[*(choice({}) for choice in config.callbacks), Alarms(config)],
         metrics=Metrics(
             folder if workers.is_main else folder / "workers" / str(workers.rank),
             report=config.output.report if workers.is_main else (),
@@ -196,6 +199,7 @@ def save(run: Run) -> Path:
         "optimizer": workers.optimizer_state(learner.optimizer),
         "curriculum": run.curriculum.state_dict(),
         "source": run.source.state_dict(),
+        "best": run.best.state_dict(),
         "callbacks": [callback.state_dict() for callback in run.callbacks],
         "environments": state_of(run.make_env),
         "reference": {} if learner.reference is None else learner.reference.state_dict(),
@@ -205,7 +209,13 @@ def save(run: Run) -> Path:
     written = None
     if workers.is_main:
         written = checkpoint.save(
-            folder, run.step, state, model, run.tokenizer, keep=run.config.output.keep
+            folder,
+            run.step,
+            state,
+            model,
+            run.tokenizer,
+            keep=run.config.output.keep,
+            best=run.best.step == run.step,
         )
     kept: Path = workers.broadcast_object(written)
     return kept
@@ -223,6 +233,7 @@ def restore(run: Run, kept: Path) -> None:
     state = checkpoint.load_state(kept)
     run.step, run.newest = state["step"], kept
     run.learner.version = run.step
+    run.best = Best(**state["best"])
     run.workers.load_optimizer_state(run.learner.optimizer, state["optimizer"])
     run.curriculum.load_state_dict(state["curriculum"])
     run.source.load_state_dict(state["source"])
