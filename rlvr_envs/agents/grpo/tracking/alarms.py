@@ -113,7 +113,7 @@ def silence(silent: Numbers) -> dict[str, str]:
     if not many and steps < _SILENT_STEPS_ALONE:
         return {}
     told = f"nothing was learned in the last {steps:.0f} steps: "
-    if sum(silent.get(why, 0.0) for why in WHY_EQUAL) < groups / 2:
+    if sum(silent.get(why, 0.0) for why in WHY_EQUAL) < groups - 0.5:  # some could be compared
         return {
             "no_update": told + "rewards differ, but gradients were not finite, or settings leave "
             "all episodes out (--overlong mask, --leave-out)"
