@@ -35,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         import tyro
 
+        from rlvr_envs.agents.grpo.model.checkpoint import best_of
         from rlvr_envs.agents.grpo.train import train
     except ImportError as error:
         raise DependencyError(f"training needs {error.name}: {hint('train')}") from error
@@ -57,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
         raise
     if os.environ.get("RANK", "0") == "0":  # of several workers one talks
         print(f"the newest checkpoint: {newest}", file=sys.stderr)
+        if best := best_of(newest.parent):
+            print(f"the best on held-out problems: {best}", file=sys.stderr)
         print(f"to draw the run: rlvr plot {shlex.quote(config.output.out)}", file=sys.stderr)
     return 0
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from rlvr_envs.agents.grpo.plugins import REGISTRIES  # noqa: E402
+from rlvr_envs.agents.grpo.plugins import REGISTRIES
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending_the_agent.md"
 

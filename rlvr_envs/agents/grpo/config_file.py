@@ -13,6 +13,7 @@ from rlvr_envs.agents.grpo import plugins
 from rlvr_envs.agents.grpo.config import Config, flat, from_groups
 from rlvr_envs.agents.grpo.presets import preset
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.files import replaced
 
 CONFIG = "config.json"
 
@@ -59,7 +60,8 @@ def write_config(config: Config, folder: Path) -> None:
         },
         "files": _digests(config),
     }
-    (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
+    with replaced(folder / CONFIG) as file:
+        file.write((json.dumps(row, indent=2) + "\n").encode())
 
 
 def _digests(config: Config) -> list[str]:

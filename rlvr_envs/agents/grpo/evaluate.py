@@ -14,7 +14,7 @@ import asyncio
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rlvr_envs.agents.grpo.chat import Chat
@@ -35,15 +35,18 @@ SAMPLED, GREEDY = "sampled", "greedy"
 def held_out(
     config: Config, sampler: Sampler, chat: Chat, problems: Problems | None = None
 ) -> dict[str, float]:
-    """Return how a sampler does on held-out problems, each asked once, and once more greedily.
+    """Return how a sampler does on held-out problems, asked for samples and once greedily.
 
     Torch's global random state is as before afterwards. Where an episode could not be scored, a
     warning says why.
 
     Returns:
-        held_out/score, the mean score at the run's temperature; held_out/<task>/<difficulty>, the
-        same by task and difficulty; held_out/greedy, the mean score of the likeliest tokens; and
-        held_out/unscored, the share of episodes that have no part in these.
+        held_out/score, the mean score at the run's temperature, and held_out/low and /high, its
+        95 % interval, in which a problem's samples count as one; held_out/<task>/<difficulty>, the
+        same mean by task and difficulty; held_out/pass@k, the unbiased chance that one of k samples
+        has full marks, for k = 2, 4, … where that many are asked for; held_out/greedy, the mean
+        score of the likeliest tokens; and held_out/unscored, the share of episodes that have no
+        part in these.
 
     Raises:
         ConfigError: a difficulty, a knob or a request does not fit the tasks or the model.
@@ -56,30 +59,41 @@ def held_out(
         GREEDY: SamplerPolicy(GREEDY, config, sampler, chat, 0.0),
     }
 
-    def follow(progress: Progress) -> None:
-        if progress.record is not None:
-            policies[progress.record["policy"]].ended()
-            return
-        for policy in policies.values():  # before the first episode
-            policy.expect(progress.total // len(policies))
+    def ask(name: str, samples: int) -> Evaluation:
+        def follow(progress: Progress) -> None:
+            if progress.record is None:  # before the first episode
+                policies[name].expect(progress.total)
+            else:
+                policies[name].ended()
+
+        return run_plan(
+            replace(plan, samples=samples), [policies[name]], progress=follow, asked=asked
+        )
 
     with _torch_state_kept():
-        done = run_plan(plan, list(policies.values()), progress=follow, asked=asked)
-    return _numbers(done)
+        sampled = ask(SAMPLED, config.evaluation.evaluate_samples)
+        greedy = ask(GREEDY, 1)
+    return _numbers(sampled, greedy)
 
 
-def _numbers(done: Evaluation) -> dict[str, float]:
-    unscored = [record for record in done.records if not record["scored"]]
+def _numbers(sampled: Evaluation, greedy: Evaluation) -> dict[str, float]:
+    records = [*sampled.records, *greedy.records]
+    unscored = [record for record in records if not record["scored"]]
     if unscored:
         why = unscored[0]["verdict"].get("detail")
         told = f"{len(unscored)} held-out episodes could not be scored, the first one: {why}"
         warnings.warn(told, RuntimeWarning, stacklevel=3)
-    found = {"held_out/unscored": len(unscored) / len(done.records)}
-    for group in done.summary["overall"]:
-        name = "score" if group.by["policy"] == SAMPLED else "greedy"
-        found[f"held_out/{name}"] = _known(group.score.mean)
-    for group in done.summary["task_difficulty"]:
-        if group.by["policy"] == SAMPLED and group.by["task"] is not None:
+    (mine,), (likeliest,) = sampled.summary["overall"], greedy.summary["overall"]
+    found = {
+        "held_out/unscored": len(unscored) / len(records),
+        "held_out/greedy": _known(likeliest.score.mean),
+        "held_out/score": _known(mine.score.mean),
+        "held_out/low": _known(mine.score.low),
+        "held_out/high": _known(mine.score.high),
+    }
+    found |= {f"held_out/pass@{k}": _known(e.mean) for k, e in mine.pass_at.items() if k > 1}
+    for group in sampled.summary["task_difficulty"]:
+        if group.by["task"] is not None:
             where = cell(group.by["task"], group.by["difficulty"])
             found[f"held_out/{where}"] = _known(group.score.mean)
     return found

@@ -1,5 +1,6 @@
 """What moves the weights: micro-batches are added up into one gradient, which takes one step."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -118,6 +119,21 @@ def make_optimizer(model: Any, config: Config) -> torch.optim.Optimizer:
         betas=config.optimiser.betas,
         weight_decay=config.optimiser.weight_decay,
     )
+
+
+def set_learning_rate(learner: Learner, step: int) -> None:
+    """Warm up and fall as scheduled: first the supervised steps' rate, then the other."""
+    chosen = learner.config.optimiser
+    if step < chosen.warm_start:
+        rate, left = chosen.warm_start_learning_rate, 1.0
+    else:
+        step -= chosen.warm_start
+        rate, done = chosen.learning_rate, max(0.0, step - chosen.warmup)
+        done /= max(1, chosen.steps - chosen.warmup)
+        fall = {"constant": 0.0, "linear": done, "cosine": (1 - math.cos(math.pi * done)) / 2}
+        left = 1 - (1 - chosen.final_rate) * fall[chosen.schedule]
+    for group in learner.optimizer.param_groups:
+        group["lr"] = rate * left * min(1.0, (step + 1) / (chosen.warmup + 1))
 
 
 def renew_reference(learner: Learner) -> None:

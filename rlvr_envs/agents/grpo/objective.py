@@ -77,23 +77,28 @@ class LossInputs:
 
 @dataclass(slots=True)
 class Tally:
-    """What is measured on the way: sums over tokens, and greatest values."""
+    """What is measured on the way: sums over tokens, of how many, and greatest values."""
 
     sums: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, float] = field(default_factory=dict)
     peaks: dict[str, float] = field(default_factory=dict)
 
     def add(self, name: str, values: Tensor, mask: Tensor) -> None:
         """Add up values (B, T) over the trained tokens, and keep the greatest."""
         kept = values.detach().expand(mask.shape)[mask].float()
-        self.sums[name] = self.sums.get(name, 0.0) + float(kept.sum())
         if kept.numel():
-            self.peaks[name] = max(self.peaks.get(name, 0.0), float(kept.max()))
+            self._add(name, float(kept.sum()), kept.numel(), float(kept.max()))
 
     def count(self, tokens: float, **values: float) -> None:
         """Add that many tokens, each with the values."""
         self.sums["tokens"] = self.sums.get("tokens", 0.0) + tokens
         for name, value in values.items():
-            self.sums[name] = self.sums.get(name, 0.0) + tokens * value
+            self._add(name, tokens * value, tokens, value)
+
+    def _add(self, name: str, total: float, tokens: float, greatest: float) -> None:
+        self.sums[name] = self.sums.get(name, 0.0) + total
+        self.counts[name] = self.counts.get(name, 0.0) + tokens
+        self.peaks[name] = max(self.peaks.get(name, -math.inf), greatest)
 
 
 def micro_loss(config: Config, inputs: LossInputs, tally: Tally) -> Tensor:
@@ -153,6 +158,8 @@ def measure(
     if inputs.demonstrated is not None:
         mismatch = mismatch.masked_fill(inputs.demonstrated[:, None], 0.0)
     tally.add("mismatch", mismatch, mask)
+    if config.algorithm.entropy_coef or config.loss.wants("entropy"):
+        tally.add("entropy/exact", inputs.entropy, mask)
     for name, values in measured.items():
         tally.add(f"loss/{name}", values, mask)
     tally.count(float(mask.sum()))
@@ -199,16 +206,15 @@ def by_token(config: Config, values: Tensor, turns: Tensor) -> Tensor:
     return values.gather(1, turns.clamp(min=0)).masked_fill(turns < 0, 0.0)
 
 
-def averages(everyone: Sequence[tuple[dict[str, float], dict[str, float]]]) -> dict[str, float]:
-    """Return the means over all workers' tokens, and the greatest values."""
-    tokens = sum(sums.get("tokens", 0.0) for sums, _ in everyone)
-    names = sorted({name for sums, _ in everyone for name in sums} - {"tokens"})
-    numbers = {"tokens": tokens}
-    for name in names:
-        numbers[f"{name}/mean" if name in ("ratio", "mismatch") else name] = (
-            sum(sums.get(name, 0.0) for sums, _ in everyone) / tokens if tokens else math.nan
-        )
-    for name in ("ratio", "mismatch"):
-        found = [peaks[name] for _, peaks in everyone if name in peaks]
-        numbers[f"{name}/max"] = max(found, default=math.nan)
+def averages(everyone: Sequence[Tally]) -> dict[str, float]:
+    """Return means over all workers' tokens for which something was measured, and peaks."""
+    numbers = {"tokens": sum(tally.sums.get("tokens", 0.0) for tally in everyone)}
+    for name in sorted({name for tally in everyone for name in tally.counts}):
+        tokens = sum(tally.counts.get(name, 0.0) for tally in everyone)
+        mean = sum(tally.sums.get(name, 0.0) for tally in everyone) / tokens if tokens else math.nan
+        if name in ("ratio", "mismatch"):
+            numbers[f"{name}/mean"] = mean
+            numbers[f"{name}/max"] = max(tally.peaks.get(name, -math.inf) for tally in everyone)
+        else:
+            numbers[name] = mean
     return numbers

@@ -113,6 +113,11 @@ def _check_numbers(config: Config) -> None:
     for name, (low, high) in _RANGES.items():
         if not low <= values[name] <= high:
             raise ConfigError(f"{name} is from {low} to {high}, got {values[name]}")
+    if config.evaluation.patience and not config.evaluation.evaluate_every:
+        raise ConfigError(
+            f"patience={config.evaluation.patience} counts held-out evaluations, and there are "
+            "none: give evaluate_every"
+        )
     if not all(0 <= beta < 1 for beta in config.optimiser.betas):
         raise ConfigError(f"betas are from 0 and under 1, got {config.optimiser.betas}")
 

@@ -25,6 +25,8 @@ from rlvr_envs.agents.grpo.sampling.asynchronous import Ahead
 from rlvr_envs.agents.grpo.sampling.sampler import Sampler
 from rlvr_envs.agents.grpo.sampling.weights import weights_of
 from rlvr_envs.agents.grpo.sources import Source, make_source
+from rlvr_envs.agents.grpo.tracking.alarms import Alarms
+from rlvr_envs.agents.grpo.tracking.best import Best
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.agents.grpo.warm_start import texts
 from rlvr_envs.core.errors import ConfigError
@@ -41,7 +43,7 @@ class Run:
 
     ``ahead`` gives the steps their groups, ``drawn`` what was measured as they were drawn. ``step``
     is how many steps are over, supervised ones included, and ``newest`` the checkpoint that it goes
-    on from.
+    on from; ``best`` is the best held-out evaluation.
     """
 
     config: Config
@@ -62,6 +64,7 @@ class Run:
     newest: Path | None = None
     ahead: Ahead[Group] | None = None
     drawn: dict[int, dict[str, float]] = field(default_factory=dict)
+    best: Best = field(default_factory=Best)
     envs: dict[Cell, gymnasium.Env[str, str]] = field(default_factory=dict)
 
     @property
@@ -148,7 +151,7 @@ def begin(
         curriculum=curriculum,
         problems=problems,
         source=make_source(config.data.source, problems, config.seed),
-        callbacks=[choice({}) for choice in config.callbacks],
+        callbacks=[*(choice({}) for choice in config.callbacks), Alarms(config)],
         metrics=Metrics(
             folder if workers.is_main else folder / "workers" / str(workers.rank),
             report=config.output.report if workers.is_main else (),
@@ -227,6 +230,7 @@ def save(run: Run) -> Path:
         "optimizer": workers.optimizer_state(learner.optimizer),
         "curriculum": run.curriculum.state_dict(),
         "source": run.source.state_dict(),
+        "best": run.best.state_dict(),
         "callbacks": [callback.state_dict() for callback in run.callbacks],
         "environments": state_of(run.make_env),
         "reference": {} if learner.reference is None else learner.reference.state_dict(),
@@ -236,7 +240,13 @@ def save(run: Run) -> Path:
     written = None
     if workers.is_main:
         written = checkpoint.save(
-            folder, run.step, state, model, run.tokenizer, keep=run.config.output.keep
+            folder,
+            run.step,
+            state,
+            model,
+            run.tokenizer,
+            keep=run.config.output.keep,
+            best=run.best.step == run.step,
         )
     kept: Path = workers.broadcast_object(written)
     return kept
@@ -254,6 +264,7 @@ def restore(run: Run, kept: Path) -> None:
     state = checkpoint.load_state(kept)
     run.step, run.newest = state["step"], kept
     run.learner.version = run.step
+    run.best = Best(**state["best"])
     run.workers.load_optimizer_state(run.learner.optimizer, state["optimizer"])
     run.curriculum.load_state_dict(state["curriculum"])
     run.source.load_state_dict(state["source"])

@@ -6,8 +6,10 @@ goes on as if it had never stopped.
 """
 
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from rlvr_envs.agents.grpo.learner import (
     make_optimizer,
     recomputed,
     renew_reference,
+    set_learning_rate,
 )
 from rlvr_envs.agents.grpo.objective import (
     LossInputs,
@@ -41,8 +44,9 @@ from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.preflight import check
 from rlvr_envs.agents.grpo.run import Run, begin, refresh, save
 from rlvr_envs.agents.grpo.sampling.asynchronous import Ahead
-from rlvr_envs.agents.grpo.tracking.metrics import summarise
+from rlvr_envs.agents.grpo.tracking.metrics import evenly, summarise
 from rlvr_envs.agents.grpo.warm_start import demonstrations
+from rlvr_envs.core.files import locked
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.curricula import Curriculum, Proposal
 
@@ -68,27 +72,37 @@ def train(
         ConfigError: the configuration cannot work; before the model is loaded, where that can be
             known.
         DependencyError: a package is missing.
+        UsageError: another process is training in the same folder.
     """
     check(config)
-    run = begin(config, curriculum=curriculum, make_env=make_env, quiet=quiet)
+    # Of several workers one writes.
+    first = os.environ.get("RANK", "0") == "0"
+    with locked(Path(config.output.out)) if first else nullcontext():
+        return go_on(begin(config, curriculum=curriculum, make_env=make_env, quiet=quiet))
+
+
+def go_on(run: Run) -> Path:
+    """Train from where a run is to its end, and return its newest checkpoint."""
+    config = run.config
     last = min(run.total, run.step + (config.output.stop_after or run.total))
     every = config.evaluation.evaluate_every
     newest = run.newest or run.folder
     try:
         if run.step == 0 and every:
             run.metrics.log(0, evaluate(run))
-        for step in range(run.step, last):
+        while run.step < last and not run.best.over(config.evaluation.patience):
             began = time.perf_counter()
-            numbers = learn(run, step)
+            numbers = learn(run, run.step)
             refresh(run)
             numbers["time/step_s"] = time.perf_counter() - began
-            run.step = step + 1
+            run.step += 1
             if every and (not run.step % every or run.step == run.total):
                 numbers |= evaluate(run)
             for callback in run.callbacks:
                 callback.on_step(run, numbers)
             run.metrics.log(run.step, numbers)
-            if run.step % config.output.save_every == 0 or run.step == last:
+            done = run.step == last or run.best.over(config.evaluation.patience)
+            if done or run.step % config.output.save_every == 0 or run.best.step == run.step:
                 newest = save(run)
     finally:
         for callback in run.callbacks:
@@ -105,7 +119,7 @@ def learn(run: Run, step: int) -> dict[str, float]:
         # The moments are of another loss, and the reference is what reinforcing begins with.
         run.learner.optimizer = make_optimizer(run.learner.model, config)
         renew_reference(run.learner)
-    set_learning_rate(run, step)
+    set_learning_rate(run.learner, step)
     if step < imitating:
         return imitate(run.learner, demonstrations(run, step))
     began = time.perf_counter()
@@ -115,8 +129,7 @@ def learn(run: Run, step: int) -> dict[str, float]:
     for callback in run.callbacks:
         episodes = callback.on_batch(run, episodes)
     if episodes:
-        numbers |= summarise(episodes) | update(run.learner, episodes, step)
-        run.metrics.samples(step + 1, episodes[: config.output.samples])
+        numbers |= update(run.learner, episodes, step)
         seconds = time.perf_counter() - began
         numbers["tokens/s"] = sum(episode.n_tokens for episode in episodes) / seconds
         numbers["time/train_s"] = seconds - sampled_s
@@ -124,21 +137,6 @@ def learn(run: Run, step: int) -> dict[str, float]:
     if renew and (step + 1 - imitating) % renew == 0:
         renew_reference(run.learner)
     return numbers | {"time/sample_s": sampled_s}
-
-
-def set_learning_rate(run: Run, step: int) -> None:
-    """Warm up and fall as scheduled: first the supervised steps' rate, then the other."""
-    chosen = run.config.optimiser
-    if step < chosen.warm_start:
-        rate, left = chosen.warm_start_learning_rate, 1.0
-    else:
-        step -= chosen.warm_start
-        rate, done = chosen.learning_rate, max(0.0, step - chosen.warmup)
-        done /= max(1, chosen.steps - chosen.warmup)
-        fall = {"constant": 0.0, "linear": done, "cosine": (1 - math.cos(math.pi * done)) / 2}
-        left = 1 - (1 - chosen.final_rate) * fall[chosen.schedule]
-    for group in run.learner.optimizer.param_groups:
-        group["lr"] = rate * left * min(1.0, (step + 1) / (chosen.warmup + 1))
 
 
 def take(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
@@ -175,11 +173,11 @@ def sample(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
     """
     config = run.config.sampling
     found: list[Group] = []
-    drawn = 0
+    drawn: list[Group] = []
     for attempt in range(config.max_rounds if config.dynamic_sampling else 1):
         proposals = propose(run, config.groups - len(found), step, attempt)
         for group in play(run, proposals, (step, attempt)):
-            drawn += 1
+            drawn.append(group)
             take_down(run, group)
             # As the environment paid them: that an answer was longer than others is no signal.
             if not config.dynamic_sampling or group.informative:
@@ -188,7 +186,10 @@ def sample(run: Run, step: int) -> tuple[list[Group], dict[str, float]]:
             break
     run.curriculum.end_step()
     found = found[: config.groups]  # a curriculum may have drawn more than were missing
-    return found, {"groups/drawn": float(drawn), "groups/kept": float(len(found))}
+    shown = evenly(drawn, run.config.output.samples, stream("samples", run.config.seed, step))
+    run.metrics.samples(step + 1, shown)
+    counts = {"groups/drawn": float(len(drawn)), "groups/kept": float(len(found))}
+    return found, counts | summarise(drawn)
 
 
 def propose(run: Run, missing: int, step: int, attempt: int) -> list[Proposal]:
@@ -294,7 +295,7 @@ def update(learner: Learner, episodes: list[Episode], step: int) -> dict[str, fl
                 shifts |= {i: (now[i] - old[i]).sum() for i in part}
                 worth = credit(Groups(episodes, config, shifts))
             norms.append(move(learner, episodes, part, worth, old, tally, step))
-    return averages(learner.workers.gather_objects((tally.sums, tally.peaks))) | {
+    return averages(learner.workers.gather_objects(tally)) | {
         "grad_norm": _mean([norm for norm in norms if norm is not None]),
         "updates/skipped": float(norms.count(None)),
         "learning_rate": learner.optimizer.param_groups[0]["lr"],
@@ -362,7 +363,7 @@ def move(  # noqa: PLR0913 - the loop's own state, handed down once
             with torch.no_grad():
                 measure(config, inputs(given, chunk), None, {}, tally)
         else:  # nothing has moved since it was sampled
-            tally.count(float(given.mask.sum()), ratio=1.0)
+            tally.count(float(given.mask.sum()), ratio=1.0, clip_fraction=0.0)
     return norm
 
 
@@ -371,11 +372,19 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def evaluate(run: Run) -> dict[str, float]:
-    """Return the held-out scores of the weights as they are; the first worker alone does so."""
-    if not run.workers.is_main:
-        return {}
-    began = time.perf_counter()
-    numbers = held_out(run.config, run.sampler, run.chat, run.problems)
-    for callback in run.callbacks:
-        callback.on_evaluate(run, numbers)
-    return numbers | {"time/evaluate_s": time.perf_counter() - began}
+    """Return the held-out scores of the weights as they are; the first worker alone has them."""
+    began, numbers = time.perf_counter(), dict[str, float]()
+    if run.workers.is_main:
+        numbers = held_out(run.config, run.sampler, run.chat, run.problems)
+        for callback in run.callbacks:
+            callback.on_evaluate(run, numbers)
+        numbers["time/evaluate_s"] = time.perf_counter() - began
+    score = run.workers.broadcast_object(numbers.get("held_out/score"))
+    run.best.record(run.step, score, counts=run.step > run.config.optimiser.warm_start)
+    if run.best.over(run.config.evaluation.patience):
+        run.metrics.tell(
+            "stopped",
+            f"stopped after {run.best.since} evaluations without a better held-out score than "
+            f"{run.best.score:.3g} after step {run.best.step}",
+        )
+    return numbers

@@ -3,8 +3,8 @@
 A checkpoint is a folder, ``step-00000050``: the model and tokenizer as transformers saves them,
 which any program can load, and ``state.pt`` with everything else that training goes on from. It is
 written under another name, forced to the disk, and renamed in one step, so what has the name is
-complete. A second one of the same step is ``step-00000050-2``. One process at a time writes into a
-folder.
+complete. A second one of the same step is ``step-00000050-2``. The link ``best`` points at the one
+that scored best. One process at a time writes into a folder.
 """
 
 import contextlib
@@ -27,13 +27,20 @@ from rlvr_envs.evaluation.local_model import without_bars
 _STATE = "state.pt"
 _NAME = re.compile(r"step-(\d{8,})(?:-(\d+))?")
 _UNFINISHED = ".unfinished-"  # being written, or being removed
+BEST = "best"
 
 
-# One more than the parameters that a function is to have: all of them are what a checkpoint is.
-def save(
-    folder: Path, step: int, state: Mapping[str, Any], model: Any, tokenizer: Any, *, keep: int
+def save(  # noqa: PLR0913 - all of them are what a checkpoint is
+    folder: Path,
+    step: int,
+    state: Mapping[str, Any],
+    model: Any,
+    tokenizer: Any,
+    *,
+    keep: int,
+    best: bool = False,
 ) -> Path:
-    """Write a checkpoint, then remove all but the newest, and return its folder.
+    """Write a checkpoint, then remove all but the newest and the best, and return its folder.
 
     Args:
         folder: where the checkpoints of a run are; made if need be.
@@ -41,7 +48,8 @@ def save(
         state: what `load_state` is to return: dicts, lists, tuples, texts, numbers and tensors.
         model: unsharded; of one with adapters (peft) the adapters alone are saved.
         tokenizer: the model's.
-        keep: how many checkpoints are kept.
+        keep: how many checkpoints are kept, besides the best.
+        best: whether this one is the best.
 
     Raises:
         ConfigError: the state holds something else, or a number is out of range.
@@ -52,6 +60,8 @@ def save(
     _check(state, "state")
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"{_UNFINISHED}*"):  # by a process that was killed
+        if left.is_symlink():
+            left.unlink()
         shutil.rmtree(left, ignore_errors=True)
     final = _free_name(folder, step)
     unfinished = folder / f"{_UNFINISHED}{final.name}"
@@ -63,7 +73,12 @@ def save(
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-    for _, old in _finished(folder)[:-keep]:
+    if best:
+        link = folder / f"{_UNFINISHED}{BEST}"
+        link.symlink_to(final.name)
+        link.replace(folder / BEST)
+    spared = best_of(folder)
+    for _, old in [found for found in _finished(folder) if found[1] != spared][:-keep]:
         if old == final:  # older than what another run has left here
             continue
         # Renamed first: half of a folder must not look like a checkpoint.
@@ -78,6 +93,13 @@ def newest(folder: Path) -> Path | None:
     """Return the newest finished checkpoint in the folder, or None."""
     finished = _finished(folder)
     return finished[-1][1] if finished else None
+
+
+def best_of(folder: Path) -> Path | None:
+    """Return the checkpoint in the folder that scored best, or None if none is known."""
+    link = folder / BEST
+    name = link.readlink().name if link.is_symlink() else ""
+    return next((path for _, path in _finished(folder) if path.name == name), None)
 
 
 def load_state(path: Path) -> dict[str, Any]:

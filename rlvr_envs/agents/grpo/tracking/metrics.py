@@ -3,25 +3,30 @@
 `METRICS` has a JSON object a step, and `SAMPLES` one an episode; both are whole after any crash but
 for their last line. When a run goes on from a checkpoint, what they hold of the steps that are done
 again is cut.
+
+What is measured of a step covers all that was sampled in it, also the groups that dynamic sampling
+threw away; what the update measures is in `objective.measure`.
 """
 
 import json
 import math
-import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TextIO
 
-from rlvr_envs.agents.grpo.episode import Episode
+from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.tracking import reporters
 from rlvr_envs.agents.grpo.tracking.reporters import Reporter
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.files import replaced
+from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Status
 
 METRICS = "metrics.jsonl"
 SAMPLES = "samples.jsonl"
+WHY_EQUAL = ("solved", "failed", "equal", "unscored")
 
 
 def cell(task: str, difficulty: int | None) -> str:
@@ -29,38 +34,88 @@ def cell(task: str, difficulty: int | None) -> str:
     return f"{task.rpartition('/')[2]}/{'default' if difficulty is None else difficulty}"
 
 
-def summarise(episodes: Sequence[Episode]) -> dict[str, float]:
-    """Return the numbers of the episodes of a step, all of its groups.
+def summarise(groups: Sequence[Group]) -> dict[str, float]:
+    """Return the numbers of all groups that were sampled in a step.
 
     Episodes that could not be scored count in lengths, turns and shares, and nowhere else; what was
     given instead of sampled counts nowhere. What has no episode to be computed from is NaN.
 
     Returns:
-        reward/mean and score/mean; length/mean and length/max, in tokens that the model wrote;
-        turns/mean; the shares of episodes that are truncated and unscored; zero_variance, the share
-        of groups whose rewards do not differ; and solve/<task>/<difficulty>, the share of full
-        marks.
+        reward/mean and score/mean; length/mean, length/max, length/right and length/wrong, in
+        tokens that the model wrote, the last two of answers with and without full marks;
+        turns/mean and turn_length/mean, the tokens of an action; entropy, the mean of -log p over
+        all sampled tokens, which in expectation is the entropy of the distributions that they were
+        drawn from, in nats; the shares of episodes that are truncated and unscored; zero_variance,
+        the share of groups whose rewards do not differ, and groups/solved, /failed, /equal and
+        /unscored, the shares that it is made of, see `why_equal`; and solve/<task>/<difficulty>,
+        the share of full marks.
     """
-    episodes = [e for e in episodes if not e.demonstrated]
+    episodes = [e for group in groups for e in sampled_of(group)]
     scored = [e for e in episodes if not math.isnan(e.reward)]
-    lengths = [e.n_trained for e in episodes]
-    groups: dict[int, set[float]] = {e.group: set() for e in episodes}
+    actions = [action for e in episodes for action in e.actions]
+    lengths: dict[bool, list[int]] = {True: [], False: []}
     solved: dict[str, list[bool]] = defaultdict(list)
     for episode in scored:
-        groups[episode.group].add(episode.reward)
-        where = cell(episode.task, episode.difficulty)
-        solved[where].append(episode.status == Status.CORRECT)
+        right = episode.status == Status.CORRECT
+        solved[cell(episode.task, episode.difficulty)].append(right)
+        lengths[right].append(episode.n_trained)
+    found = [why_equal(group) for group in groups]
     return {
         "reward/mean": _mean(e.reward for e in scored),
         "score/mean": _mean(e.score for e in scored),
-        "length/mean": _mean(lengths),
-        "length/max": max(lengths, default=math.nan),
+        "length/mean": _mean(e.n_trained for e in episodes),
+        "length/max": max((e.n_trained for e in episodes), default=math.nan),
+        "length/right": _mean(lengths[True]),
+        "length/wrong": _mean(lengths[False]),
         "turns/mean": _mean(len(e.actions) for e in episodes),
+        "turn_length/mean": _mean(len(action.tokens) for action in actions),
+        "entropy": _mean(-logp for action in actions for logp in action.logps or ()),
         "truncated": _mean(not e.finished for e in episodes),
         "unscored": _mean(math.isnan(e.reward) for e in episodes),
-        "zero_variance": _mean(len(rewards) < 2 for rewards in groups.values()),
-        **{f"solve/{where}": _mean(found) for where, found in sorted(solved.items())},
+        "zero_variance": _mean(why is not None for why in found),
+        **{f"groups/{why}": _mean(each == why for each in found) for why in WHY_EQUAL},
+        **{f"solve/{where}": _mean(marks) for where, marks in sorted(solved.items())},
     }
+
+
+def sampled_of(group: Group) -> list[Episode]:
+    """Return a group's episodes that the model sampled."""
+    return [episode for episode in group.episodes if not episode.demonstrated]
+
+
+def why_equal(group: Group) -> str | None:
+    """Return why comparing the answers of a group teaches nothing, or None if rewards differ.
+
+    It is "unscored" where no episode has a reward, "solved" where all have full marks, "failed"
+    where all scores are 0, and else "equal".
+    """
+    scored = [each for each in sampled_of(group) if not math.isnan(each.reward)]
+    if len({each.reward for each in scored}) > 1:
+        return None
+    if not scored:
+        return "unscored"
+    if all(each.status == Status.CORRECT for each in scored):
+        return "solved"
+    return "equal" if any(each.score for each in scored) else "failed"
+
+
+def evenly(groups: Sequence[Group], count: int, rng: Rng) -> list[Episode]:
+    """Return that many sampled episodes of groups, spread over tasks, then scores, then groups."""
+    found = [(number, e) for number, group in enumerate(groups) for e in sampled_of(group)]
+    left = [found[place] for place in rng.permutation(len(found))]
+    taken: Counter[tuple[str, Any]] = Counter()
+
+    def keys(place: int) -> list[tuple[str, Any]]:
+        number, episode = left[place]
+        score = None if math.isnan(episode.score) else round(episode.score, 2)
+        return [("task", episode.task), ("score", score), ("group", number)]
+
+    chosen: list[Episode] = []
+    while left and len(chosen) < count:
+        place = min(range(len(left)), key=lambda place: [taken[key] for key in keys(place)])
+        taken.update(keys(place))
+        chosen.append(left.pop(place)[1])
+    return chosen
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -121,10 +176,13 @@ class Metrics:
         self._names = tuple(report)
         self._config = dict(config or {})
         self._files: dict[str, TextIO] = {}
-        self._reporters: list[Reporter] = [] if quiet else [reporters.watch(total)]
+        self._watch = None if quiet else reporters.watch(total)
+        self._reporters: list[Reporter] = [] if self._watch is None else [self._watch]
+        self._samples: dict[int, list[Episode]] = {}
+        self._told: dict[str, str] = {}
 
     def log(self, step: int, values: Mapping[str, float]) -> None:
-        """Take down the numbers of a step.
+        """Take down the numbers of a step, with its samples and what was told since the last one.
 
         Args:
             step: how many training steps are over; the first call says where this process begins.
@@ -132,30 +190,25 @@ class Metrics:
         """
         self._begin(step)
         plain = {name: _number(value) for name, value in values.items()}
-        self._write(METRICS, {"step": step, **plain})
+        plain |= dict.fromkeys(self._told, 1)
+        told = {"told": self._told} if self._told else {}
+        self._write(METRICS, {"step": step, **plain, **told})
+        self._told = {}
+        for episode in self._samples.pop(step, ()):
+            self._write(SAMPLES, {"step": step, **_row(episode)})
         finite = {name: value for name, value in plain.items() if value is not None}
         for reporter in self._reporters:
             reporter.log(step, finite)
 
-    def samples(self, step: int, episodes: Iterable[Episode]) -> None:
-        """Write episodes out in full."""
-        self._begin(step)
-        for e in episodes:
-            row = {
-                "step": step,
-                "task": e.task,
-                "difficulty": e.difficulty,
-                "problem_seed": e.problem_seed,
-                "reward": _number(e.reward),
-                "score": _number(e.score),
-                "status": str(e.status),
-                "finished": e.finished,
-                "tokens": e.n_trained,
-                "turn_rewards": [_number(reward) for reward in e.turn_rewards],
-                "info": {name: _number(value) for name, value in e.info.items()},
-                "texts": e.texts,
-            }
-            self._write(SAMPLES, row)
+    def samples(self, step: int, episodes: Sequence[Episode]) -> None:
+        """Take down episodes, which are written out in full when their step is logged."""
+        self._samples[step] = list(episodes)
+
+    def tell(self, name: str, text: str) -> None:
+        """Say what a person should know now; it is logged with the next step."""
+        self._told[name] = text
+        if self._watch is not None:
+            self._watch.tell(text)
 
     def close(self) -> None:
         """Close files, reports and bar."""
@@ -179,6 +232,25 @@ class Metrics:
     def _write(self, name: str, row: Mapping[str, Any]) -> None:
         self._files[name].write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
         self._files[name].flush()
+
+
+def _row(e: Episode) -> dict[str, Any]:
+    """Return what `SAMPLES` has of an episode."""
+    return {
+        "task": e.task,
+        "difficulty": e.difficulty,
+        "problem_seed": e.problem_seed,
+        "reward": _number(e.reward),
+        "score": _number(e.score),
+        "status": str(e.status),
+        "finished": e.finished,
+        "tokens": e.n_trained,
+        "turn_rewards": [_number(reward) for reward in e.turn_rewards],
+        "info": {name: _number(value) for name, value in e.info.items()},
+        "prompt": e.heard[0] if e.heard else None,
+        "observations": e.heard[1:],
+        "texts": e.texts,
+    }
 
 
 def _number(value: float) -> float | None:
@@ -207,9 +279,5 @@ def _cut(path: Path, step: int) -> None:
     """Leave in a file what is of earlier steps; at any time there is the old file or the new."""
     if not path.exists():
         return
-    beside = path.with_name(path.name + ".new")
-    with beside.open("wb") as file:
+    with replaced(path) as file:
         file.writelines(line for line, row in _rows(path) if row["step"] < step)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)

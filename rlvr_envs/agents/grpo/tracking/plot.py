@@ -9,6 +9,7 @@ from typing import Any
 from rlvr_envs.agents.grpo.tracking.curves import Panel, Points, Series, load, sections, spread
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint, pip_install
+from rlvr_envs.core.files import replaced
 from rlvr_envs.evaluation.report_plots import DRAW, POLICY_COLOURS, label
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -53,9 +54,8 @@ def draw(
         figure.update_layout(width=1200)
         figure.write_image(out, scale=2)
     else:
-        beside = out.with_name(out.name + ".new")
-        beside.write_text(_page(found, series, window), encoding="utf-8", errors="replace")
-        beside.replace(out)
+        with replaced(out) as file:
+            file.write(_page(found, series, window).encode(errors="replace"))
     return out
 
 

@@ -26,6 +26,8 @@ _SHOWN = {
     "held_out/score": "held-out",
     "held_out/greedy": "greedy",
     "length/mean": "tokens",
+    "entropy": "entropy",
+    "zero_variance": "equal groups",
     "grad_norm": "gradient",
 }
 
@@ -60,7 +62,14 @@ def make(name: str, folder: Path, step: int, config: Mapping[str, Any]) -> Repor
     return _Wandb(folder, config) if name == "wandb" else _Trackio(folder, config)
 
 
-def watch(total: int | None) -> Reporter:
+class Watch(Reporter, Protocol):
+    """What a person sees of a run."""
+
+    def tell(self, text: str) -> None:
+        """Show a line of text at once."""
+
+
+def watch(total: int | None) -> Watch:
     """Return what shows the run on stderr; ``total`` is the number of its steps."""
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and find_spec("rich"):
         return _Bar(total)
@@ -130,7 +139,10 @@ class _Lines:
         self._of = "" if total is None else f"/{total}"
 
     def log(self, step: int, values: Mapping[str, float]) -> None:
-        sys.stderr.write(f"step {step}{self._of}  {_text(_shown(values))}".rstrip() + "\n")
+        self.tell(f"step {step}{self._of}  {_text(_shown(values))}".rstrip())
+
+    def tell(self, text: str) -> None:
+        sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
     def close(self) -> None:
@@ -163,6 +175,9 @@ class _Bar:
     def log(self, step: int, values: Mapping[str, float]) -> None:
         self._shown |= _shown(values)  # the last evaluation stays in view
         self._bar.update(self._task, completed=step, description=_text(self._shown))
+
+    def tell(self, text: str) -> None:
+        self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         self._bar.stop()

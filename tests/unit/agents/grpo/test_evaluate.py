@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.evaluate import SamplerPolicy, held_out
+from rlvr_envs.agents.grpo.presets import preset
 from rlvr_envs.agents.grpo.sampling.sampler import Completion
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.evaluation import evaluate
@@ -57,7 +57,7 @@ class Script:
 
 def config(*tasks, **changes):
     fields = {"difficulty": "0-1", "evaluate_problems": 4, "max_tokens": 60, "context": 6000}
-    return Config(tasks=tasks, **(fields | changes))
+    return preset(tasks=tasks, **(fields | changes))
 
 
 @pytest.fixture
@@ -85,6 +85,8 @@ def test_scores_by_task_difficulty_and_temperature(answers):
     found = held_out(config("Gcd-v0", "BaseConversion-v0", temperature=0.7), script, Letters())
     assert found == {
         "held_out/score": 0.75,
+        "held_out/low": pytest.approx(0.75 - 2.1314 * 0.1118, abs=1e-3),  # t of 16 problems
+        "held_out/high": pytest.approx(0.75 + 2.1314 * 0.1118, abs=1e-3),
         "held_out/greedy": 1.0,
         "held_out/Gcd-v0/0": 1.0,
         "held_out/Gcd-v0/1": 0.0,
@@ -93,6 +95,30 @@ def test_scores_by_task_difficulty_and_temperature(answers):
         "held_out/unscored": 0.0,
     }
     assert [(len(requests), heat) for requests, heat, _ in script.calls] == [(16, 0.7), (16, 0.0)]
+
+
+def test_pass_at_k_of_several_samples_to_each_problem(answers):
+    """Problem i is answered right in i of 4 samples; the likeliest answer is asked for once."""
+    known = answers("Gcd-v0", rungs=(0,))
+    tries = dict.fromkeys(known, 0)
+
+    def answer(prompt, temperature, _):
+        if temperature == 0.0:
+            return "no"
+        tries[prompt] += 1
+        return known[prompt] if tries[prompt] <= list(known).index(prompt) else "no"
+
+    script = Script(answer)
+    found = held_out(config("Gcd-v0", difficulty="0", evaluate_samples=4), script, Letters())
+    assert list(tries.values()) == [4, 4, 4, 4]
+    assert [(len(requests), heat) for requests, heat, _ in script.calls] == [(16, 1.0), (4, 0.0)]
+    assert found["held_out/score"] == pytest.approx((0 + 1 + 2 + 3) / 16)
+    # 1 - C(4 - c, k) / C(4, k) for c = 0, 1, 2, 3.
+    assert found["held_out/pass@2"] == pytest.approx((0 + 3 / 6 + 5 / 6 + 1) / 4)
+    assert found["held_out/pass@4"] == pytest.approx(3 / 4)
+    # Four problems, not sixteen answers: 0.375 +- 3.182 * 0.161.
+    assert found["held_out/low"] == 0.0
+    assert found["held_out/high"] == pytest.approx(0.375 + 3.1824 * 0.16137, abs=1e-3)
 
 
 def test_the_problems_are_those_of_an_evaluation_with_seed_0():
@@ -195,7 +221,7 @@ def test_a_full_context_ends_what_the_model_can_say():
     assert (found["held_out/score"], found["held_out/unscored"]) == (0.0, 0.0)
     assert [len(requests) for requests, _, _ in script.calls] == [4, 4], "the first turn only"
     for requests, _, _ in script.calls:
-        assert all(len(r.prompt) + r.max_tokens <= narrow.context for r in requests)
+        assert all(len(r.prompt) + r.max_tokens <= narrow.sampling.context for r in requests)
     too_narrow = config("GuessNumber-v0", difficulty="0", context=min(lengths))
     with pytest.raises(ConfigError, match="raise it, or lower the difficulty"):
         held_out(too_narrow, Script(answer), Letters())

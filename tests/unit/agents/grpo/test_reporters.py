@@ -14,12 +14,14 @@ NAN = float("nan")
 def test_a_pipe_gets_a_line_a_step(tmp_path, capsys):
     metrics = Metrics(tmp_path, total=20)
     metrics.log(1, {"reward/mean": 0.123456, "length/mean": 31, "kl": 5.0})
+    metrics.tell("warning/reward", "warning: it fell")
     metrics.log(2, {"held_out/score": 0.5, "reward/mean": NAN})
     metrics.close()
-    assert (
-        capsys.readouterr().err == "step 1/20  reward 0.123  tokens 31\nstep 2/20  held-out 0.5\n"
+    assert capsys.readouterr().err == (
+        "step 1/20  reward 0.123  tokens 31\nwarning: it fell\nstep 2/20  held-out 0.5\n"
     )
     quiet = Metrics(tmp_path / "quiet", total=20, quiet=True)
+    quiet.tell("warning/reward", "warning: it fell")
     quiet.log(1, {"reward/mean": 0.5})
     quiet.close()
     assert capsys.readouterr().err == ""
@@ -36,8 +38,10 @@ def test_a_terminal_gets_a_bar_that_keeps_the_last_evaluation(tmp_path, monkeypa
     monkeypatch.setenv("TERM", "xterm")
     metrics = Metrics(tmp_path, total=20)
     metrics.log(1, {"held_out/score": 0.5})
+    metrics.tell("warning/reward", "warning: [it] fell " + "far " * 40)
     metrics.log(2, {"reward/mean": 0.25})
     metrics.close()
+    assert "warning: [it] fell " + "far " * 39 in sys.stderr.getvalue()
     assert "2/20" in sys.stderr.getvalue()
     assert "held-out 0.5  reward 0.25" in sys.stderr.getvalue()
 

@@ -1,0 +1,67 @@
+"""Files that others may read or write at the same time: replaced whole, and folders locked."""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from rlvr_envs.core.errors import ConfigError, UsageError
+
+LOCK = "run.lock"
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """Yield a new file that takes the place of ``path`` once it is written.
+
+    At any time there is the old file or the new one; if the block raises, the old one stays. The
+    new file has a name that nobody can foresee and is never opened through a link.
+    """
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with beside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder, which is made if it is not there.
+
+    The lock ends with the process, whatever ends it. A file system without locks has none.
+
+    Raises:
+        ConfigError: the folder cannot be made or written to.
+        UsageError: another process has it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(folder / LOCK, flags, 0o644)
+    except OSError as error:
+        raise ConfigError(f"the folder {str(folder)!r} cannot be written to: {error}") from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            raise UsageError(
+                f"another process ({holder}) is writing to {folder}: wait until it ends, or choose "
+                "another folder"
+            ) from error
+        except OSError:  # no locks here: better without one than not at all
+            pass
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(handle)
