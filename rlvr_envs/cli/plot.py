@@ -1,11 +1,13 @@
 """Draw the curves of training runs: rewards, lengths, losses, solve rates, held-out scores.
 
     rlvr plot runs/gcd --out gcd.html
-    rlvr plot runs/gcd runs/dapo              two runs, a colour each
-    rlvr plot runs/seed0 runs/seed1 --seeds   their mean and range
+    rlvr plot runs/gcd runs/dapo     two runs, a colour each
+    rlvr plot runs/gcd-*             of runs that differ in their seeds: mean and interval
+    rlvr plot runs/gcd --fit         and the sigmoid that says where the reward will end
 
-A folder that holds several runs stands for one that was repeated with other seeds. The page needs
-no network; a picture (.png, .svg, .pdf) needs the package kaleido.
+Runs whose settings differ in the seed alone are drawn as one line with a 95 % interval; a folder
+that holds several runs stands for such a set. The page needs no network; a picture (.png, .svg,
+.pdf) needs the package kaleido.
 """
 
 import argparse
@@ -26,7 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="an .html, .png, .svg or .pdf file (default: curves.html)",
     )
-    parser.add_argument("--seeds", action="store_true", help="the runs differ in their seeds only")
+    together = parser.add_mutually_exclusive_group()
+    together.add_argument(
+        "--seeds", action="store_true", help="draw all runs as one, whatever their settings"
+    )
+    together.add_argument("--each", action="store_true", help="draw every run by itself")
+    parser.add_argument(
+        "--fit",
+        action="store_true",
+        help="fit reward and held-out score over steps (ScaleRL) and print the curves",
+    )
     parser.add_argument(
         "--smooth",
         type=_text.positive,
@@ -37,7 +48,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw, and print the path of the file."""
-    from rlvr_envs.agents.grpo.tracking.plot import draw
+    from rlvr_envs.agents.grpo.tracking.curves import load
+    from rlvr_envs.agents.grpo.tracking.plot import draw, fit
+    from rlvr_envs.agents.grpo.tracking.scaling import FEWEST
 
-    print(draw(args.runs, args.out, seeds=args.seeds, smooth=args.smooth))
+    series = load(args.runs, seeds=args.seeds, each=args.each)
+    fits = fit(series) if args.fit else {}
+    print(draw(series, args.out, window=args.smooth, fits=fits))
+    for (name, metric), curve in fits.items():
+        print(f"{name}, {metric}: {curve}")
+    if args.fit and not fits:
+        print(f"nothing could be fitted: it takes {FEWEST} steps or more with rewards")
     return 0

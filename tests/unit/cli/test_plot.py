@@ -36,6 +36,33 @@ def test_seeds_and_smoothing_are_passed_on(runs, capsys):
     assert "the 6 before it" in text
 
 
+def test_fits_are_printed(runs, capsys):
+    pytest.importorskip("plotly")
+    out = runs / "fitted.html"
+    metrics = Metrics(runs / "c", quiet=True)
+    for step in range(1, 61):
+        metrics.log(step, {"reward/mean": 0.1 + 0.6 / (1 + (20 / step) ** 2)})
+    metrics.close()
+    assert main(["plot", str(runs / "c"), "--fit", "--out", str(out)]) == 0
+    path, told = capsys.readouterr().out.splitlines()
+    assert path == str(out)
+    assert told.startswith("c, reward/mean: 0.1 + (0.7 - 0.1) / (1 + (20 / step)^2)")
+    with pytest.raises(SystemExit):
+        main(["plot", str(runs / "c"), "--seeds", "--each"])
+
+
+def test_each_run_by_itself(runs, capsys):
+    pytest.importorskip("plotly")
+    (runs / "both").mkdir()
+    for name in ("a", "b"):
+        (runs / name).rename(runs / "both" / name)
+    given = ["plot", str(runs / "both"), "--out", str(runs / "x.html")]
+    assert main(given) == 0
+    assert "Training of both, 2 seeds" in (runs / "x.html").read_text("utf-8")
+    assert main([*given, "--each"]) == 0
+    assert "Training of a, b" in (runs / "x.html").read_text("utf-8")
+
+
 def test_a_folder_without_a_run_is_said_in_a_line(tmp_path, capsys):
     assert main(["plot", str(tmp_path), "--out", str(tmp_path / "x.html")]) == 2
     assert "is not a run" in capsys.readouterr().err

@@ -1,13 +1,19 @@
 """What the plots of training runs show: which numbers, of which runs, averaged over what."""
 
+import json
+import math
+import os
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
+from typing import Any
 
 from rlvr_envs.agents.grpo.tracking.metrics import METRICS, read
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.evaluation.metrics import t_quantile
 
 Points = dict[int, float]
 
@@ -25,6 +31,7 @@ class Panel:
         steady: drawn as it is, since it is no random sample of a step.
         share: between 0 and 1, and drawn so.
         pooled: drawn is the mean of the metrics, of those that a step has.
+        band: the ends of an interval that each run has measured itself.
     """
 
     title: str
@@ -33,6 +40,7 @@ class Panel:
     steady: bool = False
     share: bool = False
     pooled: bool = False
+    band: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +71,35 @@ _SECTIONS: dict[str, tuple[Panel, ...]] = {
             ("held_out/score", "held_out/greedy"),
             steady=True,
             share=True,
+            band=("held_out/low", "held_out/high"),
         ),
         Panel("Length of episodes", "tokens, mean", ("length/mean",)),
+        Panel(
+            "Length of right answers (dotted: wrong)", "tokens", ("length/right", "length/wrong")
+        ),
         Panel("Longest episode", "tokens", ("length/max",)),
         Panel("Turns", "actions an episode", ("turns/mean",)),
+        Panel("Length of a turn", "tokens, mean", ("turn_length/mean",)),
     ),
     "Optimisation": (
-        Panel("Entropy", "nats a token", ("entropy",)),
+        Panel("Entropy (dotted: exact)", "nats a token", ("entropy", "entropy/exact")),
         Panel("Distance from the reference", "KL, nats a token", ("kl",)),
         Panel("Clipped tokens", "share", ("clip_fraction",)),
         Panel("Largest importance ratio", "new / old", ("ratio/max",)),
         Panel("Sampler against trainer", "nats a token, mean", ("mismatch/mean",)),
         Panel("Sampler against trainer, worst", "nats a token", ("mismatch/max",)),
         Panel("Gradient", "norm before clipping", ("grad_norm",)),
+        Panel("Staleness of samples", "versions of the weights", ("staleness",)),
         Panel("Learning rate", "step size", ("learning_rate",), steady=True),
     ),
     "Episodes without a signal": (
         Panel("Groups with equal rewards", "share", ("zero_variance",), share=True),
+        Panel(
+            "Solved throughout (dotted: failed)",
+            "share of groups",
+            ("groups/solved", "groups/failed"),
+            share=True,
+        ),
         Panel("Cut off at a limit", "share of episodes", ("truncated",), share=True),
         Panel("Not scored", "share of episodes", ("unscored",), share=True),
     ),
@@ -92,18 +112,23 @@ _SECTIONS: dict[str, tuple[Panel, ...]] = {
 }
 
 
-def load(runs: Sequence[Path], *, seeds: bool = False) -> list[Series]:
+def load(runs: Sequence[Path], *, seeds: bool = False, each: bool = False) -> list[Series]:
     """Return what is drawn in a colour of its own.
+
+    Runs whose configurations differ in the seed alone belong together.
 
     Args:
         runs: folders of runs; one that holds runs stands for a run with several seeds.
         seeds: all runs are one with several seeds.
+        each: every run is drawn by itself.
 
     Raises:
         ConfigError: there is no run.
     """
     if not runs:
         raise ConfigError("a plot needs at least one run")
+    if each:
+        runs = [path for run in runs for path in _repeats(run)]
     found = [tuple(read(path) for path in _repeats(run)) for run in runs]
     if seeds:
         everything = tuple(run for group in found for run in group)
@@ -111,10 +136,45 @@ def load(runs: Sequence[Path], *, seeds: bool = False) -> list[Series]:
     paths = [run.resolve() for run in runs]
     alike = len({path.name for path in paths}) < len(paths)
     names = [f"{path.parent.name}/{path.name}" if alike else path.name for path in paths]
-    return [
-        Series(name if len(group) == 1 else f"{name}, {len(group)} seeds", group)
-        for name, group in zip(names, found, strict=True)
-    ]
+    series = []
+    for places in _repeated(runs) if not each else [[place] for place in range(len(runs))]:
+        group = tuple(run for place in places for run in found[place])
+        name = names[places[0]]
+        if len(group) > 1:
+            begun = name if len(places) == 1 else _common([names[place] for place in places])
+            name = f"{begun}, {len(group)} seeds".removeprefix(", ")
+        series.append(Series(name, group))
+    return series
+
+
+def _repeated(runs: Sequence[Path]) -> list[list[int]]:
+    """Return the places of runs, those together that differ in the seed alone."""
+    groups: dict[str, dict[Any, int]] = {}
+    for place, run in enumerate(runs):
+        seed, rest = _settings(run)
+        alike = groups.setdefault(rest or str(place), {})
+        if seed in alike:  # the same again is another run
+            alike = groups.setdefault(f"{place}", {})
+        alike[seed] = place
+    return sorted(list(alike.values()) for alike in groups.values())
+
+
+def _settings(run: Path) -> tuple[Any, str]:
+    """Return the seed of a run, and what else says what it computed; empty if nothing does."""
+    try:
+        config = json.loads((run / "config.json").read_text(encoding="utf-8"))["config"]
+        seed = config.pop("seed")
+        config.pop("output", None)
+        config.get("policy", {}).pop("threads", None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None, ""
+    return seed, json.dumps(config, sort_keys=True)
+
+
+def _common(names: Sequence[str]) -> str:
+    """Return what the names of runs begin with, without what numbers them."""
+    begun = os.path.commonprefix(list(names))  # noqa: RUF071 - of letters, not of folders
+    return re.sub(r"((^|[-_. ]+)(seed|run|s))?[-_. ]*\d*$", "", begun)
 
 
 def _repeats(run: Path) -> list[Path]:
@@ -128,8 +188,16 @@ def sections(series: Sequence[Series]) -> dict[str, list[Panel]]:
     logged = {name for s in series for run in s.runs for row in run.values() for name in row}
     fixed = {t: [p for p in panels if logged & set(p.names)] for t, panels in _SECTIONS.items()}
     learning = fixed.pop("Learning")
+    tries = sorted((n for n in logged if n.startswith("held_out/pass@")), key=_tries)
+    if tries:
+        title = f"Held-out pass@{_tries(tries[-1])}"
+        learning.append(Panel(title, "share of problems", (tries[-1],), steady=True, share=True))
     found = {"Learning": learning, **_by_cell(logged), **fixed}
     return {title: panels for title, panels in found.items() if panels}
+
+
+def _tries(name: str) -> int:
+    return int(name.partition("@")[2])
 
 
 def _by_cell(logged: Iterable[str]) -> dict[str, list[Panel]]:
@@ -190,18 +258,24 @@ def smooth(points: Points, window: int, steps: Iterable[int] | None = None) -> P
 
 
 def spread(runs: Sequence[Points], window: int) -> dict[int, tuple[float, float, float]]:
-    """Return step → least, mean and largest of the smoothed runs, where all of them have a value.
+    """Return step → mean of the smoothed runs and its 95 % interval, where all have a value.
 
-    They end with the shortest run.
+    The interval is Student's t of the runs, which are independent where their seeds differ; of one
+    run it is its value. They end with the shortest run.
+
+    Returns:
+        Low end, mean and high end.
     """
     if not runs:
         return {}
     last = min(max(points) for points in runs)
     steps = sorted({step for points in runs for step in points if step <= last})
     lines = [smooth(points, window, steps) for points in runs]
+    reach = t_quantile(0.975, len(runs) - 1) / math.sqrt(len(runs)) if len(runs) > 1 else 0.0
     found = {}
     for step in steps:
         values = [line[step] for line in lines if step in line]
         if len(values) == len(runs):
-            found[step] = (min(values), fmean(values), max(values))
+            half = reach * stdev(values) if reach else 0.0
+            found[step] = (fmean(values) - half, fmean(values), fmean(values) + half)
     return found

@@ -4,11 +4,12 @@ import html.parser
 import json
 import sys
 
+import numpy as np
 import pytest
 
+from rlvr_envs.agents.grpo.tracking import plot
 from rlvr_envs.agents.grpo.tracking.curves import Panel, Series, load, sections, smooth, spread
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
-from rlvr_envs.agents.grpo.tracking.plot import draw
 from rlvr_envs.core.errors import ConfigError, DependencyError
 
 
@@ -17,6 +18,22 @@ def run(folder, steps, **first):
     for step, values in enumerate(steps, 1):
         metrics.log(step, {**(first if step == 1 else {}), **values})
     metrics.close()
+    return folder
+
+
+def draw(runs, out, **given):
+    return plot.draw(load(runs), out, **given)
+
+
+def seeded(folder, seed, **changes):
+    """Leave a configuration as a run does."""
+    config = {
+        "sampling": {"groups": 4} | changes,
+        "policy": {"threads": seed + 1},
+        "output": {"out": str(folder)},
+        "seed": seed,
+    }
+    (folder / "config.json").write_text(json.dumps({"config": config}))
     return folder
 
 
@@ -59,12 +76,44 @@ def test_a_value_is_averaged_over_steps_not_over_lines():
     assert smooth(points, 3, [0, 4, 5]) == {4: 3.0}
 
 
-def test_the_range_of_seeds_ends_with_the_shortest():
+def test_the_interval_of_seeds_ends_with_the_shortest():
     runs = [{1: 0.0, 2: 1.0, 3: 9.0}, {1: 0.5, 2: 0.0}]
-    assert spread(runs, 1) == {1: (0.0, 0.25, 0.5), 2: (0.0, 0.5, 1.0)}
-    assert spread(runs, 2) == {1: (0.0, 0.25, 0.5), 2: (0.25, 0.375, 0.5)}
-    assert spread([{1: 0.0, 4: 2.0}, {2: 1.0, 4: 2.0}], 3)[2] == (0.0, 0.5, 1.0)
+    half = 12.7062 * 0.5 / 2  # t of one degree of freedom, standard error of two values
+    assert spread(runs, 1) == {
+        1: pytest.approx((0.25 - half, 0.25, 0.25 + half), abs=1e-4),
+        2: pytest.approx((0.5 - 2 * half, 0.5, 0.5 + 2 * half), abs=1e-4),
+    }
+    assert spread(runs, 2)[2][1] == 0.375
+    assert spread([{1: 0.0, 4: 2.0}, {2: 1.0, 4: 2.0}], 3)[2][1] == 0.5
+    three = spread([{1: 1.0}, {1: 2.0}, {1: 3.0}], 1)[1]
+    assert three == pytest.approx((2 - 4.30265 / 3**0.5, 2, 2 + 4.30265 / 3**0.5), abs=1e-4)
+    assert spread([{1: 3.0}], 1) == {1: (3.0, 3.0, 3.0)}
     assert spread([], 1) == {}
+
+
+def test_the_interval_holds_the_truth_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(2000):
+        low, _, high = spread([{1: value} for value in rng.normal(size=4)], 1)[1]
+        hits += low <= 0 <= high
+    assert 0.935 < hits / 2000 < 0.965
+
+
+def test_runs_that_differ_in_the_seed_alone_are_one(tmp_path):
+    runs = [seeded(run(tmp_path / f"gcd-seed{i}", rewards(i)), i) for i in range(3)]
+    other = seeded(run(tmp_path / "gcd-large", rewards(9)), 0, groups=8)
+    found = load([runs[0], other, *runs[1:]])
+    assert [(one.name, len(one.runs)) for one in found] == [("gcd, 3 seeds", 3), ("gcd-large", 1)]
+    assert [one.name for one in load([*runs, other], each=True)] == [
+        *(f"gcd-seed{i}" for i in range(3)),
+        "gcd-large",
+    ]
+    again = seeded(run(tmp_path / "again", rewards(5)), 0)
+    assert [len(one.runs) for one in load([runs[0], again])] == [1, 1], "one seed twice"
+    (run(tmp_path / "strange", rewards(5)) / "config.json").write_text("[]")
+    assert [len(one.runs) for one in load([tmp_path / "strange", runs[0]])] == [1, 1]
+    assert load([tmp_path / "gcd-seed0", tmp_path / "gcd-seed1"])[0].name == "gcd, 2 seeds"
 
 
 def test_a_folder_of_runs_is_one_with_several_seeds(tmp_path):
@@ -106,21 +155,62 @@ def test_many_difficulties_are_put_together_by_task():
     assert series.lines(Panel("", "", ("solve/A-v0/3", "none"))) == [[{1: 1.0}], []]
 
 
-def test_the_page_draws_seeds_as_mean_and_range(tmp_path):
+def test_the_page_draws_seeds_as_mean_and_interval(tmp_path):
     pytest.importorskip("plotly")
     for seed, shift in enumerate((0.0, 0.25, 0.5)):
         run(tmp_path / "s" / str(seed), rewards(*(0.1 * i + shift for i in range(5))))
-    page = draw([tmp_path / "s"], tmp_path / "new" / "curves.html", smooth=1)
+    page = draw([tmp_path / "s"], tmp_path / "new" / "curves.html", window=1)
     assert page == tmp_path / "new" / "curves.html"
+    assert [path.name for path in page.parent.iterdir()] == ["curves.html"]
     (figure,) = figures(page)
     assert titles(figure) == ["Reward"]
-    area, line, _ = figure["data"]
+    area, *faint, line, _ = figure["data"]
     assert area["fill"] == "toself"
-    assert line["y"] == pytest.approx([0.25, 0.35, 0.45, 0.55, 0.65])
-    assert area["y"] == pytest.approx([0.5, 0.6, 0.7, 0.8, 0.9, 0.4, 0.3, 0.2, 0.1, 0.0])
+    means = [0.25, 0.35, 0.45, 0.55, 0.65]
+    assert line["y"] == pytest.approx(means)
+    half = 4.30265 * 0.25 / 3**0.5
+    above, below = [mean + half for mean in means], [mean - half for mean in means[::-1]]
+    assert area["y"] == pytest.approx([*above, *below], abs=1e-4)
+    assert [trace["y"][0] for trace in faint] == [0.0, 0.25, 0.5]
     axes = figure["layout"]
     assert axes["xaxis"]["title"]["text"] == "training step"
     assert axes["yaxis"]["title"]["text"] == "mean of a step"
+    assert axes["yaxis"]["range"] == pytest.approx([-0.072, 0.972]), "of the lines"
+    assert "95 % interval (Student's t over the seeds)" in page.read_text("utf-8")
+
+
+def test_a_single_run_has_the_interval_that_it_measured(tmp_path):
+    pytest.importorskip("plotly")
+    steps = [
+        {
+            "held_out/score": s,
+            "held_out/low": s - 0.1,
+            "held_out/high": s + 0.2,
+            "held_out/pass@2": s,
+        }
+        for s in (0.25, 0.5)
+    ]
+    page = draw([run(tmp_path / "r", steps)], tmp_path / "curves.html")
+    (figure,) = figures(page)
+    assert titles(figure) == ["Held-out score (dotted: greedy)", "Held-out pass@2"]
+    area, line, tries, _ = figure["data"]
+    assert area["y"] == pytest.approx([0.45, 0.7, 0.4, 0.15])
+    assert (line["y"], tries["y"]) == ([0.25, 0.5], [0.25, 0.5])
+    assert "95 % over problems" in page.read_text("utf-8")
+
+
+def test_a_fit_is_drawn_and_said(tmp_path):
+    pytest.importorskip("plotly")
+    series = load([run(tmp_path / "r", rewards(*(s / (s + 10) for s in range(1, 41))))])
+    fits = plot.fit(series)
+    page = plot.draw(series, tmp_path / "curves.html", fits=fits, window=1)
+    (figure,) = figures(page)
+    line, fitted, _ = figure["data"]
+    assert fitted["line"]["dash"] == "dash"
+    assert fitted["x"] == list(range(41))
+    assert fitted["y"][1:] == pytest.approx(line["y"], abs=1e-3)
+    assert "r, reward/mean: " in page.read_text("utf-8")
+    assert plot.fit(load([run(tmp_path / "short", rewards(0, 1))])) == {}
 
 
 def test_smoothing_is_drawn_over_the_steps_and_said(tmp_path):
@@ -187,4 +277,4 @@ def test_a_picture_is_left_to_kaleido(tmp_path, monkeypatch):
     )
     steps = [{"reward/mean": 0.5, "entropy": 1.0}]
     out = draw([run(tmp_path / "r", steps)], tmp_path / "curves.png")
-    assert written == [(["Reward", "Entropy"], out)]
+    assert written == [(["Reward", "Entropy (dotted: exact)"], out)]
