@@ -109,8 +109,9 @@ def contradiction(network: Network, masks: Sequence[int], words: Words) -> list[
 
 def sentence(text: str) -> str:
     """Return a clause as a sentence; names such as ``r2c3`` stay as they are."""
-    start = text[0] if text[1].isdigit() else text[0].upper()
-    return f"{start}{text[1:]}."
+    at = 1 if text[0] == "“" else 0
+    start = text[: at + 1] if text[1].isdigit() else text[: at + 1].upper()
+    return f"{start}{text[at + 1 :]}."
 
 
 class Count:
@@ -309,7 +310,7 @@ class _Player:
             if not mask & (mask - 1):
                 self._fill(cell, mask.bit_length() - 1)
         parts = [self.words.holds(cells, list(_values(mask))) for mask, cells in alike.items()]
-        return f"as {followed}, {joined(parts)}" if parts else None
+        return f"{followed}, so {joined(parts)}" if parts else None
 
     def _left_by(self, number: int) -> dict[int, int] | None:
         """Return the cells that a rule narrows, with what it leaves; None if it cannot hold."""
