@@ -120,7 +120,7 @@ def silence(silent: Numbers) -> dict[str, str]:
         }
     why = _most(silent)
     parts = ", ".join(f"{silent[w]:.0f} {_WORDS[w]}" for w in WHY_EQUAL if silent.get(w))
-    told += f"of {groups:.0f} groups {parts}. In short, {_ADVICE[why]}"
+    told += f"of {groups:.0f} groups {parts}: {_ADVICE[why]}"
     if why == "failed" and silent.get("truncated", 0.0) >= _CUT_OFF:
         told += f"; {silent['truncated']:.0%} of answers are cut off, so --max-tokens may be short"
     return {f"no_signal_{why}": told}
