@@ -379,7 +379,7 @@ def evaluate(run: Run) -> dict[str, float]:
         for callback in run.callbacks:
             callback.on_evaluate(run, numbers)
         numbers["time/evaluate_s"] = time.perf_counter() - began
-    score = run.workers.broadcast_object(numbers.get("held_out/score"))
+    score = run.workers.broadcast_object(numbers.get("held_out/score", math.nan))
     run.best.record(run.step, score, counts=run.step > run.config.optimiser.warm_start)
     if run.best.over(run.config.evaluation.patience):
         run.metrics.tell(

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 Numbers = Mapping[str, float]
 
-WINDOW = 10  # steps: means over the first ones are compared with means over the last ones
+WINDOW = 10  # steps over which means are taken
+# They are compared with means over the first steps, few of them where steps have many episodes: a
+# poor recipe may ruin a model within ten.
+_FIRST_EPISODES, _FIRST_STEPS = 64, 2
 _MEANS = ("entropy", "truncated", "reward/mean", "score/mean", "unscored")
 
 _ENTROPY_LEFT = 0.1  # of the start: less is too little
@@ -60,7 +63,7 @@ def collapses(start: Numbers, now: Numbers, best: float) -> dict[str, str]:
     Args:
         start: means over the first steps.
         now: means over the last ones.
-        best: the highest mean reward that as many steps in a row have had.
+        best: the highest mean reward of the first steps or as many in a row as are in ``now``.
     """
     found = {}
     entropy, before = now.get("entropy", math.nan), start.get("entropy", math.nan)
@@ -120,7 +123,12 @@ def silence(silent: Numbers) -> dict[str, str]:
         }
     why = _most(silent)
     parts = ", ".join(f"{silent[w]:.0f} {_WORDS[w]}" for w in WHY_EQUAL if silent.get(w))
-    told += f"of {groups:.0f} groups {parts}. In short, {_ADVICE[why]}"
+    told += f"of {groups:.0f} groups {parts}: {_ADVICE[why]}"
+    if why == "failed" and silent.get("score", 0.0) > 0:
+        told += (
+            f"; but the first steps had a mean score of {silent['score']:.2g}: if the problems are "
+            "no harder now, the model has collapsed, so lower --learning-rate"
+        )
     if why == "failed" and silent.get("truncated", 0.0) >= _CUT_OFF:
         told += f"; {silent['truncated']:.0%} of answers are cut off, so --max-tokens may be short"
     return {f"no_signal_{why}": told}
@@ -176,16 +184,19 @@ class Alarms(Callback):
         kept = [*_MEANS, "groups/drawn", "groups/kept", *(f"groups/{why}" for why in WHY_EQUAL)]
         row = {n: float(numbers[n]) for n in kept if math.isfinite(numbers.get(n, math.nan))}
         self._recent = [*self._recent, row][-WINDOW:]
-        if len(self._start) < WINDOW:
+        first = sum(step["groups/drawn"] for step in self._start) * self._config.sampling.group_size
+        if len(self._start) < _FIRST_STEPS or (
+            first < _FIRST_EPISODES and len(self._start) < WINDOW
+        ):
             self._start.append(row)
         found = self._silence(numbers, row)
         sampling = self._config.sampling
         if sampling.dynamic_sampling and not found:
             found |= shortage(self._recent, sampling.groups, sampling.max_rounds)
         if len(self._recent) == WINDOW:
-            now = _means(self._recent)
-            self._best = max(self._best, now.get("reward/mean", 0.0))
-            found |= collapses(_means(self._start), now, self._best)
+            start, now = _means(self._start), _means(self._recent)
+            self._best = max(self._best, *(each.get("reward/mean", 0.0) for each in (start, now)))
+            found |= collapses(start, now, self._best)
         new = {name: text for name, text in found.items() if name not in self._told}
         self._told += new
         return new
@@ -204,7 +215,8 @@ class Alarms(Callback):
         added = {"steps": 1.0, "groups": drawn}
         added |= {why: drawn * row.get(f"groups/{why}", 0.0) for why in WHY_EQUAL}
         self._silent = {name: self._silent.get(name, 0.0) + more for name, more in added.items()}
-        return silence(self._silent | {"truncated": row.get("truncated", 0.0)})
+        score = _means(self._start).get("score/mean", 0.0)
+        return silence(self._silent | {"truncated": row.get("truncated", 0.0), "score": score})
 
     def state_dict(self) -> dict[str, Any]:
         return {

@@ -125,7 +125,7 @@ def _note(look: _Look) -> str:
     if any(len(one.runs) > 1 for one in series):
         parts.append(
             "Of several seeds: their mean, its 95 % interval (Student's t over the seeds), and "
-            "faint each of them."
+            "faint each of them; dotted lines have their mean alone."
         )
     if any(len(one.runs) == 1 and _banded(one) for one in series):
         parts.append("Shaded around the held-out score of one run: 95 % over problems.")
@@ -206,13 +206,14 @@ def _traces(panel: Panel, series: Series, colour: str, look: _Look) -> list[Any]
         band = spread(runs, window)
         if not band:
             continue
-        if len(runs) > 1:
-            traces.append(_area(band, colour))
-        elif dash == "solid" and (own := _own_band(panel, series)):
-            traces.append(_area(own, colour))
-        if len(runs) > 1 or window > 1:
-            faint = [smooth(run, window) if len(runs) > 1 else run for run in runs]
-            traces += [_line(points, _tint(colour, 0.3), dash, width=1) for points in faint]
+        own = {} if len(runs) > 1 else _own_band(panel, series)
+        if dash == "solid" and (len(runs) > 1 or own):
+            traces.append(_area(own or band, colour))
+        if len(runs) > 1 and dash == "solid":
+            shades = [smooth(run, window) for run in runs]
+        else:
+            shades = runs if len(runs) == 1 and window > 1 else []
+        traces += [_line(points, _tint(colour, 0.3), dash, width=1) for points in shades]
         means = {step: mean for step, (_, mean, _) in band.items()}
         traces.append(_line(means, colour, dash, name=series.name))
     curve = look.fits.get((series.name, panel.names[0]))

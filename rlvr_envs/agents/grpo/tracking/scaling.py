@@ -51,8 +51,9 @@ class Curve:
 
     @property
     def determined(self) -> bool:
-        """Whether more than half of the way was seen: else the end is a guess."""
-        return self.midpoint < self.last
+        """Whether more than half of the way was seen, and no mere step: else the end is a guess."""
+        least, most = _EXPONENTS
+        return self.midpoint < self.last and 1.01 * least < self.exponent < 0.99 * most
 
     def __str__(self) -> str:
         told = (
@@ -62,7 +63,7 @@ class Curve:
         )
         if self.determined:
             return told
-        return f"{told}; not determined: the curve has not bent within {self.last:.0f} steps"
+        return f"{told}; not determined: {self.last:.0f} steps do not show where it ends"
 
 
 def fit_sigmoid(compute: Sequence[float], reward: Sequence[float], *, most: float = 1.0) -> Curve:

@@ -148,6 +148,23 @@ def test_reasons_are_counted_and_the_most_frequent_decides():
     assert silence({"steps": 10, "groups": 10, "failed": 10}), "but ten steps are enough"
 
 
+def test_a_model_that_is_ruined_within_ten_steps_is_not_called_weak():
+    history = [USUAL] * 2 + [HOPELESS | {"truncated": 1.0, "entropy": 1.5}] * 10
+    found = {name: text for texts in told(history).values() for name, text in texts.items()}
+    assert set(found) == {"no_signal_failed", "entropy_high", "truncated", "reward"}
+    assert "mean score of 0.3" in found["no_signal_failed"]
+    assert "0% were at the start" in found["truncated"]
+
+
+def test_the_start_of_small_steps_is_longer():
+    """Entropy of few episodes is noise: two steps of eight say nothing."""
+    small = {"groups/drawn": 2.0, "groups/kept": 2.0}
+    noisy = [0.15, 0.15, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
+    history = [USUAL | small | {"entropy": e} for e in noisy] + [USUAL | small] * 20
+    assert said(history, group_size=4) == []
+    assert said([{**row, "groups/drawn": 16.0} for row in history], group_size=4) != []
+
+
 def test_a_step_with_a_signal_begins_the_count_anew():
     alone = HOPELESS | {"groups/drawn": 16.0}
     assert said([alone, USUAL] * 20) == []

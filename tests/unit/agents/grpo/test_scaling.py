@@ -55,6 +55,10 @@ def test_a_line_that_has_not_bent_is_not_determined():
     assert "not determined" in str(curve)
 
 
+def test_a_mere_step_is_not_determined():
+    assert not fit_sigmoid(STEPS, np.where(STEPS > 100, 0.5, 0.2)).determined
+
+
 def test_no_asymptote_is_beyond_full_marks():
     rising = sigmoid(STEPS, 0.2, 1.6, 300.0, 2.0)
     assert fit_sigmoid(STEPS, rising).asymptote == 1.0

@@ -129,6 +129,21 @@ def test_exact_entropy_where_the_objective_asks(tmp_path):
     assert row["entropy"] == pytest.approx(row["entropy/exact"], rel=0.1)
 
 
+def test_samples_and_warnings_are_the_same_in_pieces(tmp_path):
+    def settings(name, **more):
+        return tiny(tmp_path / name, steps=4, groups=16, group_size=2, save_every=1, **more)
+
+    nothing = paying(lambda _: 0.0)
+    train(settings("whole"), make_env=nothing, quiet=True)
+    for resume in (False, True, True, True):
+        train(settings("parts", stop_after=1, resume=resume), make_env=nothing, quiet=True)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert (whole / SAMPLES).read_text("utf-8") == (parts / SAMPLES).read_text("utf-8")
+    told = [[row.get("told") for row in lines(path / METRICS)] for path in (whole, parts)]
+    assert told[0] == told[1]
+    assert [bool(text) for text in told[0]] == [False, True, False, False]
+
+
 @pytest.fixture
 def scored(monkeypatch):
     """Let held-out evaluations have these scores, one after the other."""
