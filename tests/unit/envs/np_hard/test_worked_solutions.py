@@ -85,6 +85,9 @@ def test_bounds_hold():
         most = int(re.search(r"no more than (\d+)", steps[0])[1])
         assert most >= problem.reference.objective
         assert sum(sorted(problem.numbers)[: most + 1]) > problem.target
+        problem, steps = worked("Knapsack", 4, seed)
+        most = int(re.search(r"no choice is worth more than (\d+)", steps[1])[1])
+        assert problem.reference.objective <= most < sum(problem.values)
         problem, steps = worked("BinPacking", 4, seed)
         assert f"at least {math.ceil(sum(problem.sizes) / problem.capacity)} bins" in steps[0]
         problem, steps = worked("VertexCover", 4, seed)
@@ -154,8 +157,10 @@ def test_a_program_in_symbols():
         "(1) x1 - 2 x2 <= 4",
         "(2) x2 <= 1",
         "Take x1 = 6, x2 = 1, and 0 of the rest. This keeps every constraint and gives 19.",
-        "Add 3 times (1) and 7 times (2): as no amount is negative, the objective is at most 19, "
-        "so no plan is better.",
+        (
+            "Add 3 times (1) and 7 times (2): as no amount is negative, the objective is at most "
+            "19, so no plan is better."
+        ),
     ]
 
 

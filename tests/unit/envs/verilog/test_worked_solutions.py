@@ -22,7 +22,7 @@ def test_rows_of_a_truth_table(seed):
     for name, rows in re.findall(r"`(\w+)` is 1 for n in \{(.*)\} and", "\n".join(steps)):
         ones[name] = {int(row) for row in rows.split(", ") if row}
     head, _, *lines = [line.strip("| ").split(" | ") for line in problem.figure.splitlines()]
-    assert set(ones) == set(head) & set(ones) != set()
+    assert set(head) > set(ones) > set()
     for name, rows in ones.items():
         place = head.index(name)
         assert rows == {int(line[0]) for line in lines if line[place] == "1"}
