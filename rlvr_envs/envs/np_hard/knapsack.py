@@ -1,6 +1,7 @@
 """0/1 knapsack: the most valuable items that fit."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 from rlvr_envs.core.errors import ConfigError
@@ -182,12 +183,20 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
         return seen
 
     def explain(self, problem: KnapsackProblem) -> list[str]:
-        """Return the items by value for weight, and then what is taken and what is left out."""
+        """Return the items by value for weight, the bound they give, and what is taken."""
         weights, values = problem.weights, problem.values
         chosen = set(read_distinct(self.solve(problem), low=1, high=len(weights), what="item"))
         order = sorted(range(1, len(weights) + 1), key=lambda i: -values[i - 1] / weights[i - 1])
         ratios = ", ".join(f"{i} ({values[i - 1] / weights[i - 1]:.2f})" for i in order)
         steps = [f"Items by value for a unit of weight, the best first: {ratios}."]
+        left, most = problem.capacity, Fraction(0)
+        for i in order:
+            part = min(weights[i - 1], left)
+            left, most = left - part, most + Fraction(values[i - 1] * part, weights[i - 1])
+        steps.append(
+            f"With the items in this order, the last one cut where the knapsack is full, its value "
+            f"would be {float(most):.2f}: no choice is worth more than {int(most)}."
+        )
         weight = value = 0
         for i in order:
             if i not in chosen:

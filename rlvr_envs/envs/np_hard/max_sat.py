@@ -191,11 +191,13 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
             values.remove(best)
             for i in satisfied[best]:
                 del left[i]
+            numbers = satisfied[best]
+            clauses = f"clause{'s' * (len(numbers) > 1)} {listed(numbers)}"
             steps.append(
                 f"{best} (variable {abs(best)} is {'true' if best > 0 else 'false'}) satisfies "
-                f"{listed(satisfied[best]) or 'no further clause'}."
+                f"{clauses if numbers else 'no further clause'}."
             )
-        steps.append(f"Not satisfied: {listed(left) or 'none'}.")
+        steps.append(f"Clauses not satisfied: {listed(left) or 'none'}.")
         return [*steps, self.conclusion(problem, "The number of satisfied clauses")]
 
     def greedy(self, problem: MaxSatProblem) -> str:

@@ -171,8 +171,9 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
                 chosen.intersection(holders[rarest]), key=lambda i: len(missing & {*sets[i - 1]})
             )
             missing -= set(sets[taken - 1])
+            places = f"set{'s' * (len(holders[rarest]) > 1)} {listed(holders[rarest])}"
             steps.append(
-                f"{rarest} is in {listed(holders[rarest])} only. Take set {taken}. Missing then: "
+                f"Number {rarest} is only in {places}. Take set {taken}. Missing then: "
                 f"{listed(sorted(missing)) or 'nothing'}."
             )
         return [*steps, self.conclusion(problem, "The number of sets")]

@@ -1,5 +1,6 @@
 """Write a text that meets several conditions at once."""
 
+import re
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
@@ -14,6 +15,7 @@ from rlvr_envs.envs.puzzles._text_view import DEFINITIONS, TextView
 from rlvr_envs.envs.puzzles._words import all_words
 
 MAX_CHARACTERS = 20_000
+_SENTENCE = re.compile(r"[^.?!\n]*\w[^.?!\n]*(?:[.?!]+\S*|\n|\Z)")
 ALWAYS = ("words", "topic", "repetition")  # what keeps one text from fitting many problems
 _MOST_OF_A_KIND = 3
 _MOST_SENTENCES = 200  # which stay within the characters that are read
@@ -122,6 +124,18 @@ class InstructionConstraintsTask(
 
     def solve(self, problem: InstructionConstraintsProblem) -> str:
         return problem.text
+
+    def explain(self, problem: InstructionConstraintsProblem) -> list[str]:
+        """Return the text sentence by sentence, with the conditions that it meets so far."""
+        steps, start = [], 0
+        for match in _SENTENCE.finditer(problem.text):
+            view = TextView(problem.text[: match.end()])
+            met = [str(i) for i, c in enumerate(problem.conditions, start=1) if c.holds(view)]
+            added = problem.text[start : match.end()]
+            start = match.end()
+            where = " in a new paragraph" if "\n\n" in added.rstrip() else ""
+            steps.append(f"Write{where}: {added.strip()}\nMet so far: {', '.join(met) or 'none'}.")
+        return steps
 
     def effort(self, problem: InstructionConstraintsProblem) -> int:
         """Return how often a writer looks who checks every condition at every word."""

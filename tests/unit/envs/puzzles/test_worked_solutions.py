@@ -358,3 +358,12 @@ def test_lines_of_a_nonogram_agree_with_the_picture():
                 else [r[number] for r in problem.picture]
             )
             assert all(a in ("_", b) for a, b in zip(match[3].split(), line, strict=True))
+
+
+def test_a_text_grows_until_it_meets_every_condition():
+    for difficulty in (0, 4, 8, 12, 16, 20):
+        problem, steps = explained("InstructionConstraints", difficulty, 4)
+        met = [re.findall(r"\d+", step.rpartition("Met so far: ")[2]) for step in steps]
+        assert list(map(int, met[-1])) == list(range(1, len(problem.conditions) + 1))
+        written = [step.partition(": ")[2].rpartition("\n")[0] for step in steps]
+        assert " ".join(written).split() == problem.text.split()
