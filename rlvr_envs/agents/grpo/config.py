@@ -157,7 +157,7 @@ class Optimiser(_Checked):
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     """How it falls from there to the last step."""
     final_rate: float = 0.0
-    """The share of the learning rate that is left at the last step."""
+    """The share of the learning rate that would be left after the last step."""
     betas: tuple[float, float] = (0.9, 0.95)
     """AdamW's."""
     weight_decay: float = 0.0
