@@ -8,7 +8,7 @@ Weights are float32, and computing is bfloat16 on a GPU.
 import math
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ from grpo_clock import Clock
 from grpo_models import NEVER, PAD, Workload, make_tokenizer
 
 from rlvr_envs.agents.grpo.chat import Chat
-from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.episode import Episode, Segment
+from rlvr_envs.agents.grpo.config import Config, Data
+from rlvr_envs.agents.grpo.episode import Episode, Group, Segment
 from rlvr_envs.agents.grpo.learner import Learner, make_optimizer
 from rlvr_envs.agents.grpo.model.distributed import Workers
 from rlvr_envs.agents.grpo.presets import preset
+from rlvr_envs.agents.grpo.problems import Problems
 from rlvr_envs.agents.grpo.run import Run, make_rollout, make_sampler, refresh
-from rlvr_envs.agents.grpo.sources import Stream
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.agents.grpo.train import learn, update
 from rlvr_envs.core.verdict import Verdict
@@ -124,7 +124,8 @@ class Steps:
             rollout=make_rollout(config, make_env, sampler, chat),
             make_env=make_env,
             curriculum=Rotation(work.groups),
-            source=Stream(config.seed),
+            problems=Problems(Data(tasks=("Gcd-v0",))),  # nobody asks for them
+            source=AsProposed(),
             callbacks=[],
             metrics=Metrics(Path(self._folder.name), quiet=True),
         )
@@ -166,6 +167,24 @@ class Coin(gymnasium.Env[str, str]):
         """Judge the answer."""
         paid = reward(action)
         return "", paid, True, False, {"verdict": Verdict.graded(paid), "scored": True}
+
+
+class AsProposed:
+    """A source whose problems are those that the curriculum names."""
+
+    def draw(self, proposals: Sequence[Proposal], step: int, attempt: int) -> list[Proposal]:
+        """Return the proposals."""
+        return list(proposals)
+
+    def record(self, group: Group) -> None:
+        """Learn nothing of it."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return nothing."""
+        return {}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take nothing."""
 
 
 class Rotation:

@@ -49,9 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw, and print the path of the file."""
     from rlvr_envs.agents.grpo.tracking.curves import load
-    from rlvr_envs.agents.grpo.tracking.plot import draw, fit
+    from rlvr_envs.agents.grpo.tracking.plot import draw, fit, need_plotly
     from rlvr_envs.agents.grpo.tracking.scaling import FEWEST
 
+    need_plotly()
     series = load(args.runs, seeds=args.seeds, each=args.each)
     fits = fit(series) if args.fit else {}
     print(draw(series, args.out, window=args.smooth, fits=fits))

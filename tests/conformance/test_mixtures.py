@@ -38,7 +38,7 @@ def test_every_task_is_served_as_often_as_its_weight_says(env_id):
     source = gym.make(env_id).unwrapped.source
     count = 20_000
     served = Counter(source._pick(stream("share", seed)).id for seed in range(count))
-    for task_id, weight in zip(source.task_ids, source._weights, strict=True):
+    for task_id, weight in zip(source.task_ids, source.weights, strict=True):
         error = (weight * (1 - weight) / count) ** 0.5
         assert abs(served[task_id] / count - weight) <= 5 * error, task_id
     weighted = {i for i in source.task_ids if registry.find(i).weight > 0}

@@ -67,7 +67,7 @@ def draw(
     """
     if out.suffix not in (".html", *PICTURES):
         raise ConfigError(f"a plot is a file .html, {', '.join(PICTURES)}, got {str(out)!r}")
-    _require("plotly", hint("report", "plotly"))
+    need_plotly()
     found = sections(series)
     if not found:
         names = ", ".join(one.name for one in series)
@@ -85,6 +85,11 @@ def draw(
         with replaced(out) as file:
             file.write(_page(found, look).encode(errors="replace"))
     return out
+
+
+def need_plotly() -> None:
+    """Raise `DependencyError` where plotly is missing."""
+    _require("plotly", hint("report", "plotly"))
 
 
 def _require(package: str, how: str) -> None:

@@ -137,7 +137,9 @@ def test_every_plug_in_is_told_by_help_with_its_settings(capsys):
 
 def test_every_plug_in_of_ours_is_documented():
     for registry in plugins.REGISTRIES:
-        for plugin in registry:
+        ours = [each for each in registry if each.make.__module__.startswith("rlvr_envs.")]
+        assert ours  # other tests may have added theirs
+        for plugin in ours:
             assert inspect.getdoc(plugin.make), plugin.name
 
 

@@ -70,6 +70,8 @@ def stored():
                     beliefs=(-2 * torch.rand(last + 2, generator=draw)).tolist(),
                     finished=(group + place) % 4 > 0,
                     demonstrated=group == 3 and place > 2,
+                    info={"void_turn": float(group == 0 and place == 0)}
+                    | {"over_turn": float(group == 1 and place == 1)},
                 )
             )
     return episodes
@@ -102,6 +104,8 @@ MECHANISMS = {
         ({"overlong": "count"}, 0.5),
         ({"aggregation": "sequence_mean"}, 0.5),
     ],
+    "simple_tir": [({"leave_out": ()}, 0.5)],
+    "over_turn": [({"leave_out": ()}, 0.5)],
     "rloo": [({"estimator": "dr_grpo"}, 0.5), ({"kl": "none"}, 0.5)],
     "reinforce": [({"estimator": "dr_grpo"}, 0.5)],
     "reinforce_plus_plus": [({"estimator": "lite_ppo"}, 0.5), ({"kl": "none"}, 0.5)],
