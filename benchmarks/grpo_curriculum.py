@@ -11,20 +11,16 @@ all levels: the same problems for both. The interval is of the mean of the paire
 """
 
 import argparse
-import multiprocessing
-import resource
-import shutil
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 import results_file
+from own_process import trained
 from scipy.stats import t as student
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.presets import preset
-from rlvr_envs.agents.grpo.tracking.metrics import read
-from rlvr_envs.agents.grpo.train import train
 
 FIXED = "fixed"
 PACKAGES = ("torch", "transformers")
@@ -61,18 +57,7 @@ def settings(args: argparse.Namespace, curriculum: str, seed: int) -> Config:
 
 def learn(config: Config) -> dict[str, Any]:
     """Train in a process of its own, and return the held-out scores before and after."""
-    folder = Path(config.output.out)
-    shutil.rmtree(folder, ignore_errors=True)
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = multiprocessing.get_context("spawn").Process(
-        target=train, args=(config,), kwargs={"quiet": True}
-    )
-    process.start()
-    process.join()
-    if process.exitcode:
-        raise SystemExit(f"training in {folder} ended with exit status {process.exitcode}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    rows = read(folder)
+    rows, cpu_s = trained(config)
     start = config.optimiser.warm_start
     end = start + config.optimiser.steps
     sampled = sum(row.get("groups/drawn", 0.0) for row in rows.values())
@@ -82,7 +67,7 @@ def learn(config: Config) -> dict[str, Any]:
         "before": held_out(rows[start]),
         "after": held_out(rows[end]),
         "episodes": round(sampled * config.sampling.group_size),
-        "cpu_s": round(after.ru_utime + after.ru_stime - spent.ru_utime - spent.ru_stime, 1),
+        "cpu_s": cpu_s,
     }
 
 

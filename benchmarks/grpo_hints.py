@@ -12,13 +12,12 @@ problems without any hint. Every run has a process of its own.
 
 import argparse
 import itertools
-import multiprocessing
-import resource
 import shutil
 from pathlib import Path
 from typing import Any
 
 import results_file
+from own_process import apart
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.presets import preset
@@ -134,20 +133,6 @@ def method(name: str, model: Path, out: Path, seed: int, steps: int) -> Config:
     """Return the settings of a method."""
     settings = {**COMMON, **LEARN, **METHODS[name], "steps": steps}
     return preset(**settings, model=str(model), seed=seed, out=str(out))
-
-
-def apart(function: Any, *args: Any, **kwargs: Any) -> float:
-    """Run in a process of its own, and return its CPU seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = multiprocessing.get_context("spawn").Process(
-        target=function, args=args, kwargs=kwargs
-    )
-    process.start()
-    process.join()
-    if process.exitcode:
-        raise SystemExit(f"{function.__name__}{args} ended with exit status {process.exitcode}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main(args: argparse.Namespace) -> None:

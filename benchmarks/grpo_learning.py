@@ -10,20 +10,16 @@ Every run has a process of its own.
 """
 
 import argparse
-import multiprocessing
-import resource
-import shutil
 import time
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import results_file
+from own_process import trained
 
 from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.presets import preset
-from rlvr_envs.agents.grpo.tracking.metrics import read
-from rlvr_envs.agents.grpo.train import train
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = {
@@ -58,19 +54,9 @@ def settings(task: str, seed: int, out: Path, steps: int | None) -> Config:
 
 def learn(config: Config) -> dict[str, Any]:
     """Train in a process of its own, and return what was measured."""
-    folder = Path(config.output.out)
-    shutil.rmtree(folder, ignore_errors=True)
-    began, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = multiprocessing.get_context("spawn").Process(
-        target=train, args=(config,), kwargs={"quiet": True}
-    )
-    process.start()
-    process.join()
-    if process.exitcode:
-        raise SystemExit(f"training in {folder} ended with exit status {process.exitcode}")
-    seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - spent.ru_utime - spent.ru_stime
-    rows = read(folder)
+    began = time.perf_counter()
+    rows, cpu_s = trained(config)
+    seconds = time.perf_counter() - began
     start = config.optimiser.warm_start
     end = start + config.optimiser.steps
     return {
@@ -82,7 +68,7 @@ def learn(config: Config) -> dict[str, Any]:
         "score": [rows[step]["score/mean"] for step in range(start + 1, end + 1)],
         "entropy": [rows[step].get("entropy") for step in range(start + 1, end + 1)],
         "seconds": round(seconds, 1),
-        "cpu_s": round(cpu_s, 1),
+        "cpu_s": cpu_s,
     }
 
 

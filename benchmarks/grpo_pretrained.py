@@ -12,18 +12,14 @@ one. Intervals are 95 %, a problem's answers counting as one. Each run has a pro
 """
 
 import argparse
-import multiprocessing
-import resource
-import shutil
 from pathlib import Path
 from typing import Any
 
 import results_file
+from own_process import trained
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.presets import preset
-from rlvr_envs.agents.grpo.tracking.metrics import read
-from rlvr_envs.agents.grpo.train import train
 
 # Task: most tokens of an answer, and tokens of prompt and answer together.
 TASKS = {"Gcd-v0": (16, 128), "Anagram-v0": (20, 224), "OutputPrediction-v0": (16, 256)}
@@ -67,16 +63,7 @@ def settings(args: argparse.Namespace, task: str, seed: int) -> Config:
 
 def learn(config: Config) -> dict[str, Any]:
     """Train in a process of its own, and return the held-out curve."""
-    folder = Path(config.output.out)
-    shutil.rmtree(folder, ignore_errors=True)
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = multiprocessing.get_context("spawn").Process(target=train, args=(config,))
-    process.start()
-    process.join()
-    if process.exitcode:
-        raise SystemExit(f"training in {folder} ended with exit status {process.exitcode}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    rows = read(folder)
+    rows, cpu_s = trained(config)
     return {
         "task": config.data.tasks[0],
         "seed": config.seed,
@@ -86,7 +73,7 @@ def learn(config: Config) -> dict[str, Any]:
             if "held_out/score" in row
         },
         "training": [round(row["score/mean"], 4) for row in rows.values() if "score/mean" in row],
-        "cpu_s": round(after.ru_utime + after.ru_stime - spent.ru_utime - spent.ru_stime),
+        "cpu_s": cpu_s,
     }
 
 
