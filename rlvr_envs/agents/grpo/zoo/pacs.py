@@ -51,7 +51,7 @@ recipe(
     "pacs",
     "arXiv 2509.02522",
     differs="the number of minibatches is from memory of its scripts (1,024 problems, 256 at a "
-    "time), which could not be opened again",
+    "time), not checked again",
     estimator="pacs",
     loss="reinforce",
     aggregation="sequence_sum",
