@@ -95,7 +95,7 @@ def compared(runs: list[dict[str, Any]]) -> dict[str, Any]:
     if len(differences) > 1:
         half = student.ppf(0.975, len(differences) - 1) * stdev(differences)
         half /= len(differences) ** 0.5
-        found["interval"] = [round(mean - half, 4), round(mean + half, 4)]
+        found["interval"] = [round(float(mean + side), 4) for side in (-half, half)]
     return found
 
 

@@ -7,7 +7,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.wrappers.attempts import Attempt, Attempts
-from rlvr_envs.wrappers.hints import HintsOf, Ladder, solution_prefixes
+from rlvr_envs.wrappers.hints import HintsOf, Ladder, hints_of, solution_prefixes
 from rlvr_envs.wrappers.retry import Feedback, criticism
 
 
@@ -23,7 +23,7 @@ class GuidanceAfterFailure(Attempts, RecordConstructorArgs):
         attempts: the most that an episode has.
         guidance: called with the instance, the verdict and the action; returns what is shown.
         hints: without ``guidance``: called with the instance; returns hints from the weakest to
-            the strongest.
+            the strongest. Or ``"reference"``, ``"worked"`` or ``"solution"``.
         reveal: whether the strongest hint is the oracle's answer itself.
 
     Raises:
@@ -36,7 +36,7 @@ class GuidanceAfterFailure(Attempts, RecordConstructorArgs):
         *,
         attempts: int = 2,
         guidance: Feedback | None = None,
-        hints: HintsOf = solution_prefixes,
+        hints: HintsOf | str = solution_prefixes,
         reveal: bool = False,
     ) -> None:
         RecordConstructorArgs.__init__(
@@ -48,11 +48,10 @@ class GuidanceAfterFailure(Attempts, RecordConstructorArgs):
             reveal=reveal,
         )
         super().__init__(env, attempts)
-        for name, given in (("guidance", guidance), ("hints", hints)):
-            if given is not None and not callable(given):
-                raise ConfigError(f"{name} is called with an instance, got {given!r:.80}")
+        if guidance is not None and not callable(guidance):
+            raise ConfigError(f"guidance is called with an instance, got {guidance!r:.80}")
         self._guidance = guidance
-        self._hints = hints
+        self._hints = hints_of(hints)
         self._reveal = reveal
         self._shown: list[str] = []
 

@@ -10,7 +10,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import MAX_OBSERVATION_CHARS
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.wrappers.failures import Failures
@@ -46,6 +46,30 @@ def worked_prefixes(instance: Instance) -> list[str]:
 def solution_prefixes(instance: Instance) -> list[str]:
     """Return `worked_prefixes`, or `reference_prefixes` where there are none."""
     return worked_prefixes(instance) or reference_prefixes(instance)
+
+
+# By the names that a command line has for them.
+NAMED: dict[str, HintsOf] = {
+    "reference": reference_prefixes,
+    "worked": worked_prefixes,
+    "solution": solution_prefixes,
+}
+
+
+def hints_of(hints: HintsOf | str) -> HintsOf:
+    """Return where hints come from, by name or as it is.
+
+    Raises:
+        ConfigError: there is no such name, or what is given cannot be called.
+    """
+    if isinstance(hints, str):
+        if hints not in NAMED:
+            hint = did_you_mean(hints, NAMED)
+            raise ConfigError(f"no hints {hints!r}{hint} (known: {', '.join(NAMED)})")
+        return NAMED[hints]
+    if not callable(hints):
+        raise ConfigError(f"hints is called with an instance, got {hints!r:.80}")
+    return hints
 
 
 # What a hint of these is said to be.
@@ -147,7 +171,7 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
     Args:
         env: an environment of this package, wrapped or not.
         hints: called with the instance; returns hints from the weakest to the strongest, one of
-            which is shown at a time.
+            which is shown at a time. Or the name of one of `NAMED`.
         reveal: whether the strongest hint is the oracle's answer itself. Otherwise a hint that is
             a right answer is held back for a weaker one.
 
@@ -157,12 +181,10 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
 
     prompts_once = True  # retries would pose the problem without its hint
 
-    def __init__(self, env: gymnasium.Env[str, str], hints: HintsOf, *, reveal: bool) -> None:
+    def __init__(self, env: gymnasium.Env[str, str], hints: HintsOf | str, *, reveal: bool) -> None:
         super().__init__(env)
         check_wraps_text(self, env.unwrapped)
-        if not callable(hints):
-            raise ConfigError(f"hints is called with an instance, got {hints!r:.80}")
-        self._hints = hints
+        self._hints = hints_of(hints)
         self._reveal = reveal
         self._played: Ladder | None = None
         self._wanted = 0
@@ -225,7 +247,8 @@ class HintOnRequest(PromptHints, RecordConstructorArgs):
 
     Args:
         env: an environment of this package, wrapped or not.
-        hints: called with the instance; returns hints from the weakest to the strongest.
+        hints: called with the instance; returns hints from the weakest to the strongest. Or
+            ``"reference"``, ``"worked"`` or ``"solution"`` (`solution_prefixes`).
         reveal: whether the strongest hint is the oracle's answer itself.
 
     Raises:
@@ -236,7 +259,7 @@ class HintOnRequest(PromptHints, RecordConstructorArgs):
         self,
         env: gymnasium.Env[str, str],
         *,
-        hints: HintsOf = solution_prefixes,
+        hints: HintsOf | str = solution_prefixes,
         reveal: bool = False,
     ) -> None:
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, hints=hints, reveal=reveal)
@@ -260,7 +283,8 @@ class HintOnFailure(PromptHints, RecordConstructorArgs):
     Args:
         env: an environment of this package, wrapped or not.
         memory: what counts; give the environments of a group the same one.
-        hints: called with the instance; returns hints from the weakest to the strongest.
+        hints: called with the instance; returns hints from the weakest to the strongest. Or
+            ``"reference"``, ``"worked"`` or ``"solution"`` (`solution_prefixes`).
         reveal: whether the strongest hint is the oracle's answer itself.
         patience: of a memory that is made here, as of `Failures`; the size of a group.
 
@@ -273,7 +297,7 @@ class HintOnFailure(PromptHints, RecordConstructorArgs):
         env: gymnasium.Env[str, str],
         memory: Failures | None = None,
         *,
-        hints: HintsOf = solution_prefixes,
+        hints: HintsOf | str = solution_prefixes,
         reveal: bool = False,
         patience: int = 8,
     ) -> None:
@@ -306,6 +330,7 @@ class ItemResponseHints(PromptHints, RecordConstructorArgs):
         env: an environment of this package, wrapped or not.
         memory: fits the curves; give the environments of a group the same one.
         hints: called with the instance; returns the first step of a solution, the first two, ...
+            Or ``"reference"``, ``"worked"`` or ``"solution"`` (`solution_prefixes`).
         rollouts: of a memory that is made here, as of `ItemResponse`; the size of a group.
         rounds: the same.
         target: the same.
@@ -319,7 +344,7 @@ class ItemResponseHints(PromptHints, RecordConstructorArgs):
         env: gymnasium.Env[str, str],
         memory: ItemResponse | None = None,
         *,
-        hints: HintsOf = solution_prefixes,
+        hints: HintsOf | str = solution_prefixes,
         rollouts: int = 8,
         rounds: int = 4,
         target: float = 0.5,

@@ -15,6 +15,7 @@ from rlvr_envs.wrappers import (
     Failures,
     GuidanceAfterFailure,
     HintOnFailure,
+    HintOnRequest,
     ItemResponse,
     ItemResponseHints,
     UnaryRetry,
@@ -149,6 +150,16 @@ def test_hints_that_are_none(given):
         Ladder(instance(ID), lambda _: given, reveal=False).at(1)
     with pytest.raises(ConfigError, match="called with an instance"):
         HintOnFailure(gym.make(ID), hints=["x"])
+
+
+@pytest.mark.parametrize(
+    "wrap", [HintOnRequest, HintOnFailure, ItemResponseHints, GuidanceAfterFailure]
+)
+def test_hints_have_names(wrap):
+    env = wrap(gym.make(ID), hints="reference")
+    assert env._hints is reference_prefixes
+    with pytest.raises(ConfigError, match=r"'refrence'; did you mean 'reference'\?.*worked"):
+        wrap(gym.make(ID), hints="refrence")
 
 
 def two(posed):

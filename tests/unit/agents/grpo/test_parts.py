@@ -86,3 +86,9 @@ def test_what_wrappers_remember_is_shared_and_goes_on():
     early.load_state_dict(state)
     assert env.reset(options={"problem_seed": 5})[1]["hint_level"] == hinted
     assert EnvMaker(["Gcd-v0"], ["FormatReward"], {}).state_dict() == {}
+
+
+def test_hints_by_name():
+    make = EnvMaker(["SubsetSum-v0"], ['HintOnRequest(hints="reference")'], {})
+    prompt, _ = make(None, 0).reset(seed=1, options={"hint_level": 1})
+    assert "how a right answer begins" in prompt
