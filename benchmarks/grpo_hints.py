@@ -3,24 +3,31 @@
     python benchmarks/grpo_hints.py                    # three seeds, every method
     python benchmarks/grpo_hints.py --methods seele
 
-The start model has been shown how answers look: problems with the first half of the answer or more
-as a hint, and the answers of the oracle. Then a few problems come back in every step. Each asks for
-a row of 16 cells, so that a guess is right once in 65,536: without a hint the start model never
-samples a right answer, and rewards alone have nothing to teach. Every method begins with the same
-model and has as many steps; what is compared is the score of sampled answers to these problems
-without any hint. Every run has a process of its own.
+The start model imitates answers of the oracle for a while, to problems with none, some or nearly
+all of the answer as a hint: it knows how answers look and what a hint is for, and does not know the
+puzzle. Of new problems, the first four come back in every step that it never solves in 2,048
+attempts without a hint, and in a tenth of 64 attempts with the longest hint. Every method begins
+with the same model and has as many steps; what is compared is the score of sampled answers to these
+problems without any hint. Every run has a process of its own.
 """
 
 import argparse
+import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import results_file
 from own_process import apart
 
+from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.episode import Group
+from rlvr_envs.agents.grpo.plugins import callback
 from rlvr_envs.agents.grpo.presets import preset
+from rlvr_envs.agents.grpo.run import Run
 from rlvr_envs.agents.grpo.tracking.metrics import read
 from rlvr_envs.agents.grpo.train import train
 from rlvr_envs.core import registry
@@ -29,19 +36,24 @@ from rlvr_envs.core.seeding import stream
 from rlvr_envs.curricula import Fixed, Proposal
 from rlvr_envs.wrappers.hints import Ladder, PromptHints
 
-TASK = "CellularAutomaton-v0"
-KNOBS = {"kind": "elementary", "width": 16, "row_steps": 1}
+TASK = "NQueens-v0"
+KNOBS = {"size": 10, "n_given": 3}
+HINTS = "reference"  # the first columns of an answer
+LONGEST = 9  # the level of the longest hint
+CANDIDATES = 96  # problems, each tried with that hint
+HINTED = 64  # attempts with it, of which a tenth has to be right
+ATTEMPTS = 2048  # without a hint, of which none may be right
 COMMON = {
     "tasks": (TASK,),
     "knobs": tuple(f"{name}={value}" for name, value in KNOBS.items()),
     "device": "cpu",
     "threads": 1,
-    "max_tokens": 40,
-    "context": 400,
+    "max_tokens": 36,
+    "context": 448,
     "keep": 1,
 }
 START = {
-    "warm_start": 200,
+    "warm_start": 500,
     "warm_start_batch": 48,
     "steps": 1,
     "groups": 1,
@@ -50,56 +62,77 @@ START = {
 }
 LEARN = {
     "groups": 4,
-    "steps": 100,
-    "learning_rate": 1e-3,
+    "steps": 200,
+    "learning_rate": 5e-4,
     "warmup": 5,
+    "schedule": "linear",
+    "overlong": "mask",
     "save_every": 1000,
 }
-# With 16 episodes of a problem each.
+# With 16 episodes of a problem each; Guide's hints come on top where all of a group failed.
 METHODS: dict[str, dict[str, Any]] = {
     "none": {"group_size": 16, "loss": "clipped"},
     "seele": {
         "name": "seele",
         "group_size": 4,
-        "wrappers": ('ItemResponseHints(hints="reference", rollouts=4, rounds=4)',),
+        "wrappers": (f"ItemResponseHints(hints={HINTS!r}, rollouts=4, rounds=4)",),
+        "callbacks": ("rounds(rounds=4)", "imitate_hints(weight=0.05)"),
         "kl": "none",
     },
     "guide": {
         "name": "guide",
         "group_size": 8,
-        "wrappers": ('HintOnRequest(hints="reference")',),
-        "callbacks": ("hint_after_failure(levels=(8, 12, 14))", "bare_prompts"),
+        "learning_rate": 1e-3,
+        "wrappers": (f"HintOnRequest(hints={HINTS!r})",),
+        "callbacks": ("hint_after_failure(levels=(4, 6, 8, 9))", "bare_prompts"),
     },
 }
 MEASURED = (
-    "score of 64 sampled answers to each problem without hints, before and after training with each"
-    " method, and CPU seconds of each run"
+    "score of 64 sampled answers to each of four problems without hints, after training with each "
+    "method; before, all 2,048 sampled answers to each were wrong"
 )
 
 
-class SecondHalf(PromptHints):
-    """Shows at least the first half of the answer, drawn for each problem."""
+class Lesson(PromptHints):
+    """Shows as much of the answer as is drawn for a problem, evenly from nothing up."""
 
     def __init__(self, env: TextEnv) -> None:
-        super().__init__(env, "reference", reveal=False)
+        super().__init__(env, HINTS, reveal=False)
 
     def _level(self, ladder: Ladder) -> int:
-        rng = stream("second half", ladder.problem)
-        return int(rng.integers((len(ladder) + 1) // 2, len(ladder), endpoint=True))
+        rng = stream("lesson", ladder.problem)
+        return int(rng.integers(0, len(ladder), endpoint=True))
 
     def _record(self, ladder: Ladder, level: int, score: float) -> None:
         pass
 
 
-def hinted(task: str | None, difficulty: int | None) -> SecondHalf:
-    """Return the environment of the start model's lessons."""
-    return SecondHalf(TextEnv(task or TASK, difficulty=difficulty, **KNOBS))
+def lesson(task: str | None, difficulty: int | None) -> Lesson:
+    """Return an environment to learn how answers look."""
+    return Lesson(TextEnv(task or TASK, difficulty=difficulty, **KNOBS))
 
 
 def start(out: Path, seed: int) -> Path:
     """Train the start model, and return it."""
     config = preset(**COMMON, **START, seed=seed, out=str(out))
-    return train(config, make_env=hinted, quiet=True)
+    return train(config, make_env=lesson, quiet=True)
+
+
+@callback(name="note_scores")
+class NoteScores(Callback):
+    """Writes the score of each problem's answers into the run's folder."""
+
+    def __init__(self) -> None:
+        self._scores: dict[str, float] = {}
+
+    def on_group(self, run: Run, group: Group) -> None:
+        """Take down the mean of a group."""
+        self._scores[str(group.proposal.problem_seed)] = fmean(group.scores)
+
+    def on_end(self, run: Run) -> None:
+        """Write the file."""
+        file = Path(run.config.output.out) / "scores.json"
+        file.write_text(json.dumps(self._scores), encoding="utf-8")
 
 
 class InTurn(Fixed):
@@ -110,20 +143,50 @@ class InTurn(Fixed):
         return self.proposals[self.turn]
 
 
-def learn(config: Config) -> None:
+def learn(config: Config, problems: Sequence[int], hint: int | None = None) -> None:
     """Train on problems that return."""
-    problems = [
-        Proposal(task=registry.full_id(TASK), difficulty=0, problem_seed=1000 + number)
-        for number in range(config.sampling.groups)
+    task = registry.full_id(TASK)
+    proposals = [
+        Proposal(task=task, difficulty=0, problem_seed=each, hint=hint) for each in problems
     ]
-    train(config, curriculum=InTurn(problems), quiet=True)
+    train(config, curriculum=InTurn(proposals), quiet=True)
 
 
-def asked(model: Path, out: Path, seed: int) -> float:
-    """Return the score of 64 answers to each of the problems, without hints."""
-    config = method("none", model, out, seed, 1).replace(learning_rate=1e-12, group_size=64)
-    apart(learn, config)
-    return read(out)[1]["score/mean"]
+def asked(
+    model: Path,
+    out: Path,
+    problems: Sequence[int],
+    attempts: int,
+    hint: int | None = None,
+) -> dict[int, float]:
+    """Return the score of sampled answers to each problem."""
+    config = method("none", model, out, 0, 1).replace(
+        learning_rate=1e-12,
+        group_size=attempts,
+        groups=len(problems),
+        callbacks=("note_scores",),
+        wrappers=(f"HintOnRequest(hints={HINTS!r})",),
+    )
+    apart(learn, config, problems, hint)
+    scores = json.loads((out / "scores.json").read_text(encoding="utf-8"))
+    return {int(problem): score for problem, score in scores.items()}
+
+
+def unsolved(model: Path, out: Path, seed: int) -> list[int]:
+    """Return the problems to learn: never solved without a hint, at times with one."""
+    drawn = range(1000 * seed, 1000 * seed + CANDIDATES)
+    hinted = asked(model, out.with_name("hinted"), drawn, HINTED, LONGEST)
+    helped = [each for each in drawn if hinted[each] >= 0.1][: 3 * LEARN["groups"]]
+    bare = asked(model, out, helped, ATTEMPTS)
+    found = [each for each in helped if bare[each] == 0.0]
+    print(
+        f"seed {seed}: {len(helped)} problems are solved with a hint, {len(found)} of them never "
+        "without",
+        flush=True,
+    )
+    if len(found) < LEARN["groups"]:
+        raise SystemExit(f"that is less than {LEARN['groups']}: draw more candidates")
+    return found[: LEARN["groups"]]
 
 
 def method(name: str, model: Path, out: Path, seed: int, steps: int) -> Config:
@@ -141,23 +204,21 @@ def main(args: argparse.Namespace) -> None:
         spent = apart(start, folder / "start", seed)
         print(f"seed {seed}: start model, {spent:.0f} CPU s", flush=True)
         (model,) = (folder / "start" / "checkpoints").iterdir()
-        before = asked(model, folder / "asked", seed)
+        problems = unsolved(model, folder / "asked", seed)
         for name in args.methods:
             config = method(name, model, folder / name, seed, args.steps)
-            spent = apart(learn, config)
+            spent = apart(learn, config, problems)
             played = [row["score/mean"] for row in read(folder / name).values()]
             (newest,) = (folder / name / "checkpoints").iterdir()
-            after = asked(newest, folder / f"{name}-asked", seed)
-            found = {"seed": seed, "method": name, "before": before, "after": after}
+            after = asked(newest, folder / f"{name}-asked", problems, 64)
+            found = {"seed": seed, "method": name, "after": list(after.values())}
             runs.append(found | {"training": played, "cpu_s": round(spent)})
-            print(
-                f"seed {seed} {name}: {before:.3f} -> {after:.3f} (while training "
-                f"{played[0]:.3f} -> {played[-1]:.3f}), {spent:.0f} CPU s",
-                flush=True,
-            )
+            told = ", ".join(f"{score:.2f}" for score in after.values())
+            print(f"seed {seed} {name}: 0 -> {told}, {spent:.0f} CPU s", flush=True)
     head = results_file.head(MEASURED, "torch", "transformers")
+    whole = set(args.methods) == set(METHODS) and len(args.seeds) >= 3
     short = [{name: run[name] for name in run if name != "training"} for run in runs]
-    results_file.store(args, head, {"settings": LEARN | COMMON, "runs": short}, runs)
+    results_file.store(args, head, {"settings": LEARN | COMMON, "runs": short}, runs, whole=whole)
 
 
 if __name__ == "__main__":

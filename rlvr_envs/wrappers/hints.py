@@ -128,6 +128,22 @@ class Ladder:
     def __len__(self) -> int:
         return len(self._texts)
 
+    def opening(self, level: int) -> str:
+        r"""Return how a response begins that follows the hint of a level; empty for level 0.
+
+        A hint that begins the answer is put where the answer stands in a response, such as behind
+        ``\boxed{``; any other hint is the beginning as it is.
+        """
+        if not level:
+            return ""
+        text = self._texts[level - 1]
+        instance = self._instance
+        if self._lead != _LEADS[reference_prefixes] or instance.interactive:
+            return text
+        answer = whole(instance).strip()
+        before, *_ = answer_format(instance.format_label).wrap(answer).partition(answer)
+        return before + text
+
     @property
     def problem(self) -> str:
         """What tells the problem from others."""
@@ -164,9 +180,9 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
     """Ends a prompt in a hint, and takes down how the episode went.
 
     ``info["hint"]`` is what was added, empty for nothing, ``info["hint_level"]`` which of the
-    hints it is, from 0 for none, and ``info["bare_prompt"]``, after a reset, the prompt without
-    it. The reset option ``hint_level`` asks for a level, for this episode only. Rewards and
-    verdicts are left alone.
+    hints it is, from 0 for none. After a reset, ``info["bare_prompt"]`` is the prompt without it,
+    and ``info["hint_opening"]`` how a response begins that follows it. The reset option
+    ``hint_level`` asks for a level, for this episode only. Rewards and verdicts are left alone.
 
     Args:
         env: an environment of this package, wrapped or not.
@@ -209,7 +225,8 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
         level, hint = ladder.at(self._wanted, MAX_OBSERVATION_CHARS - len(prompt) - 2)
         self._info = {"hint": hint, "hint_level": level}
         told = f"{prompt}\n\n{hint}" if hint else prompt
-        return told, {**info, **self._info, "bare_prompt": prompt}
+        bare = {"bare_prompt": prompt, "hint_opening": ladder.opening(level)}
+        return told, {**info, **self._info, **bare}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Take the agent's text; the end of an episode is taken down."""

@@ -109,6 +109,10 @@ class _Points(Ladder):
                 shown, told = shown | 1 << i, longer
         return (shown, told) if shown else (0, "")
 
+    def opening(self, level: int) -> str:
+        """Return nothing: points are of use anywhere, and no response begins with them."""
+        return ""
+
 
 class KnowledgePoints(PromptHints, RecordConstructorArgs):
     """Shows as few knowledge points as a problem needs ("KnowRL").

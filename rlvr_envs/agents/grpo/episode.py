@@ -56,6 +56,7 @@ class Episode:
         demonstrated: whether it was given instead of sampled; without a reward it takes no part in
             statistics.
         bare_prompt: the prompt without its hint, where the episode began with one.
+        hint_opening: how a response begins that follows the hint.
     """
 
     group: int
@@ -79,6 +80,7 @@ class Episode:
     left_out: bool = False
     demonstrated: bool = False
     bare_prompt: str = ""
+    hint_opening: str = ""
 
     @property
     def actions(self) -> list[Segment]:

@@ -150,6 +150,7 @@ class Rollout:
         player.agent = int(info.get("agent", 0))
         if info.get("hint"):
             episode.bare_prompt = info["bare_prompt"]
+            episode.hint_opening = info["hint_opening"]
             episode.info["hint_level"] = float(info["hint_level"])
         if self._keeps_targets:
             solution = text_env(env).instance.solution()

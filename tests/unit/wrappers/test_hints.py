@@ -162,6 +162,29 @@ def test_hints_have_names(wrap):
         wrap(gym.make(ID), hints="refrence")
 
 
+def test_a_response_that_follows_a_hint_begins_as_the_oracles():
+    env = HintOnRequest(gym.make("rlvr/SubsetSum-v0", difficulty=1), hints="reference")
+    for level in (1, 2):
+        _, info = env.reset(options={"problem_seed": 3, "hint_level": level})
+        posed = env.unwrapped.instance
+        prefix = reference_prefixes(posed)[level - 1]
+        assert info["hint_opening"] == rf"\boxed{{{prefix}"
+        assert f"\\boxed{{{posed.reference()}}}".startswith(info["hint_opening"])
+    _, info = env.reset(options={"problem_seed": 3})
+    assert info["hint_opening"] == ""
+    worked = HintOnRequest(gym.make(ID), hints="worked")
+    _, info = worked.reset(options={"problem_seed": 5, "hint_level": 1})
+    assert info["hint_level"] == 1
+    assert info["hint_opening"] == worked_prefixes(worked.unwrapped.instance)[0]
+
+
+def test_an_answer_of_one_letter_is_not_found_in_its_frame():
+    # The "b" of \boxed comes before the answer.
+    posed = instance("rlvr/LetterConstraint-v0")
+    ladder = Ladder(posed, reference_prefixes, reveal=False)
+    assert ladder.opening(1) == r"\boxed{" + posed.reference()[0]
+
+
 def two(posed):
     return ["first", "second"]
 

@@ -31,19 +31,23 @@ class Rounds(Callback):
 
 @callback(name="imitate_hints")
 class ImitateHints(Callback):
-    """Learns to write the hints too, as an answer to the prompt without them."""
+    """Learns to begin as the hints do, in an answer to the prompt without them."""
 
     def __init__(self, *, weight: float = 0.001) -> None:
         """Take the weight of a hint's tokens beside those of an episode."""
         self._weight = weight
 
     def on_batch(self, run: Run, episodes: list[Episode]) -> list[Episode]:
-        """Add each hint once, which weighs as much as the episodes that had it."""
-        hinted = {_key(episode): episode for episode in episodes if episode.bare_prompt}
-        counts = Counter(_key(episode) for episode in episodes if episode.bare_prompt)
+        """Add each hint once, as the beginning of a response, with the weight of its episodes."""
+        hinted = {
+            (episode.bare_prompt, episode.hint_opening): episode
+            for episode in episodes
+            if episode.hint_opening
+        }
+        counts = Counter((episode.bare_prompt, episode.hint_opening) for episode in episodes)
         given = []
         for number, (key, episode) in enumerate(hinted.items(), 1 + _last_group(episodes)):
-            tokens = run.chat.action(key[1])[:-1]
+            tokens = run.chat.action(episode.hint_opening)[:-1]
             opening = Segment(run.chat.opening(episode.bare_prompt))
             demonstration = Episode(
                 group=number,
@@ -57,12 +61,6 @@ class ImitateHints(Callback):
             )
             given.append(demonstration)
         return episodes + given
-
-
-def _key(episode: Episode) -> tuple[str, str]:
-    """Return the prompt and its hint, without the words that lead it in."""
-    told = episode.heard[0].removeprefix(episode.bare_prompt)
-    return episode.bare_prompt, told.partition(":")[2].strip()
 
 
 def _last_group(episodes: list[Episode]) -> int:

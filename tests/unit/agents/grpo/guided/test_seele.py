@@ -86,3 +86,5 @@ def test_hints_are_imitated_a_little_as_answers_to_the_bare_prompt(learn):
     lengths = {len(e.segments[1].tokens) for e in given}
     assert len(lengths) == len(given)  # beginnings of one solution
     assert seen.metrics[1]["score/mean"] < 1.0  # they are no episodes of the run
+    assert all(e.hint_opening == e.heard[0].partition(LEAD)[2] for e in hinted)
+    assert len({e.hint_opening for e in hinted}) == len(given)
