@@ -80,6 +80,14 @@ def held_out(row: dict[str, float]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in found.items()}
 
 
+def row(run: dict[str, Any]) -> dict[str, Any]:
+    """Return a run in a line."""
+    scores = {
+        f"{name} {when}": run[when][name] for when in ("before", "after") for name in run[when]
+    }
+    return scores | {"episodes": run["episodes"], "CPU s": run["cpu_s"]}
+
+
 def compared(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the paired differences between the curriculum and the fixed mixture, by seed."""
     by_seed: dict[int, dict[bool, float]] = {}
@@ -119,7 +127,7 @@ def main(args: argparse.Namespace) -> None:
         "curriculum": args.curriculum,
         "steps": args.steps,
         "compared": result,
-        "runs": runs,
+        **results_file.table({f"{run['seed']} {run['curriculum']}": row(run) for run in runs}),
     }
     head = results_file.head(MEASURED, *PACKAGES)
     results_file.store(args, head, figures, runs, whole=len(args.seeds) >= 5)
