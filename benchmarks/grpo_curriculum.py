@@ -25,9 +25,8 @@ from rlvr_envs.agents.grpo.presets import preset
 FIXED = "fixed"
 PACKAGES = ("torch", "transformers")
 MEASURED = (
-    "score of sampled answers to held-out problems, mean over all levels, before and after GRPO "
-    "with levels drawn evenly (fixed) and by a curriculum, at equal samples; differences are "
-    "paired by seed, with 95 % intervals of their mean"
+    "held-out score of sampled answers before and after GRPO, levels drawn evenly (fixed) or by a "
+    "curriculum; differences paired by seed, 95 % interval of their mean"
 )
 
 
