@@ -12,6 +12,7 @@ problems without any hint. Every run has a process of its own.
 """
 
 import argparse
+import itertools
 import json
 import shutil
 from collections.abc import Sequence
@@ -62,7 +63,7 @@ START = {
 }
 LEARN = {
     "groups": 4,
-    "steps": 200,
+    "steps": 300,
     "learning_rate": 5e-4,
     "warmup": 5,
     "schedule": "linear",
@@ -74,17 +75,16 @@ METHODS: dict[str, dict[str, Any]] = {
     "none": {"group_size": 16, "loss": "clipped"},
     "seele": {
         "name": "seele",
-        "group_size": 4,
-        "wrappers": (f"ItemResponseHints(hints={HINTS!r}, rollouts=4, rounds=4)",),
-        "callbacks": ("rounds(rounds=4)", "imitate_hints(weight=0.05)"),
+        "group_size": 16,
+        "wrappers": (f"ItemResponseHints(hints={HINTS!r}, rollouts=16, rounds=1)",),
+        "callbacks": ("imitate_hints(weight=0.1)",),
         "kl": "none",
     },
     "guide": {
         "name": "guide",
         "group_size": 8,
-        "learning_rate": 1e-3,
         "wrappers": (f"HintOnRequest(hints={HINTS!r})",),
-        "callbacks": ("hint_after_failure(levels=(4, 6, 8, 9))", "bare_prompts"),
+        "callbacks": ("hint_after_failure(levels=(7, 9))", "bare_prompts"),
     },
 }
 MEASURED = (
@@ -138,9 +138,13 @@ class NoteScores(Callback):
 class InTurn(Fixed):
     """Proposes the same problems in every step."""
 
+    def __init__(self, proposals: Sequence[Proposal]) -> None:
+        super().__init__(proposals)
+        self._next = itertools.cycle(proposals)
+
     def propose(self) -> Proposal:
-        self.turn = (getattr(self, "turn", -1) + 1) % len(self.proposals)
-        return self.proposals[self.turn]
+        """Return the next one."""
+        return next(self._next)
 
 
 def learn(config: Config, problems: Sequence[int], hint: int | None = None) -> None:
@@ -195,6 +199,16 @@ def method(name: str, model: Path, out: Path, seed: int, steps: int) -> Config:
     return preset(**settings, model=str(model), seed=seed, out=str(out))
 
 
+def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a line for each run: the score of each problem, their mean, and CPU seconds."""
+
+    def row(run: dict[str, Any]) -> dict[str, Any]:
+        scores = {f"problem {k}": score for k, score in enumerate(run["after"], 1)}
+        return {**scores, "mean": round(fmean(run["after"]), 4), "CPU s": run["cpu_s"]}
+
+    return results_file.table({f"{run['seed']} {run['method']}": row(run) for run in runs})
+
+
 def main(args: argparse.Namespace) -> None:
     """Run every seed and method, print a line for each, and store the results."""
     runs = []
@@ -217,13 +231,12 @@ def main(args: argparse.Namespace) -> None:
             print(f"seed {seed} {name}: 0 -> {told}, {spent:.0f} CPU s", flush=True)
     head = results_file.head(MEASURED, "torch", "transformers")
     whole = set(args.methods) == set(METHODS) and len(args.seeds) >= 3
-    short = [{name: run[name] for name in run if name != "training"} for run in runs]
-    results_file.store(args, head, {"settings": LEARN | COMMON, "runs": short}, runs, whole=whole)
+    results_file.store(args, head, summary(runs), runs, whole=whole)
 
 
 if __name__ == "__main__":
     parser = results_file.parser(__doc__, "grpo_hints")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--methods", choices=METHODS, nargs="+", default=list(METHODS))
     parser.add_argument("--steps", type=int, default=LEARN["steps"])
     parser.add_argument("--runs", type=Path, default=Path("runs/grpo_hints"))
