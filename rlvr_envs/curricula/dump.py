@@ -1,28 +1,17 @@
 """A bandit that goes where advantages are large (DUMP)."""
 
-from collections import deque
 from collections.abc import Sequence
 from math import log, sqrt
 from typing import Any
 
 import numpy as np
 
-from rlvr_envs.curricula._seeded import (
-    Arm,
-    Seeded,
-    arms_of,
-    draw,
-    find,
-    need_between,
-    need_counts,
-    scaled,
-    shares_of,
-    softmax,
-)
-from rlvr_envs.curricula.base import Problem, Proposal
+from rlvr_envs.curricula._seeded import Arm, find, need_between, scaled, softmax
+from rlvr_envs.curricula._windowed import Windowed
+from rlvr_envs.curricula.base import Problem
 
 
-class Dump(Seeded):
+class Dump(Windowed):
     """Draws arms by the upper confidence bound of their mean absolute advantage.
 
     Wang et al., "DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM
@@ -56,16 +45,11 @@ class Dump(Seeded):
         weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
-        self.arms = arms_of(arms)
-        need_counts(window=window)
         need_between(1e-6, 1e6, temperature=temperature)
+        super().__init__(arms, window=window, weights=weights, seed=seed, temperature=temperature)
         self.temperature = temperature
-        self._recent = [deque[float](maxlen=window) for _ in self.arms]
         self._counts = [0] * len(self.arms)
-        self.shares = shares_of(weights, len(self.arms))
         self._chances = list(self.shares)
-        settings = {"arms": self.arms, "window": window, "temperature": temperature}
-        super().__init__(seed, settings | {"weights": self.shares})
 
     def scores(self) -> list[float]:
         """Return each arm's mean absolute advantage with its bonus for having been tried little."""
@@ -79,32 +63,23 @@ class Dump(Seeded):
         """Return the probability of each arm in the running step."""
         return list(self._chances)
 
-    def propose(self) -> Proposal:
-        """Return an arm drawn by the chances."""
-        task, difficulty = self.arms[draw(self._rng(), self._chances)]
-        return Proposal(task=task, difficulty=difficulty)
-
     def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
-        index = find(self.arms, arm)
-        self._recent[index].extend(abs(each) for each in advantages(scores))
-        self._counts[index] += len(scores)
+        self._keep(arm, *(abs(each) for each in advantages(scores)))
+        self._counts[find(self.arms, arm)] += len(scores)
 
     def _finish(self) -> None:
         powers = softmax([score / self.temperature for score in self.scores()])
         self._chances = scaled(powers, self.shares)
 
     def _dump(self) -> Any:
-        recent = [list(each) for each in self._recent]
-        return {"recent": recent, "counts": self._counts, "chances": self._chances}
+        return {"recent": super()._dump(), "counts": self._counts, "chances": self._chances}
 
     def _restore(self, learnt: Any) -> None:
         counts, chances = learnt["counts"], learnt["chances"]
-        if not len(self.arms) == len(learnt["recent"]) == len(counts) == len(chances):
+        if not len(self.arms) == len(counts) == len(chances):
             raise ValueError("as many rows as arms")
         need_between(0, 1, **{f"chance {i}": chance for i, chance in enumerate(chances)})
-        for kept, recent in zip(self._recent, learnt["recent"], strict=True):
-            kept.clear()
-            kept.extend(map(float, recent))
+        super()._restore(learnt["recent"])
         self._counts, self._chances = [int(count) for count in counts], list(chances)
 
 

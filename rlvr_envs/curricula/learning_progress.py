@@ -1,24 +1,13 @@
 """Arms whose scores change most, up or down (absolute learning progress)."""
 
-from collections import deque
 from collections.abc import Sequence
-from typing import Any
 
-from rlvr_envs.curricula._seeded import (
-    Arm,
-    Seeded,
-    arms_of,
-    draw,
-    find,
-    need_between,
-    need_counts,
-    scaled,
-    shares_of,
-)
-from rlvr_envs.curricula.base import Problem, Proposal
+from rlvr_envs.curricula._seeded import Arm, need_between, need_counts
+from rlvr_envs.curricula._windowed import Windowed
+from rlvr_envs.curricula.base import Problem
 
 
-class LearningProgress(Seeded):
+class LearningProgress(Windowed):
     """Draws arms in proportion to how much their mean score has changed lately.
 
     Absolute learning progress, as the teachers that "Meta Automatic Curriculum Learning" (arXiv
@@ -53,14 +42,10 @@ class LearningProgress(Seeded):
         weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
-        self.arms = arms_of(arms)
         need_counts(least=2, window=window)
         need_between(0, 1, floor=floor)
+        super().__init__(arms, window=window, weights=weights, seed=seed, floor=floor)
         self.floor = floor
-        self.shares = shares_of(weights, len(self.arms))
-        self._recent = [deque[float](maxlen=window) for _ in self.arms]
-        settings = {"arms": self.arms, "window": window, "floor": floor}
-        super().__init__(seed, settings | {"weights": self.shares})
 
     def progress(self) -> list[float]:
         """Return by how much each arm's mean score has changed."""
@@ -68,29 +53,10 @@ class LearningProgress(Seeded):
 
     def chances(self) -> list[float]:
         """Return the probability of each arm."""
-        progress = scaled(self.progress(), self.shares)
-        if not any(progress):
-            return list(self.shares)
-        pairs = zip(progress, self.shares, strict=True)
-        return [(1 - self.floor) * each + self.floor * share for each, share in pairs]
-
-    def propose(self) -> Proposal:
-        """Return an arm drawn by the chances."""
-        task, difficulty = self.arms[draw(self._rng(), self.chances())]
-        return Proposal(task=task, difficulty=difficulty)
+        return self._by(self.progress(), self.floor)
 
     def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
-        self._recent[find(self.arms, arm)].append(sum(scores) / len(scores))
-
-    def _dump(self) -> Any:
-        return [list(recent) for recent in self._recent]
-
-    def _restore(self, learnt: Any) -> None:
-        if len(learnt) != len(self.arms):
-            raise ValueError(f"{len(learnt)} arms")
-        for recent, row in zip(self._recent, learnt, strict=True):
-            recent.clear()
-            recent.extend(float(each) for each in row)
+        self._keep(arm, sum(scores) / len(scores))
 
 
 def _change(means: Sequence[float]) -> float:

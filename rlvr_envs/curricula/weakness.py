@@ -1,24 +1,13 @@
 """More problems of the kinds that fail (SwS)."""
 
-from collections import deque
 from collections.abc import Sequence
-from typing import Any
 
-from rlvr_envs.curricula._seeded import (
-    Arm,
-    Seeded,
-    arms_of,
-    draw,
-    find,
-    need_between,
-    need_counts,
-    scaled,
-    shares_of,
-)
-from rlvr_envs.curricula.base import Problem, Proposal
+from rlvr_envs.curricula._seeded import Arm, need_between, need_counts
+from rlvr_envs.curricula._windowed import Windowed
+from rlvr_envs.curricula.base import Problem
 
 
-class Weakness(Seeded):
+class Weakness(Windowed):
     """Draws kinds of problems in proportion to how often they fail.
 
     "SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning",
@@ -57,44 +46,20 @@ class Weakness(Seeded):
         weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
-        self.arms = arms_of(arms)
         need_counts(least=0, survey_steps=survey_steps)
-        need_counts(window=window)
         need_between(0, 1, threshold=threshold, floor=floor)
+        settings = {"survey_steps": survey_steps, "threshold": threshold, "floor": floor}
+        super().__init__(arms, window=window, weights=weights, seed=seed, **settings)
         self.survey_steps, self.threshold, self.floor = survey_steps, threshold, floor
-        self._failed = [deque[int](maxlen=window) for _ in self.arms]
-        settings = {"arms": self.arms, "survey_steps": survey_steps, "threshold": threshold}
-        self.shares = shares_of(weights, len(self.arms))
-        settings |= {"window": window, "floor": floor, "weights": self.shares}
-        super().__init__(seed, settings)
 
     def failures(self) -> list[float]:
         """Return the share of each arm's groups that failed; 0 if there are none."""
-        return [sum(failed) / len(failed) if failed else 0.0 for failed in self._failed]
+        return [sum(failed) / len(failed) if failed else 0.0 for failed in self._recent]
 
     def chances(self) -> list[float]:
         """Return the probability of each arm."""
-        failures = scaled(self.failures(), self.shares)
-        if self.step < self.survey_steps or not any(failures):
-            return list(self.shares)
-        pairs = zip(failures, self.shares, strict=True)
-        return [(1 - self.floor) * each + self.floor * share for each, share in pairs]
-
-    def propose(self) -> Proposal:
-        """Return an arm drawn by the chances."""
-        task, difficulty = self.arms[draw(self._rng(), self.chances())]
-        return Proposal(task=task, difficulty=difficulty)
+        surveyed = self.step >= self.survey_steps
+        return self._by(self.failures(), self.floor) if surveyed else list(self.shares)
 
     def _learn(self, arm: Arm, scores: list[float], problem: Problem) -> None:
-        failed = sum(scores) / len(scores) < self.threshold
-        self._failed[find(self.arms, arm)].append(int(failed))
-
-    def _dump(self) -> Any:
-        return [list(failed) for failed in self._failed]
-
-    def _restore(self, learnt: Any) -> None:
-        if len(learnt) != len(self.arms):
-            raise ValueError(f"{len(learnt)} arms")
-        for failed, rows in zip(self._failed, learnt, strict=True):
-            failed.clear()
-            failed.extend(int(row) for row in rows)
+        self._keep(arm, int(sum(scores) / len(scores) < self.threshold))

@@ -141,8 +141,8 @@ class Ladder:
         if self._lead != _LEADS[reference_prefixes] or instance.interactive:
             return text
         answer = whole(instance).strip()
-        before, *_ = answer_format(instance.format_label).wrap(answer).partition(answer)
-        return before + text
+        before, found, _ = answer_format(instance.format_label).wrap(answer).partition(answer)
+        return before + text if found else text
 
     @property
     def problem(self) -> str:

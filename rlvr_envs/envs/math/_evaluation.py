@@ -122,7 +122,7 @@ class _Reader:
 
     def apply(self, operator: str, left: Value, right: Value) -> Value:
         """Return the result, and add the line that works it out."""
-        result = _combine(operator, left, right)
+        result = combine(operator, left, right)
         apart = all(not (a and b) for a, b in zip(left, right, strict=True))
         if operator in "+-" and apart and (left[1] or right[1]):
             return result  # a number and a multiple of the symbol: nothing to work out
@@ -175,7 +175,7 @@ class _Reader:
             return [f"({w} * {y} - {x} * {z}) + ({w} * {z} + {x} * {y})i"]
         if operator == "/" and d:
             norm, conjugate = c * c + d * d, (c, -d)
-            top = _combine("*", left, conjugate)
+            top = combine("*", left, conjugate)
             first, second = (f"({self.text(value)})" for value in (left, conjugate))
             return [
                 f"{first} * {second} / ({operand(c)}^2 + {operand(d)}^2)",
@@ -194,7 +194,8 @@ def _places(text: str) -> list[Fraction]:
     ]
 
 
-def _combine(operator: str, left: Value, right: Value) -> Value:
+def combine(operator: str, left: Value, right: Value) -> Value:
+    """Return the exact result of + - or * on complex numbers; any other operator divides."""
     (a, b), (c, d) = left, right
     if operator == "+":
         return a + c, b + d

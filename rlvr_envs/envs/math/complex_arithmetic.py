@@ -9,14 +9,12 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._evaluation import operations
+from rlvr_envs.envs.math._evaluation import Value, combine, operations
 from rlvr_envs.envs.math._expressions import Expression, join
 from rlvr_envs.envs.math._latex import in_parentheses, power, signed_sum
 from rlvr_envs.envs.math._stated import stated_complex
 
 OPERATORS = "+-*|"  # the last is a division written as a fraction
-
-Gaussian = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +96,13 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
             left, right = pieces[at], pieces[at + 1]
             if operator == "|" and not any(right.value):
                 operator = "+"
-            value = _apply(operator, left.value, right.value)
+            value = combine(operator, left.value, right.value)
             if operator != "|":
                 left, right = _bracketed(left), _bracketed(right)
             pieces[at : at + 2] = [join(operator, left, right, value)]
         return ComplexArithmeticProblem(pieces[0].text, *pieces[0].value)
 
-    def _number(self, rng: Rng) -> Expression[Gaussian]:
+    def _number(self, rng: Rng) -> Expression[Value]:
         limit = self.config.max_part
         value = (Fraction(nonzero(rng, limit)), Fraction(nonzero(rng, limit)))
         text = signed_sum([(value[0], ""), (value[1], "i")])
@@ -113,7 +111,7 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
             return Expression(text, value, _NUMBER)
         result = value
         for _ in range(exponent - 1):
-            result = _apply("*", result, value)
+            result = combine("*", result, value)
         return Expression(power(in_parentheses(text), exponent), result)
 
     def prompt(self, problem: ComplexArithmeticProblem) -> str:
@@ -140,20 +138,8 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
 _NUMBER = 0  # the rank of a written number, which binds more loosely than any operator
 
 
-def _bracketed(piece: Expression[Gaussian]) -> Expression[Gaussian]:
+def _bracketed(piece: Expression[Value]) -> Expression[Value]:
     """Return a written number in parentheses, other expressions as they are."""
     if piece.rank != _NUMBER:
         return piece
     return Expression(in_parentheses(piece.text), piece.value)
-
-
-def _apply(operator: str, left: Gaussian, right: Gaussian) -> Gaussian:
-    (a, b), (c, d) = left, right
-    if operator == "+":
-        return a + c, b + d
-    if operator == "-":
-        return a - c, b - d
-    if operator == "*":
-        return a * c - b * d, a * d + b * c
-    norm = c * c + d * d
-    return (a * c + b * d) / norm, (b * c - a * d) / norm
