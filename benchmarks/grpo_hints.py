@@ -5,10 +5,11 @@
 
 The start model imitates answers of the oracle for a while, to problems with none, some or nearly
 all of the answer as a hint: it knows how answers look and what a hint is for, and does not know the
-puzzle. Of new problems, the first four come back in every step that it never solves in 2,048
-attempts without a hint, and in a tenth of 64 attempts with the longest hint. Every method begins
-with the same model and has as many steps; what is compared is the score of sampled answers to these
-problems without any hint. Every run has a process of its own.
+puzzle. Of new problems, the first four are to be learned that it never solves in 2,048 attempts
+without a hint, and in a tenth of 64 attempts with the longest hint: each alone, in a run whose only
+problem it is, and then all four together in one run. Every method begins with the same model and
+has as many steps; what is compared is the score of sampled answers to these problems without any
+hint. Every run has a process of its own.
 """
 
 import argparse
@@ -41,6 +42,7 @@ TASK = "NQueens-v0"
 KNOBS = {"size": 10, "n_given": 3}
 HINTS = "reference"  # the first columns of an answer
 LONGEST = 9  # the level of the longest hint
+PROBLEMS = 4
 CANDIDATES = 96  # problems, each tried with that hint
 HINTED = 64  # attempts with it, of which a tenth has to be right
 ATTEMPTS = 2048  # without a hint, of which none may be right
@@ -62,21 +64,22 @@ START = {
     "learning_rate": 1e-9,
 }
 LEARN = {
-    "groups": 4,
-    "steps": 300,
-    "learning_rate": 5e-4,
     "warmup": 5,
     "schedule": "linear",
     "overlong": "mask",
     "save_every": 1000,
 }
-# With 16 episodes of a problem each; Guide's hints come on top where all of a group failed.
+WAYS: dict[str, dict[str, Any]] = {
+    "alone": {"groups": 1, "steps": 150, "learning_rate": 2e-4},
+    "together": {"groups": 4, "steps": 300, "learning_rate": 5e-4},
+}
+# With 24 episodes of a problem in a step; Guide plays 16 of them where the first 8 failed.
 METHODS: dict[str, dict[str, Any]] = {
-    "none": {"group_size": 16, "loss": "clipped"},
+    "none": {"group_size": 24, "loss": "clipped"},
     "seele": {
         "name": "seele",
-        "group_size": 16,
-        "wrappers": (f"ItemResponseHints(hints={HINTS!r}, rollouts=16, rounds=1)",),
+        "group_size": 24,
+        "wrappers": (f"ItemResponseHints(hints={HINTS!r}, rollouts=24, rounds=1)",),
         "callbacks": ("imitate_hints(weight=0.1)",),
         "kl": "none",
     },
@@ -84,12 +87,12 @@ METHODS: dict[str, dict[str, Any]] = {
         "name": "guide",
         "group_size": 8,
         "wrappers": (f"HintOnRequest(hints={HINTS!r})",),
-        "callbacks": ("hint_after_failure(levels=(7, 9))", "bare_prompts"),
+        "callbacks": (f"hint_after_failure(levels=({LONGEST},), samples=16)", "bare_prompts"),
     },
 }
 MEASURED = (
-    "score of 64 sampled answers to each of four problems without hints, after training with each "
-    "method; before, all 2,048 sampled answers to each were wrong"
+    "score of 64 sampled answers to each of four problems without hints, after training on each "
+    "alone or on all together; before, all 2,048 sampled answers to each were wrong"
 )
 
 
@@ -164,7 +167,8 @@ def asked(
     hint: int | None = None,
 ) -> dict[int, float]:
     """Return the score of sampled answers to each problem."""
-    config = method("none", model, out, 0, 1).replace(
+    config = method("none", "alone", model, out, 0).replace(
+        steps=1,
         learning_rate=1e-12,
         group_size=attempts,
         groups=len(problems),
@@ -180,7 +184,7 @@ def unsolved(model: Path, out: Path, seed: int) -> list[int]:
     """Return the problems to learn: never solved without a hint, at times with one."""
     drawn = range(1000 * seed, 1000 * seed + CANDIDATES)
     hinted = asked(model, out.with_name("hinted"), drawn, HINTED, LONGEST)
-    helped = [each for each in drawn if hinted[each] >= 0.1][: 3 * LEARN["groups"]]
+    helped = [each for each in drawn if hinted[each] >= 0.1][: 3 * PROBLEMS]
     bare = asked(model, out, helped, ATTEMPTS)
     found = [each for each in helped if bare[each] == 0.0]
     print(
@@ -188,15 +192,45 @@ def unsolved(model: Path, out: Path, seed: int) -> list[int]:
         "without",
         flush=True,
     )
-    if len(found) < LEARN["groups"]:
-        raise SystemExit(f"that is less than {LEARN['groups']}: draw more candidates")
-    return found[: LEARN["groups"]]
+    if len(found) < PROBLEMS:
+        raise SystemExit(f"that is less than {PROBLEMS}: draw more candidates")
+    return found[:PROBLEMS]
 
 
-def method(name: str, model: Path, out: Path, seed: int, steps: int) -> Config:
+def method(name: str, way: str, model: Path, out: Path, seed: int) -> Config:
     """Return the settings of a method."""
-    settings = {**COMMON, **LEARN, **METHODS[name], "steps": steps}
+    settings = {**COMMON, **LEARN, **WAYS[way], **METHODS[name]}
     return preset(**settings, model=str(model), seed=seed, out=str(out))
+
+
+def learned(
+    name: str, way: str, model: Path, out: Path, seed: int, problems: Sequence[int]
+) -> dict[str, Any]:
+    """Train with a method, and return how the problems are answered then."""
+    spent = apart(learn, method(name, way, model, out, seed), problems)
+    played = [row["score/mean"] for row in read(out).values()]
+    (newest,) = (out / "checkpoints").iterdir()
+    after = asked(newest, out.with_name(f"{out.name}-asked"), problems, 64)
+    return {"after": list(after.values()), "training": played, "cpu_s": spent}
+
+
+def taught(
+    name: str, way: str, model: Path, folder: Path, seed: int, problems: Sequence[int]
+) -> dict[str, Any]:
+    """Train with a method on each problem alone, or on all together."""
+    batches = [[each] for each in problems] if way == "alone" else [problems]
+    parts = [
+        learned(name, way, model, folder / f"{name}-{way}-{number}", seed, batch)
+        for number, batch in enumerate(batches, 1)
+    ]
+    return {
+        "seed": seed,
+        "method": name,
+        "way": way,
+        "after": [score for part in parts for score in part["after"]],
+        "training": [part["training"] for part in parts],
+        "cpu_s": round(sum(part["cpu_s"] for part in parts)),
+    }
 
 
 def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -206,7 +240,9 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
         scores = {f"problem {k}": score for k, score in enumerate(run["after"], 1)}
         return {**scores, "mean": round(fmean(run["after"]), 4), "CPU s": run["cpu_s"]}
 
-    return results_file.table({f"{run['seed']} {run['method']}": row(run) for run in runs})
+    return results_file.table(
+        {f"{run['way']}, {run['method']}, seed {run['seed']}": row(run) for run in runs}
+    )
 
 
 def main(args: argparse.Namespace) -> None:
@@ -219,18 +255,13 @@ def main(args: argparse.Namespace) -> None:
         print(f"seed {seed}: start model, {spent:.0f} CPU s", flush=True)
         (model,) = (folder / "start" / "checkpoints").iterdir()
         problems = unsolved(model, folder / "asked", seed)
-        for name in args.methods:
-            config = method(name, model, folder / name, seed, args.steps)
-            spent = apart(learn, config, problems)
-            played = [row["score/mean"] for row in read(folder / name).values()]
-            (newest,) = (folder / name / "checkpoints").iterdir()
-            after = asked(newest, folder / f"{name}-asked", problems, 64)
-            found = {"seed": seed, "method": name, "after": list(after.values())}
-            runs.append(found | {"training": played, "cpu_s": round(spent)})
-            told = ", ".join(f"{score:.2f}" for score in after.values())
-            print(f"seed {seed} {name}: 0 -> {told}, {spent:.0f} CPU s", flush=True)
+        for way, name in itertools.product(args.ways, args.methods):
+            runs.append(taught(name, way, model, folder, seed, problems))
+            told = ", ".join(f"{score:.2f}" for score in runs[-1]["after"])
+            print(f"seed {seed} {way} {name}: 0 -> {told}, {runs[-1]['cpu_s']} CPU s", flush=True)
     head = results_file.head(MEASURED, "torch", "transformers")
-    whole = set(args.methods) == set(METHODS) and len(args.seeds) >= 3
+    every = set(args.methods) == set(METHODS) and set(args.ways) == set(WAYS)
+    whole = every and len(args.seeds) >= 3
     results_file.store(args, head, summary(runs), runs, whole=whole)
 
 
@@ -238,6 +269,6 @@ if __name__ == "__main__":
     parser = results_file.parser(__doc__, "grpo_hints")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--methods", choices=METHODS, nargs="+", default=list(METHODS))
-    parser.add_argument("--steps", type=int, default=LEARN["steps"])
+    parser.add_argument("--ways", choices=WAYS, nargs="+", default=list(WAYS))
     parser.add_argument("--runs", type=Path, default=Path("runs/grpo_hints"))
     main(parser.parse_args())

@@ -8,7 +8,7 @@ import dataclasses
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from rlvr_envs.agents.grpo import plugins
@@ -244,6 +244,11 @@ class Config:
         if self.data.source != "auto":
             plugins.source.choose(self.data.source)
         plugins.curriculum.choose(self.data.curriculum)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle settings alone: another process has first to load the plug-ins that they name."""
+        values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return partial(Config, **values), ()
 
     @cached_property
     def estimator(self) -> Choice:

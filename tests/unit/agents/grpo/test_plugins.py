@@ -1,7 +1,10 @@
 """Plug-ins: names and settings from Python, YAML and the command line; what they return; files."""
 
 import inspect
+import pickle
 import re
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -242,6 +245,16 @@ def test_a_file_outside_the_package_adds_plug_ins_and_presets(tmp_path, registry
         capsys, "--tasks", "Gcd-v0", "--plugin", path, "--estimator", "outside_fil"
     )
     assert wanted in told
+
+
+def test_a_configuration_with_a_file_of_plug_ins_goes_to_another_process(tmp_path, registry):
+    path = a_file(tmp_path, MINE.replace("NAME", "sent"))
+    config = from_python(plugins=(path,), estimator="sent(scale=0.5)")
+    (tmp_path / "config").write_bytes(pickle.dumps(config))
+    read = "import pickle, sys; print(pickle.load(open(sys.argv[1], 'rb')).estimator.settings)"
+    command = [sys.executable, "-c", read, str(tmp_path / "config")]
+    assert subprocess.check_output(command, text=True) == "{'scale': 0.5}\n"
+    assert pickle.loads(pickle.dumps(config)) == config
 
 
 def test_a_file_may_be_named_twice_and_another_may_not_take_its_names(tmp_path, registry):
