@@ -70,7 +70,7 @@ LEARN = {
     "save_every": 1000,
 }
 WAYS: dict[str, dict[str, Any]] = {
-    "alone": {"groups": 1, "steps": 150, "learning_rate": 2e-4},
+    "alone": {"groups": 1, "steps": 300, "learning_rate": 1e-4},
     "together": {"groups": 4, "steps": 300, "learning_rate": 5e-4},
 }
 # With 24 episodes of a problem in a step; Guide plays 16 of them where the first 8 failed.
