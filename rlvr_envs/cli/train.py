@@ -10,7 +10,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint
@@ -31,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, and say where the result is."""
-    given = list(args.arguments)
     try:
         import tyro
 
@@ -41,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
         raise DependencyError(f"training needs {error.name}: {hint('train')}") from error
     from rlvr_envs.agents.grpo.config import Config
 
+    given = _together(args.arguments)
     if "--list" in given:
         return _list(given)
     start, rest = _start(given)
@@ -100,6 +100,43 @@ def _how_to_go_on(folder: str) -> str:
     return f"to go on from {kept}: rlvr train --resume --out {out}"
 
 
+def _together(given: list[str]) -> list[str]:
+    """Return the arguments with a list that comes in pieces as one, as ``--tasks A --tasks B``."""
+    lists = _lists()
+    part: list[str] = []
+    parts = [part]
+    begun: dict[str, list[str]] = {}
+    for word in given:
+        if not word.startswith("--"):
+            part.append(word)
+            continue
+        option, equals, value = word.partition("=")
+        option = "--plugins" if option == "--plugin" else option
+        name = option[2:].replace("-", "_")
+        if name not in lists:
+            part = [word]
+            parts.append(part)
+            continue
+        if name not in begun:
+            begun[name] = [option]
+            parts.append(begun[name])
+        part = begun[name]
+        part += [value] * bool(equals)
+    return [word for part in parts for word in part]
+
+
+def _lists() -> set[str]:
+    """Return the settings that are lists of any length."""
+    from rlvr_envs.agents.grpo.config import GROUPS, Config
+
+    return {
+        name
+        for kind in (Config, *GROUPS.values())
+        for name, hinted in get_type_hints(kind).items()
+        if get_args(hinted)[-1:] == (...,)
+    }
+
+
 def _early(given: list[str]) -> argparse.Namespace:
     """Return what has to be known before the rest can be read."""
     asked = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
@@ -116,7 +153,6 @@ def _start(given: list[str]) -> "tuple[Config, list[str]]":
     from rlvr_envs.agents.grpo.config_file import CONFIG, read_config, read_yaml
     from rlvr_envs.agents.grpo.presets import preset, settings_of
 
-    given = ["--plugins" if each == "--plugin" else each for each in given]
     named = given.pop(0) if given and not given[0].startswith("-") else None
     early = _early(given)
     if early.config is not None:

@@ -36,11 +36,14 @@ def reference_prefixes(instance: Instance) -> list[str]:
 def worked_prefixes(instance: Instance) -> list[str]:
     """Return beginnings of the worked solution, shortest first, none of them the whole.
 
-    They are its first steps; a solution of a single step is cut into words. Empty where the task
-    has no worked solution.
+    They are its first steps; a solution of a single step is cut into sentences, and a single
+    sentence into words. Empty where the task has no worked solution.
     """
     steps = instance.task.explain(instance.problem)
-    return _prefixes([f"{step}\n" for step in steps] if len(steps) > 1 else _pieces("".join(steps)))
+    if len(steps) > 1:
+        return _prefixes([f"{step}\n" for step in steps])
+    sentences = re.split(r"(?<=[.;] )", "".join(steps))
+    return _prefixes(sentences if len(sentences) > 1 else _pieces("".join(steps)))
 
 
 def solution_prefixes(instance: Instance) -> list[str]:

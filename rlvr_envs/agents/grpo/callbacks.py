@@ -10,16 +10,18 @@ A callback is a subclass of `Callback` that is registered::
 With several processes each has its own, all are told the same, and so all come to the same state.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.warm_start import demonstrate
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.curricula.base import Proposal
 from rlvr_envs.wrappers.hints import gives_hints
 
 if TYPE_CHECKING:
+    from rlvr_envs.agents.grpo.plugins import Choice
     from rlvr_envs.agents.grpo.run import Run
 
 
@@ -52,6 +54,22 @@ class Callback:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that `state_dict` returned."""
+
+
+def made(choices: "Sequence[Choice]") -> list[Callback]:
+    """Return the callbacks that a configuration chooses.
+
+    Raises:
+        ConfigError: what is registered makes no callback.
+    """
+    found = [(choice, choice({})) for choice in choices]
+    for choice, each in found:
+        if not isinstance(each, Callback):
+            raise ConfigError(
+                f"the callback {choice.name} makes a {type(each).__name__}: it is to be a subclass "
+                f"of {Callback.__module__}.Callback"
+            )
+    return [each for _, each in found]
 
 
 def demonstration(

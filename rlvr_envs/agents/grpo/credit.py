@@ -205,25 +205,33 @@ def credit(groups: Groups) -> tuple[Tensor, Tensor, Tensor | None]:
     choice = groups.config.estimator
     found: Any = choice(groups)
     given = found if isinstance(found, Credit) else Credit(found)
-    _check(choice.name, given.advantages, groups)
+    unscored = groups.spread(groups.rewards).isnan()
+    worth = _spread(choice.name, given.advantages, unscored, groups)
     # Demonstrations without a reward are learned from all the same.
     demonstrated = torch.tensor([episode.demonstrated for episode in groups.episodes])
-    kept = ~groups.spread(groups.rewards).isnan() | demonstrated
+    kept = ~unscored | demonstrated
     if given.kept is not None:
         kept &= groups.spread(given.kept)
     kept &= torch.tensor([_counts(episode, groups.config) for episode in groups.episodes])
-    worth = groups.spread(given.advantages)
     scales = None if given.scales is None else groups.spread(given.scales)
-    return worth if worth.ndim == 2 else worth[:, None], kept, scales
+    return worth, kept, scales
 
 
-def _check(name: str, advantages: object, groups: Groups) -> None:
+def _spread(name: str, advantages: object, unscored: Tensor, groups: Groups) -> Tensor:
+    """Return advantages by episode (B, K), with 0 where there was no score and is no number."""
     told = f"the estimator {name} is to return finite advantages of shape {groups.shape} (or by "
     told += "turn or token, with one more dimension)"
     if not isinstance(advantages, Tensor) or advantages.shape[:2] != groups.shape:
         raise ConfigError(f"{told}, got {getattr(advantages, 'shape', advantages)!r:.80}")
-    if advantages.ndim > 3 or not groups.spread(advantages).isfinite().all():
-        raise ConfigError(f"{told}; what was not scored has 0. Got {advantages!r:.200}")
+    worth = groups.spread(advantages)
+    worth = worth if worth.ndim > 1 else worth[:, None]
+    worth = worth.masked_fill(unscored[:, None] & ~worth.isfinite(), 0.0)
+    if advantages.ndim > 3 or not worth.isfinite().all():
+        raise ConfigError(
+            f"{told}, also where all rewards of a group are equal. Got {advantages!r:.200} for the "
+            f"rewards {groups.rewards!r:.200}"
+        )
+    return worth
 
 
 def _counts(episode: Episode, config: Config) -> bool:

@@ -132,10 +132,11 @@ class Registry:
     Args:
         kind: what it is called in messages.
         inputs: what a plug-in may take.
+        traits: what else a decorator may be told.
     """
 
-    def __init__(self, kind: str, inputs: Sequence[str]) -> None:
-        self.kind, self.inputs = kind, tuple(inputs)
+    def __init__(self, kind: str, inputs: Sequence[str], *traits: str) -> None:
+        self.kind, self.inputs, self.traits = kind, tuple(inputs), traits
         self._plugins: dict[str, Plugin] = {}
 
     @overload
@@ -174,12 +175,16 @@ class Registry:
         for each in settings.values():
             if each.annotation is each.empty or each.default is each.empty:
                 raise ConfigError(f"{self.kind} {name}: setting {each.name} needs type and default")
-        for given in inputs:
-            if given not in self.inputs:
-                raise ConfigError(
-                    f"{self.kind} {name}: there is no {given!r} to take"
-                    f"{did_you_mean(given, self.inputs)} (known: {', '.join(self.inputs)})"
-                )
+        for known, what, named in (
+            (self.inputs, "{!r} to take", inputs),
+            (self.traits, "trait {!r}", traits),
+        ):
+            for given in named:
+                if given not in known:
+                    raise ConfigError(
+                        f"{self.kind} {name}: there is no {what.format(given)}"
+                        f"{did_you_mean(given, known)} (known: {', '.join(known) or 'none'})"
+                    )
         here = self._plugins.get(name)
         if here is not None and _origin(here.make) != _origin(make):
             raise ConfigError(
@@ -217,6 +222,7 @@ estimator = Registry(
         *("tokens", "trained", "labels", "agents", "beliefs", "log_ratios", "mean_logps"),
         "info",
     ),
+    *("compares", "odd", "level", "scales"),
 )
 # What a loss may take: see `objective.LossInputs`.
 loss = Registry(
@@ -225,10 +231,13 @@ loss = Registry(
         *("logp", "old", "sampled", "reference", "mask", "advantages", "ratio", "sequence_ratio"),
         *("turns", "entropy", "scores", "demonstrated", "lag", "scales", "observed", "step"),
     ),
+    *("one_advantage", "always"),
 )
-aggregation = Registry("aggregation", ("lengths", "groups", "advantages", "longest"))
+aggregation = Registry(
+    "aggregation", ("lengths", "groups", "advantages", "longest"), "one_advantage"
+)
 correction = Registry("correction", ("old", "sampled", "mask", "lag"))
-source = Registry("source", ("seed", "tasks", "problems"))
+source = Registry("source", ("seed", "tasks", "problems"), "reads_rows")
 curriculum = Registry(
     "curriculum",
     (
@@ -236,8 +245,8 @@ curriculum = Registry(
         *("inner", "draw"),
     ),
 )
-sampler = Registry("sampler", ("model", "chat", "context", "dtype", "folder", "workers"))
-callback = Registry("callback", ())
+sampler = Registry("sampler", ("model", "chat", "context", "dtype", "folder", "workers"), "check")
+callback = Registry("callback", (), "hints")
 
 REGISTRIES = (estimator, loss, aggregation, correction, source, curriculum, sampler, callback)
 

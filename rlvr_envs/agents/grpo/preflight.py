@@ -1,12 +1,15 @@
 """What cannot work, said before anything is loaded."""
 
+import inspect
+import json
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 
-from rlvr_envs.agents.grpo import plugins
+from rlvr_envs.agents.grpo import callbacks, plugins
 from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import CONFIG
 from rlvr_envs.agents.grpo.credit import MOVING
@@ -22,7 +25,7 @@ from rlvr_envs.core.extras import hint, pip_install
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.task import InteractiveTask
-from rlvr_envs.curricula.base import Proposal
+from rlvr_envs.curricula.base import Curriculum, Proposal
 from rlvr_envs.evaluation.local_model import load_tokenizer, pick_device
 from rlvr_envs.evaluation.plan import read_knobs
 
@@ -73,7 +76,8 @@ def check(config: Config) -> None:
     maker = EnvMaker(data.tasks, data.wrappers, read_knobs(data.knobs))
     problems = Problems(data)
     _check_tasks(config, problems, maker)
-    make_curriculum(config, problems)
+    callbacks.made(config.callbacks)
+    _check_curriculum(make_curriculum(config, problems), config.data.curriculum)
     make_source(data.source, problems, config.seed)
     _check_model(config)
     _check_sampler(config)
@@ -220,6 +224,34 @@ def _check_hints(config: Config, env: gymnasium.Env[str, str]) -> None:
                     f"the callback {choice.name} asks for hints, and nothing here gives any: add "
                     f'wrappers="HintOnRequest" ({error})'
                 ) from error
+
+
+def _check_curriculum(made: Curriculum, named: str) -> None:
+    """See that a plug-in does what a trainer asks of a curriculum."""
+    told = f"the curriculum {named}"
+    asked: dict[str, tuple[Any, ...]] = {
+        "propose": (),
+        "record": ("task", 0, [0.0], None),
+        "end_step": (),
+        "state_dict": (),
+        "load_state_dict": ({},),
+    }
+    for name, arguments in asked.items():
+        method = getattr(made, name, None)
+        if not callable(method):
+            raise ConfigError(f"{told} makes a {type(made).__name__}, which has no {name}")
+        try:
+            inspect.signature(method).bind(*arguments)
+        except TypeError as error:
+            taken = ", ".join([*inspect.signature(getattr(Curriculum, name)).parameters][1:])
+            raise ConfigError(f"{told}: it is called as {name}({taken}) ({error})") from error
+    proposal = made.propose()
+    if not isinstance(proposal, Proposal):
+        raise ConfigError(f"{told} is to propose a Proposal, got {proposal!r:.80}")
+    try:
+        json.dumps(made.state_dict(), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{told}: checkpoints keep its state as JSON ({error})") from error
 
 
 def _check_rows(problems: Problems) -> None:

@@ -304,7 +304,15 @@ def _read(path: Path, split: str) -> list[Row]:
     rows = (
         {**row, "id": registry.full_id(str(row.get("id", "")))} for row in read_rows(path, split)
     )
-    return [{**row, "fingerprint": _fingerprint(row)} for row in rows]
+    found = [{**row, "fingerprint": _fingerprint(row)} for row in rows]
+    for row in found:
+        rate = row.get("pass_rate")
+        if rate is not None and not (isinstance(rate, (int, float)) and 0 <= rate <= 1):
+            raise ConfigError(
+                f"{path}: the row with the fingerprint {row['fingerprint']} has the pass_rate "
+                f"{rate!r}: give a number from 0 to 1, or leave it out"
+            )
+    return found
 
 
 def _fingerprint(row: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import torch
 
-from rlvr_envs.agents.grpo import plugins
+from rlvr_envs.agents.grpo import callbacks, plugins
 from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config, flat
@@ -151,7 +151,7 @@ def begin(
         curriculum=curriculum,
         problems=problems,
         source=make_source(config.data.source, problems, config.seed),
-        callbacks=[*(choice({}) for choice in config.callbacks), Alarms(config)],
+        callbacks=[*callbacks.made(config.callbacks), Alarms(config)],
         metrics=Metrics(
             folder if workers.is_main else folder / "workers" / str(workers.rank),
             report=config.output.report if workers.is_main else (),

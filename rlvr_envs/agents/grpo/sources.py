@@ -4,6 +4,8 @@ A source is registered like every plug-in, and resumes from its state. A proposa
 problem already stays as it is.
 """
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -133,7 +135,7 @@ class _Passes:
         at = self._places.get(kind)
         if at is not None and at["size"] != size:
             raise ConfigError(
-                f"there were {at['size']} problems of {kind} when the run began, now there are "
+                f"there were {at['size']} problems ({kind}) when the run began, now there are "
                 f"{size}: give it the same file, or begin a new run"
             )
         if at is None or at["taken"] == size - len(at["out"]):
@@ -244,6 +246,29 @@ class Rows(_Epochs):
         super().__init__(seed, problems, least, most)
         if not problems.rows:
             raise ConfigError(f"the source rows has nothing to pose: path={path!r} split={split!r}")
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state, and which rows it is of."""
+        return super().state_dict() | {"rows": self._digest()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state.
+
+        Raises:
+            ConfigError: it is of other rows, or of the same in another order.
+        """
+        if state["rows"] != self._digest():
+            raise ConfigError(
+                f"the {len(self._problems.rows)} rows are not those that the run began with, or "
+                "are in another order: give it the same file, or begin a new run"
+            )
+        super().load_state_dict(state)
+
+    def _digest(self) -> str:
+        names = [
+            [row["id"], row.get("difficulty"), row["fingerprint"]] for row in self._problems.rows
+        ]
+        return hashlib.sha256(json.dumps(names).encode()).hexdigest()
 
     def _next(self, proposal: Proposal) -> Proposal:
         if proposal.problem is not None:

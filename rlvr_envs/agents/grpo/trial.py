@@ -22,14 +22,17 @@ from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
 
 
 def try_out(config: Config) -> None:
-    """Compute the objective of two groups, some of whose tokens have become likelier or less.
+    """Compute the objective of groups, some of whose tokens have become likelier or less.
+
+    In two of them episodes differ in their scores, in the third all are right.
 
     Raises:
         ConfigError: a plug-in refuses its settings, fails, or returns what cannot be trained on.
     """
     size = 3 if config.estimator.plugin.traits.get("odd") else 4
     scores = torch.linspace(0, 1, size).tolist()
-    gradient(config, [made_up(group, score) for group in (0, 1) for score in scores])
+    groups = (scores, scores, [1.0] * size)
+    gradient(config, [made_up(k, score) for k, group in enumerate(groups) for score in group])
 
 
 def gradient(

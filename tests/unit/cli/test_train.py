@@ -16,6 +16,8 @@ import pytest
 for package in ("torch", "transformers", "tyro", "plotly"):
     pytest.importorskip(package)
 
+from rlvr_envs.cli.train import _together  # noqa: E402  (it needs torch)
+
 SMALL = [
     "--tasks",
     "Gcd-v0",
@@ -188,6 +190,19 @@ algorithm: {loss: "clipped(high=0.3)"}
 optimiser: {steps: 1, warm_start: 1, warm_start_batch: 4}
 policy: {device: cpu, threads: 1}
 """
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("--tasks A --steps 3 --tasks=B C", "--tasks A B C --steps 3"),
+        ("dapo --plugin a.py --seed 1 --plugins b.py", "dapo --plugins a.py b.py --seed 1"),
+        ("--leave-out over --leave_out turn", "--leave-out over turn"),
+        ("--betas 0.9 0.95 --bf16 --seed 1 --seed 2", "--betas 0.9 0.95 --bf16 --seed 1 --seed 2"),
+    ],
+)
+def test_a_list_may_come_in_pieces(given, wanted):
+    assert _together(given.split()) == wanted.split()
 
 
 def test_a_file_may_say_what_to_do(tmp_path):

@@ -80,7 +80,13 @@ def test_hints_are_first_steps_of_the_worked_solution():
     assert (level, told) == (2, "Hint, how a worked solution begins:\n" + "\n".join(steps[:2]))
 
 
-def test_a_worked_solution_of_one_step_is_cut_into_words():
+def test_a_worked_solution_of_one_step_is_cut_into_sentences():
+    posed = Worked(["Words with i: rips, tie. Take tie; rips is left."], "tie, rips")
+    openings = ["Words with i: rips, tie.", "Words with i: rips, tie. Take tie;"]
+    assert worked_prefixes(posed) == openings
+
+
+def test_a_single_sentence_is_cut_into_words():
     posed = instance("rlvr/WordProblem-v0", difficulty=0)
     (step,) = posed.task.explain(posed.problem)[-1:]
     posed = Worked([step], "7")

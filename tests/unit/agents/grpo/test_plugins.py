@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 
@@ -165,6 +166,12 @@ def test_a_decorator_refuses_what_cannot_be_handed_or_set(registry):
         def third(rewards, *, scale=1.0):
             return rewards * scale
 
+    with pytest.raises(ConfigError, match="no trait 'compare'; did you mean 'compares'"):
+
+        @registry(compare=True)
+        def fourth(rewards):
+            return rewards
+
 
 def test_a_name_belongs_to_whom_it_was_given_first(registry):
     with pytest.raises(ConfigError, match=r"'grpo' of .* is there already, by .*advantages.grpo"):
@@ -175,10 +182,11 @@ def test_a_name_belongs_to_whom_it_was_given_first(registry):
 
 
 BAD = [
-    ("return rewards[:1]", r"estimator mine is to return finite advantages of shape \(2, 4\)"),
+    ("return rewards[:1]", r"estimator mine is to return finite advantages of shape \(3, 4\)"),
     ("return rewards.mean()", "estimator mine is to return finite advantages"),
     ("return rewards[..., None, None]", "estimator mine is to return finite advantages"),
-    ("return rewards / 0", "what was not scored has 0"),
+    ("return rewards / 0", "is to return finite advantages"),
+    ("return rewards / rewards.std(1, keepdim=True)", "where all rewards of a group are equal"),
     ("return 'much'", "estimator mine is to return finite advantages"),
     ("return rewards.no_such_thing", "the estimator mine failed: AttributeError"),
 ]
@@ -193,8 +201,23 @@ def test_an_estimator_that_goes_wrong_is_named_before_the_run(registry, body, wa
         try_out(preset(estimator="mine"))
 
 
+def test_what_was_not_scored_has_no_advantage(registry):
+    @registry
+    def plain(rewards):
+        return 2 * rewards
+
+    config = preset(estimator="plain", loss="reinforce", aggregation="sequence_sum")
+    unscored = replace(made_up(0, 1.0), reward=float("nan"), score=float("nan"))
+    slope, _ = gradient(config, [made_up(0, 1.0), unscored])
+    assert slope[0].min() == -2
+    assert not slope[1].any()
+
+
 BAD_LOSSES = [
-    ("return -advantages", r"loss mine .* of logp's shape \(8, \d+\), got torch.Size\(\[8, 1\]\)"),
+    (
+        "return -advantages",
+        r"loss mine .* of logp's shape \(12, \d+\), got torch.Size\(\[12, 1\]\)",
+    ),
     ("return (logp * advantages).sum()", r"loss mine .*got torch.Size\(\[\]\)"),
     ("return logp.detach() * advantages", "loss mine .*these have no gradient"),
     ("return logp * float('nan')", "loss mine .*some are NaN or infinite"),

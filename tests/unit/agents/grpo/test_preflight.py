@@ -2,10 +2,11 @@
 
 import pytest
 
-from rlvr_envs.agents.grpo import preflight
+from rlvr_envs.agents.grpo import plugins, preflight
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.presets import preset, recipes
 from rlvr_envs.core.errors import ConfigError, DependencyError, RlvrEnvsError
+from rlvr_envs.curricula import Proposal
 
 
 @pytest.fixture
@@ -146,3 +147,61 @@ def test_a_template_that_cannot_frame_the_tasks_is_refused_by_the_tokenizer_alon
         preflight.check(plain.replace(template=str(template), tasks=("GuessNumber-v0",)))
     with pytest.raises(ConfigError, match="template_args"):
         preflight.check(plain.replace(template_args=("enable_thinking=false",)))
+
+
+def test_a_callback_is_a_subclass_of_callback(good, monkeypatch):
+    monkeypatch.setattr(plugins.callback, "_plugins", dict(plugins.callback._plugins))
+
+    @plugins.callback
+    def no_callback():
+        return 3
+
+    with pytest.raises(ConfigError, match="no_callback makes a int: it is to be a subclass"):
+        preflight.check(good.replace(callbacks=("no_callback",)))
+
+
+class Proposes:
+    """The least that is a curriculum."""
+
+    def propose(self):
+        return Proposal()
+
+    def record(self, task, difficulty, scores, problem=None):
+        pass
+
+    def end_step(self):
+        pass
+
+    def state_dict(self):
+        return {}
+
+    def load_state_dict(self, state):
+        pass
+
+
+BAD_CURRICULA = [
+    ({"propose": lambda self: None}, "is to propose a Proposal, got None"),
+    ({"end_step": None}, "which has no end_step"),
+    (
+        {"record": lambda self, task, scores: None},
+        r"called as record\(task, difficulty, scores, problem\)",
+    ),
+    ({"state_dict": lambda self: {"seen": {1}}}, "keep its state as JSON"),
+]
+
+
+@pytest.mark.parametrize(("changed", "told"), [({}, ""), *BAD_CURRICULA])
+def test_a_curriculum_does_what_a_trainer_asks(good, monkeypatch, changed, told):
+    monkeypatch.setattr(plugins.curriculum, "_plugins", dict(plugins.curriculum._plugins))
+    kind = type("Changed", (Proposes,), changed)
+
+    @plugins.curriculum
+    def mine():
+        return kind()
+
+    config = good.replace(curriculum="mine")
+    if told:
+        with pytest.raises(ConfigError, match=told):
+            preflight.check(config)
+    else:
+        preflight.check(config)

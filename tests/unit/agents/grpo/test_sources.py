@@ -259,6 +259,26 @@ def test_another_file_is_not_gone_on_with(data, tmp_path):
         other.draw([MATH], 0, 0)
 
 
+@pytest.mark.parametrize("change", [list.reverse, list.pop], ids=["order", "fewer"])
+def test_other_rows_are_not_gone_on_with(stored, change):
+    name = f"rows(path={str(stored)!r})"
+    state = source(name, Data(source=name)).state_dict()
+    lines = stored.read_text().splitlines()
+    change(lines)
+    stored.write_text("\n".join(lines))
+    with pytest.raises(ConfigError, match="rows are not those that the run began with"):
+        source(name, Data(source=name)).load_state_dict(state)
+
+
+@pytest.mark.parametrize("rate", ["high", 1.5, float("nan")])
+def test_a_pass_rate_is_a_share(stored, rate):
+    first, *others = stored.read_text().splitlines()
+    stored.write_text("\n".join([json.dumps({**json.loads(first), "pass_rate": rate}), *others]))
+    name = f"rows(path={str(stored)!r})"
+    with pytest.raises(ConfigError, match=r"pass_rate .*: give a number from 0 to 1"):
+        source(name, Data(source=name))
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
