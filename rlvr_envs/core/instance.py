@@ -79,10 +79,13 @@ class Instance:
 
     def solution(self) -> str | list[str]:
         """Return the oracle's full response, or its actions where the task is interactive."""
-        reference = self.reference()
-        if isinstance(reference, list):
-            return reference
-        return answer_format(self.format_label).wrap(reference)
+        return self.response(self.reference())
+
+    def response(self, answer: str | list[str]) -> str | list[str]:
+        """Return the response that gives a bare answer; actions are one as they are."""
+        if isinstance(answer, list):
+            return answer
+        return answer_format(self.format_label).wrap(answer)
 
     def demonstration(self) -> str | list[str]:
         """Return the worked solution and then the answer, or just `solution` where there is none.

@@ -139,7 +139,9 @@ def _text(value: object) -> str:
 
 
 def oracle_samples(rows: Iterable[Row | None]) -> Iterator[Sample]:
-    """Return the oracle's own response to each row that is not None.
+    """Return the response to each row, not None, that gives the row's own answer.
+
+    That is its ``reference``; the oracle's answer where it has none.
 
     Raises:
         ConfigError: an oracle fails.
@@ -148,7 +150,9 @@ def oracle_samples(rows: Iterable[Row | None]) -> Iterator[Sample]:
         if row is None:
             continue
         try:
-            response = Instance.from_row(row).solution()
+            instance = Instance.from_row(row)
+            stored = row.get("reference")
+            response = instance.solution() if stored is None else instance.response(stored)
         except RlvrEnvsError:
             raise
         except Exception as error:

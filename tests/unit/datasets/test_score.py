@@ -136,6 +136,15 @@ def test_oracle_checks_every_row(halving_rows, secret_rows, write, capsys):
     assert "10 of 10 rows answered" in capsys.readouterr().out
 
 
+def test_the_oracle_check_judges_the_answer_that_a_row_has(halving_rows, write, capsys):
+    spoilt = {**halving_rows[0], "problem": {**halving_rows[0]["problem"], "half": 999}}
+    stored = {**halving_rows[1], "reference": "999"}
+    bare = {key: value for key, value in halving_rows[2].items() if key != "reference"}
+    rows = write("rows.jsonl", [spoilt, stored, bare])
+    assert main(["verify", str(rows), "--oracle"]) == 1
+    assert [v.score for _, v in judge(oracle_samples([spoilt, stored, bare]))] == [0.0, 0.0, 1.0]
+
+
 def test_the_oracle_check_reports_a_task_that_rejects_itself(
     halving_rows, write, monkeypatch, capsys
 ):
@@ -143,7 +152,8 @@ def test_the_oracle_check_reports_a_task_that_rejects_itself(
 
     task_type = find("TestHalving-v0").task_type
     monkeypatch.setattr(task_type, "solve", lambda self, problem: str(problem.half % 7))
-    rows = write("rows.jsonl", halving_rows)
+    bare = [{k: value for k, value in row.items() if k != "reference"} for row in halving_rows]
+    rows = write("rows.jsonl", bare)
     assert main(["verify", str(rows), "--oracle"]) == 1
     assert "of rlvr/TestHalving-v0: wrong" in capsys.readouterr().err
 
