@@ -139,7 +139,7 @@ def test_requests_under_way_end_when_an_update_fails(model, url, tmp_path):
                 time.sleep(0.05)
                 with pytest.raises(ServerError, match="stays paused"):
                     sampler.update(lambda: without(list(weights_of(model)), "model.norm.weight"), 1)
-                error = future.exception(timeout=20)
+                error = future.exception(timeout=120)
             with pytest.raises(ConfigError, match="has not been given"):
                 sampler.generate(REQUESTS)
             sampler.update(lambda: weights_of(model), 2)

@@ -245,7 +245,7 @@ class FakeVllm:
         if len(body["token_ids"]) + told["max_tokens"] > self.length:
             raise Refused(400, f"the context has {self.length} tokens")
         tokens, logps, starts = self.continued(body["token_ids"], told)
-        ends = [start for _, start in starts[1:]] + [len(tokens)]
+        ends = [start for _, start in starts[1:]] + [len(tokens)] * bool(starts)
         stopped = bool(tokens) and tokens[-1] in told["stop_token_ids"]
         limited = len(tokens) == told["max_tokens"]
         choice = {

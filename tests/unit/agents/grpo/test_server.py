@@ -2,6 +2,7 @@
 
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -117,6 +118,31 @@ def test_a_server_that_stays_paused_answers_after_the_next_update(fake, model, t
         sampler.update(lambda: weights_of(model), 1)
         assert not fake.paused
         gate(model, sampler, 1)
+
+
+def test_requests_that_come_late_end_too_when_an_update_fails(fake, model, tmp_path):
+    answer, came, late = fake.on_inference_v1_generate, threading.Semaphore(0), (7, 1)
+
+    def delayed(body):
+        came.release()
+        if tuple(body["token_ids"]) == late:  # on its way while the others are ended
+            with fake.change:
+                fake.change.wait_for(lambda: fake.aborts)
+        return answer(body)
+
+    fake.on_inference_v1_generate = delayed
+    with sampling(fake.url, tmp_path, "file") as sampler, ThreadPoolExecutor(1) as pool:
+        sampler.update(lambda: weights_of(model), 0)
+        fake.faults.add("error")
+        sampler._ends = frozenset()
+        future = pool.submit(sampler.generate, [Request((7, n), 450) for n in range(2)])
+        for _ in range(2):
+            came.acquire()
+        with pytest.raises(ServerError, match="stays paused"):
+            sampler.update(lambda: weights_of(model), 1)
+        with pytest.raises(ServerError, match="450 at most"):
+            future.result()
+    assert fake.aborts > 1
 
 
 def test_a_worker_that_does_not_send_samples_from_what_another_has_sent(fake, model, tmp_path):

@@ -6,6 +6,7 @@ to be one that this run gave it while the token was sampled.
 """
 
 import secrets
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,6 +19,9 @@ from rlvr_envs.agents.grpo.sampling.vllm.transport import Transport
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
 
 _GENERATE = "/inference/v1/generate"
+
+# After an update that failed: how often requests under way are ended, and how long to wait for it.
+_ABORTS, _ABORT_WAIT_S = 60, 0.5
 
 
 class VllmSampler:
@@ -57,6 +61,8 @@ class VllmSampler:
         self._connected = False
         # Of the weights that the server has; None before it was given any.
         self._version: int | None = None if transport else 0
+        self._under_way = 0  # calls of `generate`
+        self._ended = threading.Condition()
 
     def check(self, context: int | None = None) -> None:
         """Find out whether the server can do what is needed.
@@ -136,8 +142,7 @@ class VllmSampler:
             self._replace(transport, weights, version)
         except RlvrEnvsError as error:
             self._version = None  # so that nothing is asked for before an update has gone well
-            with suppress(RlvrEnvsError):  # requests under way would wait for ever
-                client.post("/pause?mode=abort")
+            self._abandon()
             if not isinstance(error, ServerError):
                 raise
             raise ServerError(
@@ -147,6 +152,18 @@ class VllmSampler:
         # From here on its tokens may be of this version.
         self._version = version
         client.post("/resume", again=True)
+
+    def _abandon(self) -> None:
+        """End the requests under way, which a paused server would keep for ever.
+
+        More than once, since the server also keeps those that reach it after it has ended others.
+        """
+        with suppress(RlvrEnvsError):
+            for _ in range(_ABORTS):
+                self._client.post("/pause?mode=abort")
+                with self._ended:
+                    if self._ended.wait_for(lambda: not self._under_way, _ABORT_WAIT_S):
+                        return
 
     def _replace(self, transport: Transport, weights: Weights, version: int) -> None:
         """Replace the weights of the paused server, and what it has computed from them."""
@@ -196,13 +213,20 @@ class VllmSampler:
             reply = self._client.post(_GENERATE, body, again=True)
             return self._read(reply, request, oldest or 0)
 
-        with ThreadPoolExecutor(self._client.connections) as pool:
-            futures = [pool.submit(complete, each) for each in enumerate(requests)]
-            try:
-                return [future.result() for future in futures]
-            finally:
-                for future in futures:  # those that have not begun, if one has failed
-                    future.cancel()
+        with self._ended:
+            self._under_way += 1
+        try:
+            with ThreadPoolExecutor(self._client.connections) as pool:
+                futures = [pool.submit(complete, each) for each in enumerate(requests)]
+                try:
+                    return [future.result() for future in futures]
+                finally:
+                    for future in futures:  # those that have not begun, if one has failed
+                        future.cancel()
+        finally:
+            with self._ended:
+                self._under_way -= 1
+                self._ended.notify_all()
 
     def _read(self, reply: Any, request: Request, oldest: int) -> Completion:
         try:
