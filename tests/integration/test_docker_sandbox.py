@@ -59,7 +59,7 @@ def ours(api):
     return {each["Id"] for each in api.containers(all=True, filters={"label": label})}
 
 
-def eventually(check, timeout_s=20.0):
+def eventually(check, timeout_s=60.0):
     deadline = time.monotonic() + timeout_s
     while not check() and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -118,7 +118,7 @@ def descendants(pid):
     return found
 
 
-def eventually(check, timeout_s=15.0):
+def eventually(check, timeout_s=60.0):
     deadline = time.monotonic() + timeout_s
     while not check() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -248,7 +248,7 @@ for step in range(25):
                 sandbox.run(job)
     time.sleep(step * 0.012)
     os.kill(trainer, 9)
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while children() and time.monotonic() < deadline:
         while children() and os.waitpid(-1, os.WNOHANG)[0]:
             pass

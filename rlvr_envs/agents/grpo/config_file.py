@@ -1,6 +1,7 @@
 """The configuration that a run was begun with, kept in its folder; and configurations in YAML."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -25,6 +26,15 @@ _FREE = (
 )
 
 
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Reads ``5e-4`` as a number, as YAML 1.2 does; PyYAML asks for a point in it."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+\Z"), list("-+0123456789")
+)
+
+
 def read_yaml(path: Path) -> Config:
     """Return the configuration of a YAML file: groups of settings, and a ``preset`` to begin with.
 
@@ -32,7 +42,7 @@ def read_yaml(path: Path) -> Config:
         ConfigError: it cannot be read, or has what a configuration does not.
     """
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        values = yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}  # noqa: S506 - a safe one
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
     if not isinstance(values, dict):

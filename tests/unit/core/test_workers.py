@@ -26,7 +26,7 @@ from rlvr_envs.core.errors import (
 from rlvr_envs.core.workers import WorkerPool, shared_pool
 
 TOWER = ("builtins:pow", 9, 9**9)  # holds the interpreter lock for minutes
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 @pytest.fixture

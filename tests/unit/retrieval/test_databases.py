@@ -150,7 +150,7 @@ def test_the_real_clients_are_called_rightly(module, make):
     http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=http.serve_forever, args=(0.01,))
     thread.start()
-    engine = make(f"http://127.0.0.1:{http.server_port}", "pages", timeout_s=5)
+    engine = make(f"http://127.0.0.1:{http.server_port}", "pages", timeout_s=60)
     try:
         pages = [Document("b", "T", "ost vor"), Document("a", "U", "vor"), Document("c", "", "x")]
         engine.add(pages)

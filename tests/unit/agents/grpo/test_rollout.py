@@ -399,7 +399,7 @@ def test_a_sampler_that_is_wrong_stops_the_training(error):
 
 
 def test_environments_run_beside_each_other():
-    together = threading.Barrier(4, timeout=5)
+    together = threading.Barrier(4, timeout=60)
 
     class Meets(gymnasium.Wrapper):
         def step(self, action):
