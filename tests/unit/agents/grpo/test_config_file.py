@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from rlvr_envs.agents.grpo.config_file import read_yaml  # noqa: E402
-from rlvr_envs.core.errors import ConfigError  # noqa: E402
+from rlvr_envs.agents.grpo.config_file import read_yaml
+from rlvr_envs.core.errors import ConfigError
 
 
 def read(tmp_path, text):
