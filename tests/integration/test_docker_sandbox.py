@@ -10,10 +10,10 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from patience import eventually
 
 from rlvr_envs.core.errors import SandboxError, SandboxUnavailable
 from rlvr_envs.sandboxes import docker_engine, docker_image
@@ -57,13 +57,6 @@ def ours(api):
     """Return the ids of the containers that this process owns."""
     label = f"{docker_engine.OWNER_LABEL}={docker_engine.owner_of(os.getpid())}"
     return {each["Id"] for each in api.containers(all=True, filters={"label": label})}
-
-
-def eventually(check, timeout_s=60.0):
-    deadline = time.monotonic() + timeout_s
-    while not check() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return check()
 
 
 # --- what a program finds in a container ----------------------------------------------------

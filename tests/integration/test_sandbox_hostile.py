@@ -8,10 +8,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from patience import eventually
 
 from rlvr_envs.core.errors import SandboxError
 from rlvr_envs.sandboxes.base import Job, Limits, RunStatus
@@ -118,13 +118,6 @@ def descendants(pid):
     return found
 
 
-def eventually(check, timeout_s=60.0):
-    deadline = time.monotonic() + timeout_s
-    while not check() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return check()
-
-
 @pytest.fixture(scope="module")
 def sandboxes():
     """Sandboxes by backend, kept from probe to probe, as a trainer keeps them."""
@@ -213,7 +206,7 @@ def start_trainer(backend, name):
     command = [sys.executable, "-c", TRAINER, backend, name]
     trainer = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert trainer.stdout.readline() == b"ready\n"
-    assert eventually(lambda: len(processes_named(name)) >= 16, 60)
+    assert eventually(lambda: len(processes_named(name)) >= 16)
     return trainer
 
 

@@ -5,7 +5,6 @@ import json
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import gymnasium
 
@@ -229,22 +228,17 @@ def _check_hints(config: Config, env: gymnasium.Env[str, str]) -> None:
 def _check_curriculum(made: Curriculum, named: str) -> None:
     """See that a plug-in does what a trainer asks of a curriculum."""
     told = f"the curriculum {named}"
-    asked: dict[str, tuple[Any, ...]] = {
-        "propose": (),
-        "record": ("task", 0, [0.0], None),
-        "end_step": (),
-        "state_dict": (),
-        "load_state_dict": ({},),
-    }
-    for name, arguments in asked.items():
+    for name in ("propose", "record", "end_step", "state_dict", "load_state_dict"):
         method = getattr(made, name, None)
         if not callable(method):
             raise ConfigError(f"{told} makes a {type(made).__name__}, which has no {name}")
+        taken = [*inspect.signature(getattr(Curriculum, name)).parameters][1:]
         try:
-            inspect.signature(method).bind(*arguments)
+            inspect.signature(method).bind(*taken)
         except TypeError as error:
-            taken = ", ".join([*inspect.signature(getattr(Curriculum, name)).parameters][1:])
-            raise ConfigError(f"{told}: it is called as {name}({taken}) ({error})") from error
+            raise ConfigError(
+                f"{told}: it is called as {name}({', '.join(taken)}) ({error})"
+            ) from error
     proposal = made.propose()
     if not isinstance(proposal, Proposal):
         raise ConfigError(f"{told} is to propose a Proposal, got {proposal!r:.80}")

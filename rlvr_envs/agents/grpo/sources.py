@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Protocol
 
 from rlvr_envs.agents.grpo import plugins
@@ -249,7 +250,7 @@ class Rows(_Epochs):
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state, and which rows it is of."""
-        return super().state_dict() | {"rows": self._digest()}
+        return super().state_dict() | {"rows": self._digest}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state.
@@ -257,13 +258,14 @@ class Rows(_Epochs):
         Raises:
             ConfigError: it is of other rows, or of the same in another order.
         """
-        if state["rows"] != self._digest():
+        if state["rows"] != self._digest:
             raise ConfigError(
                 f"the {len(self._problems.rows)} rows are not those that the run began with, or "
                 "are in another order: give it the same file, or begin a new run"
             )
         super().load_state_dict(state)
 
+    @cached_property
     def _digest(self) -> str:
         names = [
             [row["id"], row.get("difficulty"), row["fingerprint"]] for row in self._problems.rows

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE_S, eventually
 
 from rlvr_envs.core import _job, _worker
 from rlvr_envs.core.errors import (
@@ -26,7 +27,6 @@ from rlvr_envs.core.errors import (
 from rlvr_envs.core.workers import WorkerPool, shared_pool
 
 TOWER = ("builtins:pow", 9, 9**9)  # holds the interpreter lock for minutes
-PATIENCE_S = 60.0
 
 
 @pytest.fixture
@@ -54,15 +54,6 @@ def gone(pid):
     except (FileNotFoundError, ProcessLookupError):
         return True
     return stat.rpartition(")")[2].split()[0] in "ZX"
-
-
-def wait_for(condition):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def run_script(text, *args):
@@ -364,7 +355,7 @@ def test_an_interrupted_call_gives_its_worker_up(monkeypatch):
             patch.setattr(time, "monotonic", interrupt)
             with pytest.raises(KeyboardInterrupt):
                 pool.call(*TOWER, cpu_s=PATIENCE_S)
-        assert wait_for(lambda: gone(pid))
+        assert eventually(lambda: gone(pid))
         assert pool.call("builtins:abs", -2) == 2
 
 
@@ -403,7 +394,7 @@ def test_a_killed_idle_worker_is_replaced():
     with WorkerPool(workers=1) as pool:
         pid = pool.call("os:getpid")
         os.kill(pid, signal.SIGKILL)
-        assert wait_for(lambda: gone(pid))
+        assert eventually(lambda: gone(pid))
         assert pool.call("os:getpid") != pid
 
 
@@ -411,7 +402,7 @@ def test_a_killed_fork_server_is_replaced():
     with WorkerPool(workers=1) as pool:
         pid, server = pool.call("os:getpid"), pool.call("os:getppid")
         os.kill(server, signal.SIGKILL)
-        assert wait_for(lambda: gone(pid) and gone(server))
+        assert eventually(lambda: gone(pid) and gone(server))
         assert pool.call("os:getppid") not in (server, os.getpid())
 
 
@@ -436,7 +427,7 @@ def test_closing_ends_every_process_and_call():
     pool.close()
     thread.join(PATIENCE_S)
     assert [type(result) for result in results] == [WorkerKilled]
-    assert wait_for(lambda: all(map(gone, pids)))
+    assert eventually(lambda: all(map(gone, pids)))
     with pytest.raises(UsageError, match="closed"):
         pool.call("builtins:abs", 1)
 
@@ -484,7 +475,7 @@ def test_a_program_without_a_main_guard_and_its_forked_child():
     assert (done.returncode, done.stderr) == (0, "")
     code, same, *pids = done.stdout.split()
     assert (code, same) == ("0", "True")
-    assert wait_for(lambda: all(map(gone, pids)))  # closed at exit
+    assert eventually(lambda: all(map(gone, pids)))  # closed at exit
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a busy worker with its parent")
@@ -506,7 +497,7 @@ def test_workers_die_with_a_killed_parent():
         assert not any(map(gone, pids))
         parent.kill()
     assert len(pids) == 2
-    assert wait_for(lambda: all(map(gone, pids)))
+    assert eventually(lambda: all(map(gone, pids)))
 
 
 @pytest.mark.parametrize("workers", [-1, True, 1.5, "2"])

@@ -7,9 +7,9 @@ to be one that this run gave it while the token was sampled.
 
 import secrets
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Versions, Weights
@@ -213,16 +213,21 @@ class VllmSampler:
             reply = self._client.post(_GENERATE, body, again=True)
             return self._read(reply, request, oldest or 0)
 
+        with self._counted(), ThreadPoolExecutor(self._client.connections) as pool:
+            futures = [pool.submit(complete, each) for each in enumerate(requests)]
+            try:
+                return [future.result() for future in futures]
+            finally:
+                for future in futures:  # those that have not begun, if one has failed
+                    future.cancel()
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count a call of `generate` as under way."""
         with self._ended:
             self._under_way += 1
         try:
-            with ThreadPoolExecutor(self._client.connections) as pool:
-                futures = [pool.submit(complete, each) for each in enumerate(requests)]
-                try:
-                    return [future.result() for future in futures]
-                finally:
-                    for future in futures:  # those that have not begun, if one has failed
-                        future.cancel()
+            yield
         finally:
             with self._ended:
                 self._under_way -= 1
