@@ -13,7 +13,7 @@ READY := $(VENV)/.ready
 .PHONY: help demo test test-sandboxes test-all mutants check docs bench clean
 
 help:  ## show the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -31,7 +31,7 @@ $(SANDBOXES): pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(READY): pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) --editable ".[dev,docker,docs,lora,report,search,solvers,train,verilog]"
+	$(INSTALL) --editable ".[dev,docker,docs,lora,report,search,serve,solvers,train,verilog]"
 	touch $@ $(PLAYABLE) $(SANDBOXES)
 
 demo: $(PLAYABLE)  ## play every domain with the oracle and the baselines, and write a report
@@ -48,6 +48,10 @@ test-sandboxes: $(SANDBOXES)  ## only what depends on who runs it: sandboxes, la
 
 test-all: $(READY)  ## every test, on many more problems
 	$(BIN)/pytest -n auto --thorough
+
+integration-%: $(READY)  ## test with a real client in an environment of its own, such as integration-trl
+	$(BIN)/python scripts/client_env.py $*
+	RLVR_REQUIRE_CLIENTS=$* $(BIN)/pytest tests/clients/test_$*.py
 
 mutants: $(READY)  ## measure which small faults in core and verifiers the tests notice (ARGS="--seed 1")
 	$(INSTALL) --editable ".[mutation]"

@@ -29,6 +29,7 @@ PURPOSES = {
     "lora": "training low-rank adapters",
     "docker": "programs of a model in containers",
     "verilog": "judging hardware descriptions",
+    "serve": "environments over HTTP and WebSockets, and the client for them",
 }
 
 HELP = "what this machine has, what is missing and how to get it"

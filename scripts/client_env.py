@@ -1,0 +1,76 @@
+"""Make the virtual environment of a client that we integrate with, and print its Python.
+
+    python scripts/client_env.py trl
+
+The environment stands in ``build/clients`` and holds this package and the versions that
+``tests/clients/NAME.txt`` pins. It is made again when that file or our own dependencies change.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PINS = ROOT / "tests" / "clients"
+ENVIRONMENTS = ROOT / "build" / "clients"
+
+
+def python_of(name: str) -> Path:
+    """Return where the Python of a client's environment stands, there or not."""
+    digest = hashlib.sha256()
+    for path in (pins_of(name), ROOT / "pyproject.toml"):
+        digest.update(path.read_bytes())
+    digest.update(f"{ROOT} {sys.version}".encode())
+    return ENVIRONMENTS / f"{name}-{digest.hexdigest()[:12]}" / "bin" / "python"
+
+
+def pins_of(name: str) -> Path:
+    """Return the file that pins a client's packages."""
+    path = PINS / f"{name}.txt"
+    if not path.is_file():
+        known = ", ".join(sorted(found.stem for found in PINS.glob("*.txt")))
+        raise SystemExit(f"no client {name!r} (known: {known})")
+    return path
+
+
+def make(name: str) -> Path:
+    """Make the environment of a client, unless it is there; return its Python."""
+    python = python_of(name)
+    if python.exists():
+        return python
+    for old in ENVIRONMENTS.glob(f"{name}-*"):
+        shutil.rmtree(old)
+    folder = python.parent.parent
+    partial = folder.with_name(f"{folder.name}.part")
+    venv.create(partial, with_pip=True, clear=True)
+    pip = [partial / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, "--requirement", pins_of(name)], cwd=ROOT, check=True)
+    subprocess.run([*pip, "--editable", str(ROOT)], check=True)
+    partial.rename(folder)
+    _repair_scripts(folder, partial)
+    return python
+
+
+def _repair_scripts(folder: Path, partial: Path) -> None:
+    """Give the commands of the environment its final path."""
+    for path in (folder / "bin").iterdir():
+        if path.is_symlink() or not path.is_file():
+            continue
+        text = path.read_bytes()
+        path.write_bytes(text.replace(os.fsencode(partial), os.fsencode(folder)))
+
+
+def main() -> None:
+    """Make an environment."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", help="a file of tests/clients without its .txt")
+    print(make(parser.parse_args().name))
+
+
+if __name__ == "__main__":
+    main()
