@@ -12,6 +12,7 @@ import select
 import signal
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -64,11 +65,19 @@ class _Lane:
 class Job:
     """The items of one call of `WorkerPool.map`, driven by the thread that called it."""
 
-    def __init__(self, pool: "WorkerPool", function: str, items: list[bytes], cpu_s: float) -> None:
+    def __init__(
+        self,
+        pool: "WorkerPool",
+        function: str,
+        items: list[bytes],
+        cpu_s: float,
+        on_outcome: Callable[[int, Outcome], object] | None = None,
+    ) -> None:
         self.pool = pool
         self.function = function
         self.items = items
         self.cpu_s = cpu_s
+        self.on_outcome = on_outcome
         self.guard_s = guard_s(cpu_s)
         self.todo = deque(range(len(items)))
         self.again: deque[int] = deque()  # lost once; tried alone when nothing else is under way
@@ -144,7 +153,7 @@ class Job:
                 self._fail(fd, reached if kind == _worker.MEMORY else self._timeout())
                 return
             outcome = Outcome(None, WorkerError(value)) if kind == _worker.ERROR else Outcome(value)
-            self.outcomes[lane.batch.popleft()] = outcome
+            self._book(lane.batch.popleft(), outcome)
         if not lane.batch:
             self.pool.give(self._leave(fd).worker)
 
@@ -166,7 +175,12 @@ class Job:
             self.lost.add(index)
             self.again.append(index)
         else:
-            self.outcomes[index] = Outcome(None, error)
+            self._book(index, Outcome(None, error))
+
+    def _book(self, index: int, outcome: Outcome) -> None:
+        self.outcomes[index] = outcome
+        if self.on_outcome is not None:
+            self.on_outcome(index, outcome)
 
     def _leave(self, fd: int) -> _Lane:
         self.poll.unregister(fd)

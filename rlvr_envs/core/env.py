@@ -44,6 +44,8 @@ class TextEnv(gymnasium.Env[str, str]):
         answer_format: the label of an answer format, instead of the task's own.
         max_turns: truncates an interactive episode; None for the task's own limit.
         render_mode: ``"ansi"`` returns the transcript from `render`, ``"human"`` prints it.
+        with_reference: whether the last ``info`` of an episode holds the reference answer. It
+            costs a run of the oracle; False leaves it out.
         knobs: fields of the task's configuration, by name.
 
     Raises:
@@ -65,6 +67,7 @@ class TextEnv(gymnasium.Env[str, str]):
         answer_format: str | None = None,
         max_turns: int | None = None,
         render_mode: str | None = None,
+        with_reference: bool = True,
         **knobs: Any,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -83,6 +86,7 @@ class TextEnv(gymnasium.Env[str, str]):
         self.observation_space = UnicodeText(MAX_OBSERVATION_CHARS)
         self.action_space = UnicodeText(MAX_RESPONSE_CHARS)
         self._max_turns = max_turns
+        self._with_reference = with_reference
         self._seeds: Rng | None = None
         self._instance: Instance | None = None
         self._session: Session | None = None
@@ -208,9 +212,10 @@ class TextEnv(gymnasium.Env[str, str]):
         info |= {
             "verdict": verdict,
             "scored": verdict.scored,
-            "reference": self.instance.reference(),
             "out_of_turns": truncated or reply.out_of_turns,
         }
+        if self._with_reference:
+            info["reference"] = self.instance.reference()
         self._transcript.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         self._show()
         return reply.text, float(verdict.score), not truncated, truncated, info

@@ -18,7 +18,10 @@ from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Status, Verdict
 
 # The arguments that every environment takes beside its task's knobs.
-ENV_ARGUMENTS = ("difficulty", "tasks", "weights", "answer_format", "max_turns", "render_mode")
+ENV_ARGUMENTS = (
+    *("difficulty", "tasks", "weights", "answer_format", "max_turns", "render_mode"),
+    "with_reference",
+)
 
 # Names that no knob may have: the above, and what gym.make and gym.make_vec take for themselves.
 RESERVED = (

@@ -21,7 +21,7 @@ import atexit
 import os
 import pickle
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 from weakref import WeakSet
 
@@ -102,13 +102,19 @@ class WorkerPool:
         return outcome.value
 
     def map(
-        self, function: str, items: Sequence[tuple[object, ...]], *, cpu_s: float = 1.0
+        self,
+        function: str,
+        items: Sequence[tuple[object, ...]],
+        *,
+        cpu_s: float = 1.0,
+        on_outcome: Callable[[int, Outcome], object] | None = None,
     ) -> list[Outcome]:
         """Return the outcome of every item, in order; errors are outcomes, not raised.
 
         Each item may use ``cpu_s`` seconds of CPU time. Items travel in batches, but a worker
         that is lost takes only the item that it was busy with; the rest of its batch goes to
-        another.
+        another. ``on_outcome`` is called in this thread with the number of an item and its
+        outcome as soon as there is one.
         """
         module, colon, qualname = function.partition(":")
         if not (module and colon and qualname):
@@ -116,7 +122,8 @@ class WorkerPool:
         if not 0 < cpu_s <= _MAX_CPU_S:
             raise ConfigError(f"cpu_s must be above 0 and at most {_MAX_CPU_S:g}, got {cpu_s}")
         self._modules.setdefault(module)
-        return Job(self, function, [pickle.dumps(item) for item in items], cpu_s).run()
+        packed = [pickle.dumps(item) for item in items]
+        return Job(self, function, packed, cpu_s, on_outcome).run()
 
     def close(self) -> None:
         """Kill the workers; calls still under way end with `WorkerKilled`. May be repeated."""
