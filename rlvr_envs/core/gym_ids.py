@@ -4,6 +4,9 @@ import gymnasium
 
 from rlvr_envs.core import registry
 
+# An environment on a server: gym.make(REMOTE, url="http://localhost:8000", env="Gcd-v0").
+REMOTE = "rlvr/Remote-v0"
+
 
 def register_ids() -> None:
     """Register every id that Gymnasium does not know yet; call again after adding tasks.
@@ -18,3 +21,5 @@ def register_ids() -> None:
                 vector_entry_point="rlvr_envs.core.vector:TextVectorEnv",
                 kwargs={"env_id": env_id},
             )
+    if REMOTE not in gymnasium.registry:
+        gymnasium.register(REMOTE, entry_point="rlvr_envs.serving.remote:RemoteEnv")
