@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("ids", nargs="*", metavar="ID", help="a task or a mixture (default: all)")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    add("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
+    add("--port", type=int, default=8000, help="0 for any that is free (default: 8000)")
     add("--tokens", type=Path, metavar="FILE", help="file with one secret token a line")
     add("--workers", type=int, metavar="N", help="processes that judge (default: the cores)")
     add("--sessions", type=int, default=512, metavar="N", help="sessions at once (default: 512)")

@@ -142,12 +142,12 @@ class Guard:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send, *, known: bool) -> None:
         began = time.perf_counter()
-        status = 500
+        began_to_answer, status = False, 500
 
         async def watch(message: MutableMapping[str, Any]) -> None:
-            nonlocal status
+            nonlocal began_to_answer, status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                began_to_answer, status = True, message["status"]
             await send(message)
 
         try:
@@ -161,6 +161,9 @@ class Guard:
                 )
                 return
             await self._app(scope, _given(body, receive), watch)
+        except asyncio.CancelledError:  # the server waited for this as long as it was told to
+            if not began_to_answer:
+                await _refuse(watch, 503, "the server ended before the answer came: send it again")
         finally:
             seconds = time.perf_counter() - began
             self._metrics.requests.labels(str(status)).observe(seconds)

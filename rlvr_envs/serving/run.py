@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import logging
 import signal
+import socket
 import sys
 from types import FrameType
 
@@ -13,7 +14,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.serving.app import Server, Settings
 from rlvr_envs.serving.metrics import JsonFormatter, log, note
 
-# A message of the WebSocket may be as large as a body, and JSON may escape each character.
+# A client that does not answer for so long has gone.
 _PING_S = 20.0
 
 
@@ -35,6 +36,13 @@ class _Graceful(uvicorn.Server):
         self._server = server
         self._drain_s = drain_s
         self._draining: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say where."""
+        await super().startup(sockets=sockets)
+        for listener in (each for server in self.servers for each in server.sockets):
+            host, port = listener.getsockname()[:2]
+            note("listening", url=f"http://{f'[{host}]' if ':' in host else host}:{port}")
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End; the second signal does not wait."""
@@ -84,6 +92,7 @@ def serve(
         # uvicorn's own lines hold whole paths, and a path may hold a token.
         log_level="error",
         access_log=False,
+        ws="websockets-sansio",
         ws_max_size=settings.max_bytes,
         ws_ping_interval=_PING_S,
         ws_ping_timeout=_PING_S,
