@@ -13,6 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 540
+# Where a machine keeps its certificates; clients that install something need them.
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def _client_env():
@@ -42,6 +44,7 @@ class Client:
             "OMP_NUM_THREADS": "1",
             "OMP_WAIT_POLICY": "PASSIVE",
             "HF_HUB_OFFLINE": "1",
+            **{name: os.environ[name] for name in CERTIFICATES if name in os.environ},
             **variables,
         }
         done = subprocess.run(
