@@ -133,7 +133,7 @@ class RlvrEnv(vf.Env[RlvrEnvConfig]):
         if not Instance.from_row(row).interactive:
             await agents.agent.run(task)
             return
-        env = TextEnv(row["id"])
+        env = TextEnv(row["id"], with_reference=False)
         await asyncio.to_thread(env.reset, options={"problem": row})
         async with agents.agent.interaction(task) as interaction:
             segment = await interaction.turn()
