@@ -47,3 +47,12 @@ def use_backend(name: str, *, allow_unsafe: bool = False) -> Sandbox:
             _held[name] = Sandbox(name, allow_unsafe=allow_unsafe)
         _wanted[:] = [name]
         return _held[name]
+
+
+def end_shared() -> None:
+    """End the sandboxes of this process, those at work too; the next call starts a new one."""
+    with _locks[0]:
+        held = list(_held.values())
+        _held.clear()
+    for sandbox in held:
+        sandbox.close()

@@ -13,6 +13,7 @@ from fastapi.requests import HTTPConnection
 from pydantic import BaseModel, ConfigDict, Field
 
 from rlvr_envs.core import registry
+from rlvr_envs.core.seeding import SEED_LIMIT
 from rlvr_envs.core.version import __version__
 from rlvr_envs.serving.mcp import answer_rpc, parse_failure
 from rlvr_envs.serving.openenv import Sockets, payload, text_of
@@ -52,6 +53,9 @@ STATE_SCHEMA = {
 }
 
 
+Split = Literal["train", "validation", "test"]
+
+
 class Failure(BaseModel):
     """What is wrong with a request, and what to do."""
 
@@ -69,12 +73,26 @@ class Observation(BaseModel):
 
 
 class ResetBody(BaseModel):
-    """The fields of a reset, and the session to go on with, if there is one."""
+    """The problem to pose, and the session to go on with, if there is one.
 
-    model_config = ConfigDict(extra="allow")
+    At most one of ``seed``, ``problem_seed``, ``problem`` (a row), ``index`` (of a dataset
+    environment), and ``split`` with ``index`` names the problem.
+    """
+
+    model_config = ConfigDict(extra="forbid")
     session_id: str | None = None
-    seed: int | None = Field(default=None, ge=0)
     episode_id: str | None = Field(default=None, max_length=255)
+    seed: int | None = Field(default=None, ge=0)
+    problem_seed: int | None = Field(default=None, ge=0, lt=SEED_LIMIT)
+    problem: dict[str, Any] | None = None
+    split: Split | None = None
+    index: int | None = Field(default=None, ge=0)
+    difficulty: int | tuple[int, int] | None = None
+    answer_format: str | None = None
+    max_turns: int | None = Field(default=None, ge=1)
+    tasks: list[str] | None = None
+    weights: dict[str, float] | None = None
+    knobs: dict[str, Any] | None = None
 
 
 class StepBody(BaseModel):
@@ -90,9 +108,6 @@ class SessionBody(BaseModel):
     """A session."""
 
     session_id: str
-
-
-Split = Literal["train", "validation", "test"]
 
 
 class SplitBody(BaseModel):

@@ -11,6 +11,7 @@ from types import FrameType
 import uvicorn
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.sandboxes.shared import end_shared
 from rlvr_envs.serving.app import Server, Settings
 from rlvr_envs.serving.metrics import JsonFormatter, log, note
 
@@ -100,4 +101,7 @@ def serve(
         timeout_graceful_shutdown=5,
         server_header=False,
     )
-    _Graceful(config, server, drain_s).run()
+    try:
+        _Graceful(config, server, drain_s).run()
+    finally:
+        end_shared()  # else a program that still runs would hold up the end of this process

@@ -1,12 +1,12 @@
 """A server of environments in a process of its own, as `rlvr serve` starts it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import threading
 import urllib.request
+from pathlib import Path
 
 from patience import PATIENCE_S
 
@@ -98,13 +98,11 @@ class Served:
 
 def _children(pid):
     found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat") as file:
-                    parent = int(file.read().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            if parent == pid:
-                found.append(int(entry))
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it ended meanwhile
+            continue
+        if parent == pid:
+            found.append(int(status.parent.name))
     return found

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import threading
 import urllib.error
+from pathlib import Path
 
 import gymnasium as gym
 import pytest
+from fakes.served import Served
 from patience import eventually
 
 import rlvr_envs
-from fakes.served import Served
 from rlvr_envs.serving.client import Client, ServerError
 
 websockets = pytest.importorskip("websockets.sync.client", reason="needs the serve extra")
@@ -161,12 +162,33 @@ def test_what_was_accepted_is_answered_before_the_end():
         assert server.wait() == 0
 
 
+def test_a_server_waits_no_longer_than_it_was_told():
+    with Served("StringFunctionCode-v0", "--workers", "1", "--drain", "0.5") as server:
+        row = rlvr_envs.make_problem("StringFunctionCode-v0", seed=0)
+        endless = rlvr_envs.solve(row).replace("\n", "\nimport time\ntime.sleep(600)\n", 1)
+        told = []
+
+        def judge():
+            try:
+                server.post("/verify", {"row": row, "response": endless})
+            except urllib.error.HTTPError as error:
+                told.append((error.code, json.load(error)["detail"]))
+
+        thread = threading.Thread(target=judge)
+        thread.start()
+        assert eventually(lambda: server.metric("rlvr_queue") >= 1)
+        server.signal(signal.SIGTERM)
+        assert server.wait() == 0
+        thread.join(60)
+    assert told == [(503, "the server ended before the answer came: send it again")]
+
+
 def test_a_server_that_ends_leaves_no_process():
     with Served("StringFunctionCode-v0") as server, Client(server.url) as client:
         row = client.problems("StringFunctionCode-v0")[0]
         assert client.verify(row, rlvr_envs.solve(row)).score == 1.0
         family = [server.process.pid, *server.workers()]
-    assert eventually(lambda: not [pid for pid in family if os.path.exists(f"/proc/{pid}")])
+    assert eventually(lambda: not [pid for pid in family if Path(f"/proc/{pid}").exists()])
 
 
 def test_an_unused_session_ends():
