@@ -12,10 +12,10 @@ import select
 import signal
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rlvr_envs.core import _worker
 from rlvr_envs.core._fork_server import START_LIMIT_S, Worker
@@ -62,6 +62,16 @@ class _Lane:
         self.expires = time.monotonic() + START_LIMIT_S
 
 
+class Registry(Protocol):
+    """What is told which channels to watch: `select.poll`, or an event loop."""
+
+    def register(self, fd: int, event: int, /) -> object:
+        """Watch a channel."""
+
+    def unregister(self, fd: int, /) -> object:
+        """Watch it no longer."""
+
+
 class Job:
     """The items of one call of `WorkerPool.map`, driven by the thread that called it."""
 
@@ -75,7 +85,7 @@ class Job:
     ) -> None:
         self.pool = pool
         self.function = function
-        self.items = items
+        self.items: Sequence[bytes] | dict[int, bytes] = items
         self.cpu_s = cpu_s
         self.on_outcome = on_outcome
         self.guard_s = guard_s(cpu_s)
@@ -84,7 +94,7 @@ class Job:
         self.lost: set[int] = set()
         self.outcomes: dict[int, Outcome] = {}
         self.lanes: dict[int, _Lane] = {}
-        self.poll = select.poll()
+        self.poll: Registry = select.poll()
 
     def run(self) -> list[Outcome]:
         """Return the outcomes in the order of the items."""
@@ -129,8 +139,11 @@ class Job:
     def _wait(self) -> None:
         expires = min(lane.expires for lane in self.lanes.values())
         wait_ms = max(0, math.ceil((expires - time.monotonic()) * 1000))
-        for fd, _ in self.poll.poll(wait_ms):
+        for fd, _ in self.poll.poll(wait_ms):  # type: ignore[attr-defined]  # `run` has a real one
             self._progress(fd, self.lanes[fd])
+        self._expire()
+
+    def _expire(self) -> None:
         now = time.monotonic()
         for fd, lane in list(self.lanes.items()):
             if lane.expires <= now:

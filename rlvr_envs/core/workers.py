@@ -152,6 +152,17 @@ class WorkerPool:
         """Whether `close` was called."""
         return self._closed
 
+    def take_idle(self, near: int | None = None) -> Worker | None:
+        """Lend a worker that is there and idle, if one is: that process ``near``, if it is."""
+        with self._lock:
+            self._require_open()
+            pids = [worker.pid for worker in self._idle]
+            worker = self._idle.pop(pids.index(near) if near in pids else -1) if pids else None
+        if worker is not None and worker.lost():
+            self.discard(worker)
+            return self.take_idle(near)
+        return worker
+
     def take(self, *, wait: bool, fresh: bool = False) -> Worker | None:
         """Lend a worker; without ``wait``, None unless one is free that nobody waits for.
 

@@ -10,9 +10,9 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
@@ -30,8 +30,7 @@ _SPLIT_DRAWS = 2000
 SPLITS = read_splits("train=0.8,validation=0.1,test=0.1")
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(NamedTuple):
     """What an episode depends on.
 
     Attributes:
@@ -45,8 +44,7 @@ class Episode:
     options: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """What an environment answers.
 
     Attributes:
@@ -58,9 +56,9 @@ class Turn:
     """
 
     text: str
-    reward: float | None = None
-    done: bool = False
-    metadata: dict[str, Any] = field(default_factory=dict)
+    reward: float | None
+    done: bool
+    metadata: dict[str, Any]
     in_sandbox: bool = False
 
 
@@ -113,7 +111,8 @@ def begin(episode: Episode) -> Turn | Refusal:
     except RlvrEnvsError as error:
         return Refusal(str(error))
     _kept.keep(episode.key, env, 0)
-    return Turn(text, metadata=info, in_sandbox=env.instance.task.judged_in_sandbox)
+    in_sandbox = env.instance.task.judged_in_sandbox
+    return Turn(text, None, False, info, in_sandbox)
 
 
 def _reset(episode: Episode) -> tuple[TextEnv, str, dict[str, Any]]:
@@ -157,7 +156,7 @@ def unjudged(reason: str, *, timeout: bool = False) -> Turn:
     """Return the turn of an answer that a worker could not judge."""
     verdict = Verdict.timeout(reason) if timeout else Verdict.verifier_error(reason)
     metadata = {"scored": verdict.scored, "truncated": False, **verdict.to_json()}
-    return Turn("", verdict.score if verdict.scored else None, done=True, metadata=metadata)
+    return Turn("", verdict.score if verdict.scored else None, True, metadata)
 
 
 def problem_of_split(arguments: str, split: str, index: int) -> int | Refusal:

@@ -50,6 +50,9 @@ class Session:
         close: closes the WebSocket that is attached, if there is one.
         attached: whether a WebSocket is attached.
         ends_with_socket: whether the session ends when the WebSocket does.
+        busy: whether a request of this session is under way.
+        worker: the process that has the environment cached, if one has.
+        seeds: what the problem seeds of the next episodes are drawn from.
     """
 
     key: str
@@ -66,6 +69,7 @@ class Session:
     actions: list[str] = field(default_factory=list)
     over: bool = True
     in_sandbox: bool = False
+    worker: int | None = None
     seeds: Rng | None = None
     resets: int = 0
 
@@ -173,7 +177,7 @@ class Sessions:
                 options = {"problem_seed": draw_seed(session.seeds)}
             session.resets += 1
             episode = Episode(f"{session.key}/{session.resets}", arguments, options)
-            turn = await self._answer("begin", episode)
+            turn = _turn(await self.ask("begin", episode, session=session))
             session.episode, session.episode_id = episode, episode_id or episode.key[-12:]
             session.actions, session.over = [], False
             session.in_sandbox = turn.in_sandbox
@@ -192,28 +196,38 @@ class Sessions:
             raise WireError("EXECUTION_ERROR", 409, "the episode is over: send reset first")
         with self._using(session):
             actions = (*session.actions, action)
-            turn = await self._answer(
-                "act", session.episode, actions, in_sandbox=session.in_sandbox
+            found = await self.ask(
+                "act", session.episode, actions, session=session, in_sandbox=session.in_sandbox
             )
+            turn = _turn(found)
             session.actions.append(action)
             session.over = turn.done
         self._metrics.step(turn)
         return turn
 
-    async def _answer(self, name: str, *arguments: Any, in_sandbox: bool = False) -> Turn:
-        found = await self.ask(name, *arguments, in_sandbox=in_sandbox)
-        return found if isinstance(found, Turn) else episodes.unjudged(f"not a turn: {found!r:.80}")
-
-    async def ask(self, name: str, *arguments: Any, in_sandbox: bool = False) -> object:
+    async def ask(
+        self, name: str, *arguments: Any, session: Session | None = None, in_sandbox: bool = False
+    ) -> object:
         """Return what a function of `episodes` returns.
+
+        Args:
+            name: of the function.
+            arguments: its own.
+            session: whose turn it is, if it is one's.
+            in_sandbox: whether a sandbox judges.
 
         Raises:
             WireError: the request is at fault, the queue is full, or the work failed.
         """
+        near = None if session is None else session.worker
         try:
-            outcome = await self._work.run(name, *arguments, in_sandbox=in_sandbox)
+            outcome, worker = await self._work.run(
+                name, *arguments, near=near, in_sandbox=in_sandbox
+            )
         except Busy as busy:
             raise WireError("CAPACITY_REACHED", 503, str(busy)) from busy
+        if session is not None:
+            session.worker = worker
         if outcome.error is not None:
             if name == "act":
                 timeout = isinstance(outcome.error, WorkerTimeout)
@@ -291,6 +305,10 @@ class Sessions:
                 self._metrics.expired.inc()
                 if session.close is not None:
                     session.close("the session was not used" if age < self.life_s else "too old")
+
+
+def _turn(found: object) -> Turn:
+    return found if isinstance(found, Turn) else episodes.unjudged(f"not a turn: {found!r:.80}")
 
 
 def check_task(split: object, index: object) -> None:

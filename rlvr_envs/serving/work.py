@@ -5,21 +5,16 @@ threads of this process, because the pool of sandboxes lives here.
 """
 
 import asyncio
-import queue
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
+from rlvr_envs.core.async_workers import AsyncWorkers
 from rlvr_envs.core.errors import RlvrEnvsError, WorkerError
 from rlvr_envs.core.parallel import CPU_S, RECYCLE_AFTER
 from rlvr_envs.core.workers import Outcome, WorkerPool
 from rlvr_envs.serving import episodes
 
 _CALL = f"{episodes.__name__}:call"
-# Few enough that a slow answer holds up few others, many enough to share the cost of a message.
-_BATCH = 8
 _MEMORY_MIB = 4096
 
 
@@ -27,14 +22,8 @@ class Busy(RlvrEnvsError):
     """So much work waits already that no more is accepted."""
 
 
-@dataclass(slots=True)
-class _Item:
-    arguments: tuple[Any, ...]
-    future: "asyncio.Future[Outcome]" = field(repr=False)
-
-
 class Work:
-    """A queue of calls of `rlvr_envs.serving.episodes`, and the processes that take them.
+    """Calls of `rlvr_envs.serving.episodes`, and the processes that take them.
 
     Args:
         workers: processes, and threads that wait for sandboxes.
@@ -45,45 +34,46 @@ class Work:
     def __init__(self, workers: int, limit: int, preload: tuple[str, ...] = ()) -> None:
         self.limit = limit
         self.pending = 0
-        self._loop: asyncio.AbstractEventLoop
         self._pool = WorkerPool(
             workers=workers,
             memory_mib=_MEMORY_MIB,
             recycle_after=RECYCLE_AFTER,
             preload=(episodes.__name__, *preload),
         )
-        self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
         self._sandboxed = ThreadPoolExecutor(workers, "rlvr-serve-sandbox")
-        self._dispatchers = [
-            threading.Thread(target=self._dispatch, name=f"rlvr-serve-{i}", daemon=True)
-            for i in range(workers)
-        ]
+        self._workers: AsyncWorkers
 
     def start(self) -> None:
-        """Begin to take work, for the event loop that calls this."""
-        self._loop = asyncio.get_running_loop()
-        for thread in self._dispatchers:
-            thread.start()
+        """Begin to take work, in the event loop that calls this."""
+        self._workers = AsyncWorkers(self._pool, _CALL, CPU_S)
 
-    async def run(self, name: str, *arguments: Any, in_sandbox: bool = False) -> Outcome:
-        """Return the outcome of a function of `episodes`, named, with these arguments.
+    async def run(
+        self, name: str, *arguments: Any, near: int | None = None, in_sandbox: bool = False
+    ) -> tuple[Outcome, int | None]:
+        """Return the outcome of a function of `episodes`, and the process that it ran in.
 
         The work goes on when the caller is cancelled: an action that was accepted is taken.
 
+        Args:
+            name: of the function.
+            arguments: its own.
+            near: the process to prefer, for what it has cached.
+            in_sandbox: whether a sandbox judges, so that a thread waits for it here.
+
         Raises:
-            Busy: the queue is full.
+            Busy: too much waits.
         """
         if self.pending >= self.limit:
             raise Busy(
                 f"{self.pending} requests wait or run, the most this server takes at once: send "
                 "this one again in a moment"
             )
-        future: asyncio.Future[Outcome]
+        future: asyncio.Future[tuple[Outcome, int | None]]
         if in_sandbox:
-            future = self._loop.run_in_executor(self._sandboxed, _attempt, (name, *arguments))
+            loop = asyncio.get_running_loop()
+            future = loop.run_in_executor(self._sandboxed, _attempt, name, arguments)
         else:
-            future = self._loop.create_future()
-            self._queue.put(_Item((name, *arguments), future))
+            future = self._workers.submit(name, *arguments, near=near)
         self.pending += 1
         future.add_done_callback(self._finished)
         return await asyncio.shield(future)
@@ -93,53 +83,12 @@ class Work:
 
     def close(self) -> None:
         """End the processes; what still runs is lost."""
-        for _ in self._dispatchers:
-            self._queue.put(None)
-        self._pool.close()
+        self._workers.close()
         self._sandboxed.shutdown(wait=False, cancel_futures=True)
 
-    def _dispatch(self) -> None:
-        """Hand work to the pool, for ever; runs in a thread."""
-        while (first := self._queue.get()) is not None:
-            batch = [first]
-            while len(batch) < _BATCH and not self._queue.empty():
-                try:
-                    item = self._queue.get_nowait()
-                except queue.Empty:  # another thread was faster
-                    break
-                if item is None:
-                    self._queue.put(None)
-                    break
-                batch.append(item)
-            self._run(batch)
 
-    def _run(self, batch: list[_Item]) -> None:
-        def answer(index: int, outcome: Outcome) -> None:
-            self._tell(batch[index].future, outcome)
-
-        try:
-            self._pool.map(
-                _CALL, [item.arguments for item in batch], cpu_s=CPU_S, on_outcome=answer
-            )
-        except Exception as error:  # noqa: BLE001 - the pool is closed, or no worker starts
-            fault = error if isinstance(error, WorkerError) else WorkerError(str(error))
-            for item in batch:
-                self._tell(item.future, Outcome(None, fault))
-
-    def _tell(self, future: "asyncio.Future[Outcome]", outcome: Outcome) -> None:
-        def settle() -> None:
-            if not future.done():
-                future.set_result(outcome)
-
-        call: Callable[..., object] = self._loop.call_soon_threadsafe
-        try:
-            call(settle)
-        except RuntimeError:  # the loop is closed: nobody waits
-            return
-
-
-def _attempt(arguments: tuple[Any, ...]) -> Outcome:
+def _attempt(name: str, arguments: tuple[Any, ...]) -> tuple[Outcome, None]:
     try:
-        return Outcome(episodes.call(*arguments))
+        return Outcome(episodes.call(name, *arguments)), None
     except Exception as error:  # noqa: BLE001 - a fault of ours must not look like an answer
-        return Outcome(None, WorkerError(f"{type(error).__name__}: {error}"))
+        return Outcome(None, WorkerError(f"{type(error).__name__}: {error}")), None

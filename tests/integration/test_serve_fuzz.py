@@ -50,7 +50,7 @@ def test_every_reply_is_as_documented(api, served):
         check()
     refused = [f'rlvr_request_seconds_count{{status="{status}"}}' for status in (404, 422)]
     assert all(served.metric(name) for name in refused)
-    assert served.metric('rlvr_request_seconds_count{status="200"}') > 100
+    assert served.metric('rlvr_request_seconds_count{status="200"}') > 20
 
 
 json_values = st.recursive(
