@@ -140,7 +140,9 @@ class AsyncWorkers(Job):
         """End the workers; what is under way ends with an error."""
         self._guard.cancel()
         for fd in list(self.lanes):
-            self._leave(fd)
+            lane = self._leave(fd)
+            self.pool.discard(lane.worker)
+            self.todo.extend(lane.batch)
         with suppress(UsageError):
             self.pool.close()
         self._give_up(UsageError("the worker pool is closed"))
