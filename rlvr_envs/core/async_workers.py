@@ -61,8 +61,9 @@ class AsyncWorkers(Job):
             arguments: of the function.
             near: the process id of the worker to prefer, for what it has cached.
         """
+        packed = pickle.dumps(arguments)
         index, self._count = self._count, self._count + 1
-        self._packed[index] = pickle.dumps(arguments)
+        self._packed[index] = packed
         self._near[index] = near
         self._futures[index] = self._loop.create_future()
         self.todo.append(index)

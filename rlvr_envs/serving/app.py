@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from rlvr_envs.core import registry
@@ -19,7 +19,7 @@ from rlvr_envs.core.version import __version__
 from rlvr_envs.serving.guard import Guard, Receive, Scope, Send, Tokens, UnderWay
 from rlvr_envs.serving.metrics import Metrics, note
 from rlvr_envs.serving.openenv import Sockets
-from rlvr_envs.serving.routes import openenv_router
+from rlvr_envs.serving.routes import Json, openenv_router
 from rlvr_envs.serving.rows import rows_router
 from rlvr_envs.serving.sessions import Sessions, WireError
 from rlvr_envs.serving.work import Work
@@ -101,9 +101,9 @@ class Server:
         app.include_router(openenv_router(self.sessions, sockets))
         if settings.rows:
             app.include_router(rows_router(self.sessions, self.metrics))
-        app.add_exception_handler(WireError, _refused)
-        app.add_exception_handler(RequestValidationError, _misfit)
-        app.add_exception_handler(Exception, _broken)
+        app.add_exception_handler(WireError, self._refused)
+        app.add_exception_handler(RequestValidationError, self._misfit)
+        app.add_exception_handler(Exception, self._broken)
         app.add_api_route("/metrics", self._metrics_page, include_in_schema=False)
         self.app = app
         self._guard = Guard(
@@ -137,6 +137,24 @@ class Server:
         self.sessions.closing = True
         await self.under_way.none()
 
+    async def _refused(self, _: Request, error: Exception) -> Response:
+        status = error.status if isinstance(error, WireError) else 500
+        code = error.code if isinstance(error, WireError) else None
+        self.metrics.errors.labels(code).inc()
+        headers = {"Retry-After": "1"} if status == 503 else None
+        return Json({"detail": str(error), "code": code}, status, headers)
+
+    async def _misfit(self, _: Request, error: Exception) -> Response:
+        """Say where a request does not fit, without repeating what it held."""
+        found = error.errors() if isinstance(error, RequestValidationError) else []
+        told = [f"{'.'.join(map(str, each['loc'])) or 'body'}: {each['msg']}" for each in found[:5]]
+        self.metrics.errors.labels("VALIDATION_ERROR").inc()
+        return Json({"detail": "; ".join(told), "code": "VALIDATION_ERROR"}, 422)
+
+    async def _broken(self, _: Request, error: Exception) -> Response:
+        note("fault", logging.ERROR, error=f"{type(error).__name__}: {error}")
+        return Json({"detail": "the server failed; its log says how", "code": None}, 500)
+
     async def _metrics_page(self) -> Response:
         return Response(generate_latest(self.metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
@@ -145,25 +163,6 @@ _ABOUT = """\
 Environments for reinforcement learning with verifiable rewards, over the wire of OpenEnv 0.10.
 An environment is served at `/e/NAME/...`, and the first one at the root too.
 """
-
-
-async def _refused(_: Request, error: Exception) -> Response:
-    status = error.status if isinstance(error, WireError) else 500
-    code = error.code if isinstance(error, WireError) else None
-    headers = {"Retry-After": "1"} if status == 503 else None
-    return JSONResponse({"detail": str(error), "code": code}, status, headers)
-
-
-async def _misfit(_: Request, error: Exception) -> Response:
-    """Say where a request does not fit, without repeating what it held."""
-    found = error.errors() if isinstance(error, RequestValidationError) else []
-    told = [f"{'.'.join(map(str, each['loc'])) or 'body'}: {each['msg']}" for each in found[:5]]
-    return JSONResponse({"detail": "; ".join(told), "code": "VALIDATION_ERROR"}, 422)
-
-
-async def _broken(_: Request, error: Exception) -> Response:
-    note("fault", logging.ERROR, error=f"{type(error).__name__}: {error}")
-    return JSONResponse({"detail": "the server failed; its log says how", "code": None}, 500)
 
 
 def _modules(names: dict[str, str]) -> tuple[str, ...]:

@@ -146,9 +146,10 @@ class _Address:
         while True:
             try:
                 return await ask()
-            except InvalidStatus as error:
-                raise ServerError(f"{self.url} refuses the connection: {error}") from error
             except (*_PASSING, _Later) as error:
+                # A server that is going down answers a handshake with a status above 500.
+                if isinstance(error, InvalidStatus) and error.response.status_code < 500:
+                    raise ServerError(f"{self.url} refuses the connection: {error}") from error
                 if before_again is not None:
                     await before_again()
                 if time.monotonic() + wait > end:

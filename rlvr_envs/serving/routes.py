@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request, WebSocket
 from fastapi.requests import HTTPConnection
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from rlvr_envs.core import registry
@@ -54,6 +55,14 @@ STATE_SCHEMA = {
 
 
 Split = Literal["train", "validation", "test"]
+
+
+class Json(JSONResponse):
+    """JSON in ASCII: a model's text may hold half of a surrogate pair, which is no UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the bytes of a reply."""
+        return json.dumps(content, separators=(",", ":")).encode()
 
 
 class Failure(BaseModel):
@@ -144,7 +153,7 @@ Env = Annotated[str, Depends(_env_of)]
 def openenv_router(sessions: Sessions, sockets: Sockets) -> APIRouter:
     """Return the routes, for an application whose ``state.names`` maps short names to ids."""
     router = APIRouter(
-        responses={code: {"model": Failure} for code in (401, 404, 409, 413, 422, 500, 503)}
+        responses={code: {"model": Failure} for code in (400, 401, 404, 409, 413, 422, 500, 503)}
     )
     root = APIRouter(tags=["the first environment"])
     named = APIRouter(
@@ -182,21 +191,21 @@ def _add_sessions(router: APIRouter, sessions: Sessions) -> None:
         key, client = data.pop("session_id", None), request.state.client
         if key is not None:
             session = sessions.find(key, client, env_id)
-            return payload(await sessions.reset(session, data), session_id=session.key)
+            return Json(payload(await sessions.reset(session, data), session_id=session.key))
         session = sessions.open(env_id, client)
         try:
             turn = await sessions.reset(session, data)
         except BaseException:
             sessions.end(session)
             raise
-        return payload(turn, session_id=session.key)
+        return Json(payload(turn, session_id=session.key))
 
     @router.post("/step", response_model=Observation)
     async def step(env_id: Env, request: Request, body: StepBody) -> Any:
         """Take an action; the session stays open for another reset."""
         session = sessions.find(body.session_id, request.state.client, env_id)
         turn = await sessions.step(session, text_of(body.action))
-        return payload(turn, session_id=session.key)
+        return Json(payload(turn, session_id=session.key))
 
     @router.get("/state")
     async def state(env_id: Env, request: Request, session_id: str | None = None) -> dict[str, Any]:
@@ -245,13 +254,14 @@ def _description(env_id: str) -> str:
 
 def _add_rpc(router: APIRouter, sessions: Sessions) -> None:
     @router.post("/mcp")
-    async def mcp(env_id: Env, request: Request) -> dict[str, Any]:
+    async def mcp(env_id: Env, request: Request) -> Response:
         """Take a JSON-RPC request: list or call the tool, open or close a session."""
         try:
             asked = json.loads(await request.body())
         except (ValueError, RecursionError) as error:
-            return parse_failure(str(error))
-        return await answer_rpc(asked, sessions, client=request.state.client, env_id=env_id)
+            return Json(parse_failure(str(error)))
+        client = request.state.client
+        return Json(await answer_rpc(asked, sessions, client=client, env_id=env_id))
 
 
 def _add_sockets(router: APIRouter, sockets: Sockets) -> None:

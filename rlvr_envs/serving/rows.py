@@ -17,10 +17,12 @@ from rlvr_envs.core.errors import RegistrationError
 from rlvr_envs.core.seeding import SEED_LIMIT
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.serving.metrics import Metrics
-from rlvr_envs.serving.routes import Failure
+from rlvr_envs.serving.routes import Failure, Json
 from rlvr_envs.serving.sessions import Sessions, WireError
 
 MAX_ITEMS = 1000
+# Items of one request that are judged at once; the rest of the queue is for others.
+_AT_ONCE = 64
 
 Response = str | list[str]
 
@@ -108,40 +110,57 @@ class SlimeBody(BaseModel):
     label: dict[str, Any] | str
 
 
+class _Judge:
+    """Judges responses to rows."""
+
+    def __init__(self, sessions: Sessions, metrics: Metrics) -> None:
+        self._sessions = sessions
+        self._metrics = metrics
+
+    async def one(self, row: dict[str, Any], response: Response) -> Verdict:
+        """Return a verdict."""
+        found = await self._sessions.ask("judge", row, response, in_sandbox=_in_sandbox(row))
+        verdict = found if isinstance(found, Verdict) else Verdict.verifier_error(f"{found!r:.80}")
+        self._metrics.verdicts.labels(verdict.status).inc()
+        return verdict
+
+    async def all(self, items: list[tuple[dict[str, Any], Response]]) -> list[Verdict]:
+        """Return the verdicts in order; an item that is refused refuses all, with its number."""
+        turns = asyncio.Semaphore(_AT_ONCE)
+
+        async def in_turn(row: dict[str, Any], response: Response) -> Verdict:
+            async with turns:
+                return await self.one(row, response)
+
+        tasks = [asyncio.create_task(in_turn(row, response)) for row, response in items]
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for number, task in enumerate(tasks):
+            error = task.exception()
+            if isinstance(error, WireError):
+                raise WireError(error.code, error.status, f"item {number}: {error}")
+        return [task.result() for task in tasks]
+
+
 def rows_router(sessions: Sessions, metrics: Metrics) -> APIRouter:
     """Return the routes."""
     router = APIRouter(
         tags=["rows"],
-        responses={code: {"model": Failure} for code in (401, 413, 422, 500, 503)},
+        responses={code: {"model": Failure} for code in (400, 401, 413, 422, 500, 503)},
     )
-
-    async def judge(row: dict[str, Any], response: Response) -> Verdict:
-        found = await sessions.ask("judge", row, response, in_sandbox=_in_sandbox(row))
-        verdict = found if isinstance(found, Verdict) else Verdict.verifier_error(f"{found!r:.80}")
-        metrics.verdicts.labels(verdict.status).inc()
-        return verdict
-
-    async def judge_all(items: list[tuple[dict[str, Any], Response]]) -> list[Verdict]:
-        tasks = [asyncio.create_task(judge(row, response)) for row, response in items]
-        try:
-            return await asyncio.gather(*tasks)
-        except WireError as error:
-            at = next(i for i, task in enumerate(tasks) if task.done() and task.exception())
-            await asyncio.gather(*tasks, return_exceptions=True)
-            raise WireError(error.code, error.status, f"item {at}: {error}") from error
+    judge = _Judge(sessions, metrics)
 
     @router.post("/problems", response_model=Rows)
     async def problems(body: ProblemsBody) -> Any:
         """Make rows, each enough to judge a response to it."""
-        return {"rows": await sessions.ask("make_rows", body.model_dump())}
+        return Json({"rows": await sessions.ask("make_rows", body.model_dump())})
 
     @router.post("/verify", response_model=Judged | Verdicts)
     async def verify(body: VerifyBody) -> Any:
         """Judge one response, or many."""
         if body.items is not None:
-            verdicts = await judge_all([(item.row, item.response) for item in body.items])
-            return {"verdicts": [_judged(verdict) for verdict in verdicts]}
-        return _judged(await judge(body.row or {}, body.response or ""))
+            verdicts = await judge.all([(item.row, item.response) for item in body.items])
+            return Json({"verdicts": [_judged(verdict) for verdict in verdicts]})
+        return Json(_judged(await judge.one(body.row or {}, body.response or "")))
 
     @router.post("/verify/openrlhf", response_model=OpenRlhfRewards)
     async def verify_openrlhf(body: OpenRlhfBody) -> Any:
@@ -152,14 +171,14 @@ def rows_router(sessions: Sessions, metrics: Metrics) -> APIRouter:
             (_row(label), query.removeprefix(prompt))
             for query, prompt, label in zip(body.query, body.prompts, body.labels, strict=True)
         ]
-        scores = [_score(verdict) for verdict in await judge_all(items)]
+        scores = [_score(verdict) for verdict in await judge.all(items)]
         return {"rewards": scores, "scores": scores, "extra_logs": {}}
 
     @router.post("/verify/slime")
     async def verify_slime(body: SlimeBody) -> float:
         """Judge as slime's remote reward model: the reply is a number."""
         row = body.label if isinstance(body.label, dict) else _row(body.label)
-        return _score(await judge(row, body.response))
+        return _score(await judge.one(row, body.response))
 
     return router
 

@@ -226,6 +226,8 @@ class Sessions:
             )
         except Busy as busy:
             raise WireError("CAPACITY_REACHED", 503, str(busy)) from busy
+        except RecursionError:
+            raise invalid("the request is nested too deeply") from None
         if session is not None:
             session.worker = worker
         if outcome.error is not None:

@@ -1,6 +1,7 @@
 """The server in this process: full queues, slow and failing verifiers, what Prometheus sees."""
 
 import asyncio
+import json
 import threading
 
 import pytest
@@ -171,6 +172,48 @@ def test_a_websocket_speaks_openenv():
         socket.send_json({"type": "close"})
         assert socket.receive()["type"] == "websocket.close"
         assert "rlvr_sessions 0.0" in client.get("/metrics").text
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/reset", "[" * 100_000, 400),
+        ("/reset", '{"knobs": ' + '{"a": ' * 900 + "1" + "}" * 901, 422),
+        ("/verify", '{"response": "", "row": ' + '{"a": ' * 900 + "1" + "}" * 901, 422),
+        ("/reset", '{"answer_format": "\\ud800"}', 422),
+        ("/problems", '{"id": "\\ud800"}', 422),
+        ("/reset", '{"seed": NaN}', 422),
+        ("/reset", "", 200),
+        ("/reset", "null", 200),
+    ],
+    ids=["no end", "deep knobs", "deep row", "half a pair", "half an id", "nan", "none", "null"],
+)
+def test_strange_bodies_get_a_sentence(path, body, status):
+    server = Server(Settings(ids=["Gcd-v0"], workers=1))
+    with TestClient(server, raise_server_exceptions=False) as client:
+        headers = {"content-type": "application/json"}
+        reply = client.post(path, content=body.encode(), headers=headers)
+        assert reply.status_code == status, reply.text
+        assert status == 200 or isinstance(reply.json()["detail"], str)
+
+
+def test_half_of_a_surrogate_pair_is_judged_as_any_text():
+    row = rlvr_envs.make_problem("Gcd-v0", seed=0)
+    server = Server(Settings(ids=["Gcd-v0"], workers=1))
+    with TestClient(server) as client:
+        body = json.dumps({"row": row, "response": "\\boxed{\ud800}"})
+        headers = {"content-type": "application/json"}
+        reply = client.post("/verify", content=body.encode(), headers=headers)
+        assert Verdict.from_json(reply.json()) == rlvr_envs.verify(row, "\\boxed{\ud800}")
+
+
+def test_a_batch_larger_than_the_queue_is_judged():
+    row = rlvr_envs.make_problem("Gcd-v0", seed=0)
+    server = Server(Settings(ids=["Gcd-v0"], workers=1, queue=70))
+    with TestClient(server) as client:
+        items = [{"row": row, "response": rlvr_envs.solve(row)}] * 300
+        reply = client.post("/verify", json={"items": items})
+        assert [each["score"] for each in reply.json()["verdicts"]] == [1.0] * 300
 
 
 def test_an_environment_that_is_not_served_is_refused():
