@@ -116,10 +116,7 @@ def rows_router(sessions: Sessions, metrics: Metrics) -> APIRouter:
     )
 
     async def judge(row: dict[str, Any], response: Response) -> Verdict:
-        found = await sessions.ask("judge", row, response, in_sandbox=_in_sandbox(row))
-        verdict = found if isinstance(found, Verdict) else Verdict.verifier_error(f"{found!r:.80}")
-        metrics.verdicts.labels(verdict.status).inc()
-        return verdict
+        return await judge_row(sessions, metrics, row, response)
 
     async def judge_all(items: list[tuple[dict[str, Any], Response]]) -> list[Verdict]:
         tasks = [asyncio.create_task(judge(row, response)) for row, response in items]
@@ -162,6 +159,20 @@ def rows_router(sessions: Sessions, metrics: Metrics) -> APIRouter:
         return _score(await judge(row, body.response))
 
     return router
+
+
+async def judge_row(
+    sessions: Sessions, metrics: Metrics, row: dict[str, Any], response: Response
+) -> Verdict:
+    """Judge a response to a row, outside of the event loop.
+
+    Raises:
+        WireError: the row is no row, or the queue is full.
+    """
+    found = await sessions.ask("judge", row, response, in_sandbox=_in_sandbox(row))
+    verdict = found if isinstance(found, Verdict) else Verdict.verifier_error(f"{found!r:.80}")
+    metrics.verdicts.labels(verdict.status).inc()
+    return verdict
 
 
 def _in_sandbox(row: Mapping[str, Any]) -> bool:
