@@ -4,15 +4,16 @@
 
 The environment stands in ``build/clients`` and holds this package and the versions that
 ``tests/clients/NAME.txt`` pins. It is made again when that file or our own dependencies change.
+A client that needs another Python says so in its file: ``# python 3.12``.
 """
 
 import argparse
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +39,22 @@ def pins_of(name: str) -> Path:
     return path
 
 
+def interpreter(name: str) -> str:
+    """Return the Python that makes a client's environment: ours, or the version that it needs."""
+    wanted = re.search(r"^# python (\d+\.\d+)$", pins_of(name).read_text(), re.MULTILINE)
+    if wanted is None:
+        return sys.executable
+    installed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    found = sorted(installed.glob(f"{wanted[1]}.*/bin/python"))
+    for python in [f"python{wanted[1]}", *map(str, found)]:
+        with_venv = [python, "-c", "import ensurepip, venv"]
+        if not shutil.which(python):
+            continue
+        if subprocess.run(with_venv, capture_output=True, check=False).returncode == 0:
+            return python
+    raise SystemExit(f"{name} needs Python {wanted[1]}: put python{wanted[1]} on the PATH")
+
+
 def make(name: str) -> Path:
     """Make the environment of a client, unless it is there; return its Python."""
     python = python_of(name)
@@ -47,7 +64,7 @@ def make(name: str) -> Path:
         shutil.rmtree(old)
     folder = python.parent.parent
     partial = folder.with_name(f"{folder.name}.part")
-    venv.create(partial, with_pip=True, clear=True)
+    subprocess.run([interpreter(name), "-m", "venv", "--clear", partial], check=True)
     pip = [partial / "bin" / "python", "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, "--requirement", pins_of(name)], cwd=ROOT, check=True)
     subprocess.run([*pip, "--editable", str(ROOT)], check=True)

@@ -11,6 +11,7 @@ call, /metrics is for Prometheus. SIGTERM answers what was accepted, then ends t
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from rlvr_envs.core.errors import DependencyError
 from rlvr_envs.core.extras import hint
@@ -44,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="longest wait for replies (30)",
     )
+    add(
+        "--wire",
+        choices=("openenv", "nemo-gym"),
+        default="openenv",
+        help="nemo-gym puts the calls of NeMo Gym's resources servers at the root",
+    )
     add("--no-rows", action="store_true", help="leave out /problems and /verify")
     add("--log-level", choices=("debug", "info", "warning", "error"), default="info")
 
@@ -60,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         ids=args.ids,
         tokens=Tokens.from_file(args.tokens) if args.tokens else Tokens([]),
         rows=not args.no_rows,
+        routers=_routers(args.wire),
         workers=args.workers,
         sessions=args.sessions,
         queue=args.queue,
@@ -75,3 +83,11 @@ def run(args: argparse.Namespace) -> int:
         log_level=args.log_level,
     )
     return 0
+
+
+def _routers(wire: str) -> tuple[Any, ...]:
+    if wire == "openenv":
+        return ()
+    from rlvr_envs.integrations.nemo_gym import nemo_gym_router
+
+    return (nemo_gym_router,)

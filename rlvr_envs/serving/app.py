@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -33,6 +33,7 @@ class Settings:
         ids: the environments, the first one at the root; all of them by default.
         tokens: who may come in; everybody by default.
         rows: whether ``/problems`` and ``/verify`` are served.
+        routers: make the routes of other wires, which take precedence over OpenEnv's.
         workers: processes that pose and judge; as many as this process may use cores by default.
         sessions: sessions at once.
         queue: requests that may wait or run at once.
@@ -44,6 +45,7 @@ class Settings:
     ids: Sequence[str] = ()
     tokens: Tokens = field(default_factory=lambda: Tokens([]))
     rows: bool = True
+    routers: Sequence[Callable[[Sessions, Metrics], APIRouter]] = ()
     workers: int | None = None
     sessions: int = 512
     queue: int = 4096
@@ -98,6 +100,8 @@ class Server:
             title="rlvr_envs", version=__version__, lifespan=self._lifespan, description=_ABOUT
         )
         app.state.names = names
+        for router in settings.routers:
+            app.include_router(router(self.sessions, self.metrics))
         app.include_router(openenv_router(self.sessions, sockets))
         if settings.rows:
             app.include_router(rows_router(self.sessions, self.metrics))

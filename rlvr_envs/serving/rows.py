@@ -110,7 +110,7 @@ class SlimeBody(BaseModel):
     label: dict[str, Any] | str
 
 
-class _Judge:
+class Judge:
     """Judges responses to rows."""
 
     def __init__(self, sessions: Sessions, metrics: Metrics) -> None:
@@ -147,7 +147,7 @@ def rows_router(sessions: Sessions, metrics: Metrics) -> APIRouter:
         tags=["rows"],
         responses={code: {"model": Failure} for code in (400, 401, 413, 422, 500, 503)},
     )
-    judge = _Judge(sessions, metrics)
+    judge = Judge(sessions, metrics)
 
     @router.post("/problems", response_model=Rows)
     async def problems(body: ProblemsBody) -> Any:
@@ -181,6 +181,20 @@ def rows_router(sessions: Sessions, metrics: Metrics) -> APIRouter:
         return _score(await judge.one(row, body.response))
 
     return router
+
+
+async def judge_row(
+    sessions: Sessions, metrics: Metrics, row: dict[str, Any], response: Response
+) -> Verdict:
+    """Judge a response to a row, outside of the event loop.
+
+    Raises:
+        WireError: the row is no row, or the queue is full.
+    """
+    found = await sessions.ask("judge", row, response, in_sandbox=_in_sandbox(row))
+    verdict = found if isinstance(found, Verdict) else Verdict.verifier_error(f"{found!r:.80}")
+    metrics.verdicts.labels(verdict.status).inc()
+    return verdict
 
 
 def _in_sandbox(row: Mapping[str, Any]) -> bool:

@@ -3,11 +3,11 @@
 import json
 import socket
 import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
 import pytest
+from fakes.served import Served
 from patience import eventually
 
 import rlvr_envs
@@ -160,13 +160,12 @@ def healthy(url):
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a command that serves on the port in its arguments; return the address."""
+    """Start an app of openenv's own server; return its address."""
     running = []
 
-    def run(*command):
+    def run(python, app):
         port = free_port()
-        arguments = [str(each) for each in (*command, port)]
-        process = subprocess.Popen(arguments, cwd=tmp_path)
+        process = subprocess.Popen([python, app, str(port)], cwd=tmp_path)
         running.append(process)
         url = f"http://127.0.0.1:{port}"
         assert eventually(lambda: process.poll() is not None or healthy(url))
@@ -182,12 +181,12 @@ def start(tmp_path):
 def servers(request, client, start, tmp_path):
     """The addresses of our id, and of one that no environment can be made for."""
     if request.param == "rlvr serve":
-        arguments = (ID, "--sessions", SESSIONS, "--log-level", "error", "--port")
-        url = start(sys.executable, "-m", "rlvr_envs", "serve", *arguments)
-        return url, f"{url}/e/Nothing-v0"
+        with Served(ID, "--sessions", str(SESSIONS)) as served:
+            yield served.url, f"{served.url}/e/Nothing-v0"
+        return
     broken = tmp_path / "broken.py"
     broken.write_text(APP.read_text().replace(ID, "Nothing-v0"))
-    return start(client.python, APP), start(client.python, broken)
+    yield start(client.python, APP), start(client.python, broken)
 
 
 @pytest.fixture(scope="module")
