@@ -183,20 +183,6 @@ def rows_router(sessions: Sessions, metrics: Metrics) -> APIRouter:
     return router
 
 
-async def judge_row(
-    sessions: Sessions, metrics: Metrics, row: dict[str, Any], response: Response
-) -> Verdict:
-    """Judge a response to a row, outside of the event loop.
-
-    Raises:
-        WireError: the row is no row, or the queue is full.
-    """
-    found = await sessions.ask("judge", row, response, in_sandbox=_in_sandbox(row))
-    verdict = found if isinstance(found, Verdict) else Verdict.verifier_error(f"{found!r:.80}")
-    metrics.verdicts.labels(verdict.status).inc()
-    return verdict
-
-
 def _in_sandbox(row: Mapping[str, Any]) -> bool:
     try:
         return bool(registry.find(str(row.get("id"))).task_type.judged_in_sandbox)

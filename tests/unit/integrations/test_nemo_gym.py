@@ -12,6 +12,7 @@ from rlvr_envs import Verdict, make_problem, solve
 from rlvr_envs.integrations import nemo_gym
 from rlvr_envs.serving.app import Server, Settings
 from rlvr_envs.serving.episodes import unjudged
+from rlvr_envs.serving.rows import Judge
 
 ROW = make_problem("Gcd-v0", seed=1, difficulty=0)
 GAME = make_problem("GuessNumber-v0", seed=1, difficulty=0)
@@ -41,7 +42,7 @@ def test_what_could_not_be_judged_is_masked(http, monkeypatch):
     async def broken(*_):
         return Verdict.verifier_error("the verifier broke")
 
-    monkeypatch.setattr(nemo_gym, "judge_row", broken)
+    monkeypatch.setattr(Judge, "one", broken)
     reply = http.post("/verify", json=line(ROW, "anything")).json()
     assert reply["mask_sample"] is True
     assert reply["failure_kind"] == "verifier_error"
