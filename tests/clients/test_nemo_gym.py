@@ -1,6 +1,8 @@
 """NeMo Gym: its own agents play our rows on `rlvr serve --wire nemo-gym`."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from fakes.served import Served
@@ -8,6 +10,19 @@ from fakes.served import Served
 import rlvr_envs
 from rlvr_envs.datasets.export import to_nemo_gym
 from rlvr_envs.integrations.rows import open_rows
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples/integrations/nemo_gym"
+
+# Prints which servers NeMo Gym finds in a configuration.
+SERVERS = """
+import sys
+from omegaconf import OmegaConf
+from nemo_gym.global_config import GlobalConfigDictParser
+
+config = OmegaConf.load(sys.argv[1])
+for each in GlobalConfigDictParser().filter_for_server_instance_configs(config):
+    print(each.name, each.SERVER_TYPE)
+"""
 
 # Runs the agents of the package, each on a port of its own as `gym env start` does, and a model
 # that answers by a script: prompt → its replies in turn. Prints what /run replied.
@@ -175,3 +190,22 @@ def test_the_single_turn_agent_may_not_play_several_turns(client, served, rows):
     (reply,), _ = run(client, served, [("simple", several)], script)
     assert reply["failed"] == 500
     assert "gymnasium_agent" in reply["reason"]
+
+
+def test_the_example_starts_our_server_where_gym_wants_it(client):
+    found = client.run("-c", SERVERS, EXAMPLE / "rlvr_envs.yaml").split()
+    assert found == [
+        *("rlvr_envs", "resources_servers"),
+        *("rlvr_envs_agent", "responses_api_agents"),
+    ]
+    fake = client.folder / "rlvr"
+    fake.write_text('#!/bin/sh\necho "$@"\n')
+    fake.chmod(0o755)
+    place = {"rlvr_envs": {"resources_servers": {"rlvr_envs": {"host": "127.0.0.1", "port": 7}}}}
+    printed = client.run(
+        EXAMPLE / "app.py",
+        NEMO_GYM_CONFIG_DICT=json.dumps(place),
+        NEMO_GYM_CONFIG_PATH="rlvr_envs",
+        PATH=f"{client.folder}:{os.environ['PATH']}",
+    )
+    assert printed.split() == ["serve", "--wire", "nemo-gym", "--host", "127.0.0.1", "--port", "7"]
