@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rlvr_envs.core.errors import RlvrEnvsError, WorkerTimeout, did_you_mean
+from rlvr_envs.core.parallel import verdict_of
 from rlvr_envs.core.seeding import Rng, draw_seed, stream
 from rlvr_envs.serving import episodes
 from rlvr_envs.serving.episodes import SPLITS, Episode, Refusal, Turn
@@ -231,6 +232,8 @@ class Sessions:
         if session is not None:
             session.worker = worker
         if outcome.error is not None:
+            if name == "judge":
+                return verdict_of(outcome)
             if name == "act":
                 timeout = isinstance(outcome.error, WorkerTimeout)
                 return episodes.unjudged(f"{outcome.error}", timeout=timeout)

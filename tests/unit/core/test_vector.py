@@ -3,7 +3,6 @@
 import importlib
 import pickle
 import sys
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -11,10 +10,9 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from rlvr_envs.core import parallel, registry
+from rlvr_envs.core import parallel
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, UsageError
-from rlvr_envs.core.gym_ids import register_ids
 from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.seeding import fan_out
 from rlvr_envs.core.vector import TextVectorEnv
@@ -23,17 +21,7 @@ from rlvr_envs.core.verdict import Status, Verdict
 SUM, COUNTDOWN = "rlvr/VectorSum-v0", "rlvr/VectorCountdown-v0"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def tasks():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parent)
-        importlib.import_module("vector_tasks")
-        register_ids()
-        yield
-        for task_id in (SUM, COUNTDOWN):
-            registry._SPECS.pop(task_id)
-            gym.registry.pop(task_id)
-        sys.modules.pop("vector_tasks")
+pytestmark = pytest.mark.usefixtures("vector_tasks")
 
 
 @pytest.fixture

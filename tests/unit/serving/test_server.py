@@ -16,7 +16,7 @@ import rlvr_envs
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, RegistrationError
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.serving import episodes
+from rlvr_envs.serving import episodes, work
 from rlvr_envs.serving.app import Server, Settings
 from rlvr_envs.serving.guard import Tokens
 from rlvr_envs.serving.run import is_loopback
@@ -272,3 +272,27 @@ def test_tokens_are_checked(tmp_path):
 )  # fmt: skip
 def test_what_other_machines_can_reach(host, inside):
     assert is_loopback(host) is inside
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "score"),
+    [("hang", "timeout", 0.0), ("die", "verifier_error", None), ("raise", "verifier_error", None)],
+)
+def test_a_hostile_answer_costs_its_own_verdict_only(
+    vector_tasks, monkeypatch, answer, status, score
+):
+    monkeypatch.setattr(work, "CPU_S", 0.5)
+    row = rlvr_envs.make_problem(vector_tasks.SUM, seed=1)
+    honest = {"row": row, "response": rlvr_envs.solve(row)}
+    server = Server(Settings(ids=[vector_tasks.SUM], workers=2))
+    with TestClient(server) as client, client.websocket_connect("/ws") as socket:
+        items = [honest] * 20 + [{"row": row, "response": answer}] + [honest] * 20
+        verdicts = client.post("/verify", json={"items": items}).json()["verdicts"]
+        assert (verdicts[20]["status"], verdicts[20]["score"]) == (status, score)
+        assert [each["score"] for each in verdicts[:20] + verdicts[21:]] == [1.0] * 40
+        socket.send_json({"type": "reset", "data": {"seed": 1}})
+        socket.receive_json()
+        socket.send_json({"type": "step", "data": {"text": answer}})
+        data = socket.receive_json()["data"]
+        assert (data["metadata"]["status"], data["reward"], data["done"]) == (status, score, True)
+        assert data["metadata"]["scored"] is (score is not None)
