@@ -31,6 +31,7 @@ import rlvr_envs
 from rlvr_envs.core.instance import Row
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.datasets.score import Response, Sample, judge
+from rlvr_envs.executors import open_executor
 
 PACKAGES = ("numpy", "sympy", "math-verify", "latex2sympy2_extended", "pyosys")
 SHARES = {
@@ -219,7 +220,8 @@ def verdicts(answers: Sequence[Answer], workers: int) -> tuple[list[Verdict], di
     """Return the verdicts, and what judging cost."""
     samples = [Sample(n, answer.row, 0, answer.response) for n, answer in enumerate(answers)]
     began = time.perf_counter()
-    found = [verdict for _, verdict in judge(samples, workers=workers)]
+    with open_executor(workers=workers) as executor:
+        found = [verdict for _, verdict in judge(samples, executor=executor)]
     return found, {"wall_s": round(time.perf_counter() - began, 1)}
 
 

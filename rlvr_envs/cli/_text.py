@@ -7,6 +7,8 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+from rlvr_envs.executors import EXECUTORS, Executor, open_executor
+
 # The ladder has no end, but one more zero typed by mistake would work for hours in silence.
 MAX_RUNG = 1000
 
@@ -119,3 +121,16 @@ def fill(text: str, indent: int = 0) -> str:
 def width() -> int:
     """Return the columns of the terminal; a pipe has 100."""
     return shutil.get_terminal_size((100, 24)).columns
+
+
+def add_executor(parser: argparse.ArgumentParser, work: str) -> None:
+    """Declare where work runs."""
+    group = parser.add_argument_group(f"where to {work}; the results are the same")
+    group.add_argument("--executor", choices=EXECUTORS, help="default: processes, if --workers > 1")
+    group.add_argument("--workers", type=int, metavar="N", help="processes (of each node, on Ray)")
+    group.add_argument("--address", metavar="A", help="of a Ray cluster: auto or ray://HOST:10001")
+
+
+def executor_of(args: argparse.Namespace) -> Executor:
+    """Return the executor that the arguments ask for."""
+    return open_executor(args.executor, workers=args.workers, address=args.address)

@@ -29,6 +29,7 @@ PURPOSES = {
     "lora": "training low-rank adapters",
     "docker": "programs of a model in containers",
     "verilog": "judging hardware descriptions",
+    "ray": "generating and judging on a cluster",
     "serve": "environments over HTTP and WebSockets, and the client for them",
 }
 

@@ -41,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", default="train=1", metavar="S", help="such as train=.9,test=.1")
     parser.add_argument("--format", choices=FILE_FORMATS, default="jsonl")
     parser.add_argument("--shard-rows", type=int, default=5000, metavar="N", help="rows a shard")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that draw")
     parser.add_argument("--answer-format", metavar="F", help="instead of each task's own")
     _text.add_knobs(parser)
     parser.add_argument(
@@ -64,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--licence", help="of the rows, for the card")
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    _text.add_executor(parser, "draw problems")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,9 +86,9 @@ def run(args: argparse.Namespace) -> int:
         licence=args.licence,
     )
     benchmarks = Benchmarks.from_files(args.decontaminate) if args.decontaminate else None
-    with ProgressBar("rows", hidden=args.quiet) as bar:
+    with _text.executor_of(args) as executor, ProgressBar("rows", hidden=args.quiet) as bar:
         manifest = generate(
-            plan, args.out, workers=args.workers, benchmarks=benchmarks, progress=bar.update
+            plan, args.out, executor=executor, benchmarks=benchmarks, progress=bar.update
         )
     for name, _ in plan.splits:
         files = [file for file in manifest["files"] if file["split"] == name]

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--oracle", action="store_true", help="judge the rows' own answers")
     parser.add_argument("--split", metavar="NAME", help="of a dataset folder; all by default")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the verdicts go, JSONL")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes")
+    _text.add_executor(parser, "judge")
     parser.add_argument(
         "--skip-bad-rows", action="store_true", help="count bad lines rather than stop at them"
     )
@@ -61,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         partial = args.out and args.out.with_name(args.out.name + ".part")
         file = stack.enter_context(partial.open("w", encoding="utf-8")) if partial else None
-        for sample, verdict in judge(samples, workers=args.workers):
+        executor = stack.enter_context(_text.executor_of(args))
+        for sample, verdict in judge(samples, executor=executor):
             table.add(sample, verdict)
             if file is not None:
                 print(json.dumps(_record(sample, verdict)), file=file, flush=True)

@@ -7,23 +7,24 @@ nothing else, so any process may draw it. Which candidates become rows is decide
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import TracebackType
-from typing import Self, cast
+from typing import cast
 
 from rlvr_envs.core.answer import answer_format
-from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
+from rlvr_envs.core.errors import RlvrEnvsError
 from rlvr_envs.core.instance import Instance, Row
 from rlvr_envs.core.problem import canonical
 from rlvr_envs.core.seeding import SEED_LIMIT
 from rlvr_envs.core.source import Source, open_source
-from rlvr_envs.core.workers import WorkerPool
 from rlvr_envs.datasets.plan import Cell, Plan
+from rlvr_envs.executors import Call, Executor
 
 CHUNK = 16  # candidates a worker draws at once: enough to pay for the message, few enough to share
 CPU_S = 1800.0  # for a chunk; a task that needs more has a bug, and the run says which
+_CHUNKS_A_BATCH = 8
+_DRAW_CHUNK = f"{__name__}:draw_chunk"
 _ATTEMPTS = 3  # an oracle answer that could not be scored is judged again, then reported
 
 
@@ -119,31 +120,16 @@ Jobs = Sequence[tuple[Recipe, int, int]]
 
 
 class Drawer:
-    """Draws candidates in this process, or in worker processes; results come in order.
+    """Draws candidates; results come in order.
 
     Args:
-        workers: processes; 1 draws here.
+        executor: where.
         progress: is told how many candidates have just been drawn.
     """
 
-    def __init__(self, workers: int, progress: Callable[[int], None]) -> None:
-        if workers < 1:
-            raise ConfigError(f"workers must be at least 1, got {workers}")
-        self._workers = workers
+    def __init__(self, executor: Executor, progress: Callable[[int], None]) -> None:
+        self._executor = executor
         self._progress = progress
-        self._pool: WorkerPool | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._pool is not None:
-            self._pool.close()
 
     def draw(self, jobs: Jobs) -> list[list[Row]]:
         """Return the candidates of each job (recipe, first, count).
@@ -158,25 +144,14 @@ class Drawer:
             for index, (recipe, first, count) in enumerate(jobs)
             for at in range(first, first + count, CHUNK)
         ]
-        for (index, _), chunk in zip(pieces, self._chunks([p for _, p in pieces]), strict=True):
+        calls = (Call(piece) for _, piece in pieces)
+        outcomes = self._executor.map(_DRAW_CHUNK, calls, cpu_s=CPU_S, batch=_CHUNKS_A_BATCH)
+        for (index, _), outcome in zip(pieces, outcomes, strict=True):
+            if outcome.error is not None:
+                raise outcome.error
+            chunk = cast(Chunk, outcome.value)
             if chunk.fault:
                 raise OracleError(chunk.fault)
             found[index] += chunk.rows
             self._progress(len(chunk.rows))
         return found
-
-    def _chunks(self, pieces: Jobs) -> Iterator[Chunk]:
-        if self._workers == 1 or len(pieces) < 2:
-            yield from (draw_chunk(*piece) for piece in pieces)
-            return
-        if self._pool is None:
-            self._pool = WorkerPool(
-                workers=self._workers, memory_mib=4096, recycle_after=10**6, preload=(__name__,)
-            )
-        round_size = 8 * self._workers
-        for start in range(0, len(pieces), round_size):
-            part = list(pieces[start : start + round_size])
-            for outcome in self._pool.map(f"{__name__}:draw_chunk", part, cpu_s=CPU_S):
-                if outcome.error is not None:
-                    raise outcome.error
-                yield cast(Chunk, outcome.value)

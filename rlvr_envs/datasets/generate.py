@@ -29,6 +29,7 @@ from rlvr_envs.datasets.store import (
     write_manifest,
     write_rows,
 )
+from rlvr_envs.executors import Executor, Serial
 
 # A cell is used up once this many candidates in a row were known, and eight times its rows.
 PATIENCE = 2000
@@ -69,7 +70,7 @@ def generate(
     plan: Plan,
     out: Path,
     *,
-    workers: int = 1,
+    executor: Executor | None = None,
     benchmarks: Benchmarks | None = None,
     progress: Callable[[int, int], None] = lambda rows, total: None,
 ) -> dict[str, Any]:
@@ -78,7 +79,8 @@ def generate(
     Args:
         plan: what to generate.
         out: the folder; made where there is none.
-        workers: processes that draw; the bytes do not depend on it.
+        executor: where candidates are drawn, in this process by default; the bytes do not depend on
+            it.
         benchmarks: what no question may overlap with; the plan names their files.
         progress: is told how many rows are there and how many there will be.
 
@@ -94,8 +96,6 @@ def generate(
         require_pyarrow()
     if bool(plan.benchmarks) != (benchmarks is not None):
         raise ConfigError("the plan names the files of the benchmarks: give both or neither")
-    if workers < 1:
-        raise ConfigError(f"workers must be at least 1, got {workers}")
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{str(out)!r} is a file: name a folder")
     out.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ def generate(
         stack.enter_context(locked(out))
         run = _Run(plan, out, benchmarks, progress)
         run.report(0)
-        drawer = stack.enter_context(Drawer(workers, run.report))
+        drawer = Drawer(executor or Serial(), run.report)
         while run.slots_left():
             run.shard(drawer)
         if not run.manifest["complete"]:

@@ -5,26 +5,22 @@ gives ``response``: a text, or a list of texts for several samples. For an inter
 response is the list of the episode's actions, and several samples are a list of such lists.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError
 from rlvr_envs.core.instance import Instance, Row
-from rlvr_envs.core.parallel import CPU_S, RECYCLE_AFTER, verdict_of
+from rlvr_envs.core.parallel import CPU_S, verdict_of
 from rlvr_envs.core.registry import find
 from rlvr_envs.core.tables import entries
 from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.core.workers import WorkerPool
+from rlvr_envs.executors import Call, Executor, Serial
 
 Response = str | list[str]
-Item = TypeVar("Item")
-
-_ROUND = 512  # answers that are under way at once
 _JUDGE = f"{__name__}:judge_row"
 
 
@@ -160,44 +156,26 @@ def oracle_samples(rows: Iterable[Row | None]) -> Iterator[Sample]:
         yield Sample(index, row, 0, response)
 
 
-def judge(samples: Iterable[Sample], *, workers: int = 1) -> Iterator[tuple[Sample, Verdict]]:
-    """Return every sample with its verdict, in order.
+def judge(
+    samples: Iterable[Sample], *, executor: Executor | None = None
+) -> Iterator[tuple[Sample, Verdict]]:
+    """Yield every sample with its verdict, in order.
 
     Args:
         samples: what to judge.
-        workers: processes; with 1, verifiers run in this one.
-
-    Raises:
-        ConfigError: workers is below 1.
+        executor: where, in this process by default.
     """
-    if workers < 1:
-        raise ConfigError(f"workers must be at least 1, got {workers}")
-    if workers == 1:
+    executor = executor or Serial()
+    judged: deque[Sample] = deque()
+
+    def calls() -> Iterator[Call]:
         for sample in samples:
-            yield sample, Instance.from_row(sample.row).judge(sample.response)
-        return
-    with WorkerPool(
-        workers=workers, memory_mib=4096, recycle_after=RECYCLE_AFTER, preload=(__name__,)
-    ) as pool:
-        for part in _chunks(samples, _ROUND):
-            yield from zip(part, _judge_part(pool, part, workers), strict=True)
+            judged.append(sample)
+            in_sandbox = find(sample.row["id"]).task_type.judged_in_sandbox
+            yield Call((sample.row, sample.response), in_sandbox)
 
-
-def _judge_part(pool: WorkerPool, part: Sequence[Sample], workers: int) -> list[Verdict]:
-    """Judge in worker processes, and in threads what a sandbox judges in processes of its own."""
-    boxed = [find(sample.row["id"]).task_type.judged_in_sandbox for sample in part]
-    plain = [(s.row, s.response) for s, apart in zip(part, boxed, strict=True) if not apart]
-    in_workers = map(verdict_of, pool.map(_JUDGE, plain, cpu_s=CPU_S))
-    with ThreadPoolExecutor(workers, "rlvr-judge") as threads:
-        apart = [s for s, in_sandbox in zip(part, boxed, strict=True) if in_sandbox]
-        in_threads = iter(threads.map(lambda s: Instance.from_row(s.row).judge(s.response), apart))
-        return [next(in_threads if in_sandbox else in_workers) for in_sandbox in boxed]
-
-
-def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
+    for outcome in executor.map(_JUDGE, calls(), cpu_s=CPU_S):
+        yield judged.popleft(), verdict_of(outcome)
 
 
 def judge_row(row: Row, response: Response) -> Verdict:

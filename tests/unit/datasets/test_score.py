@@ -11,6 +11,7 @@ from rlvr_envs.core.verdict import Status
 from rlvr_envs.datasets import score
 from rlvr_envs.datasets.read import checked_rows
 from rlvr_envs.datasets.score import Answers, Fault, Sample, judge, oracle_samples
+from rlvr_envs.executors import Processes
 
 
 def test_answers_by_number_and_fingerprint_with_one_or_several_samples(halving_rows, write):
@@ -158,12 +159,18 @@ def test_the_oracle_check_reports_a_task_that_rejects_itself(
     assert "of rlvr/TestHalving-v0: wrong" in capsys.readouterr().err
 
 
-def test_workers_give_the_same_verdicts(write):
+@pytest.fixture
+def two():
+    with Processes(2) as executor:
+        yield executor
+
+
+def test_workers_give_the_same_verdicts(two):
     rows = [rlvr_envs.make_problem("Gcd-v0", seed=n) for n in range(8)]
     samples = list(oracle_samples(rows))
     samples += [Sample(n, row, 1, "\\boxed{1}") for n, row in enumerate(rows)]
     alone = [verdict for _, verdict in judge(samples)]
-    assert [verdict for _, verdict in judge(samples, workers=2)] == alone
+    assert [verdict for _, verdict in judge(samples, executor=two)] == alone
     assert {verdict.status for verdict in alone} == {Status.CORRECT, Status.WRONG}
 
 
@@ -181,7 +188,7 @@ def judge_row(row, response):
 """
 
 
-def test_an_answer_that_breaks_its_worker_costs_no_other(tmp_path, monkeypatch):
+def test_an_answer_that_breaks_its_worker_costs_no_other(tmp_path, monkeypatch, two):
     (tmp_path / "fragile.py").write_text(FRAGILE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(score, "_JUDGE", "fragile:judge_row")
@@ -189,7 +196,7 @@ def test_an_answer_that_breaks_its_worker_costs_no_other(tmp_path, monkeypatch):
     rows = [rlvr_envs.make_problem("Gcd-v0", seed=n) for n in range(5)]
     samples = list(oracle_samples(rows))
     samples[2:2] = [Sample(0, rows[0], 1, "kill"), Sample(0, rows[0], 2, "hang")]
-    statuses = [verdict.status for _, verdict in judge(samples, workers=2)]
+    statuses = [verdict.status for _, verdict in judge(samples, executor=two)]
     assert statuses.pop(2) is Status.VERIFIER_ERROR
     assert statuses.pop(2) is Status.TIMEOUT
     assert statuses == [Status.CORRECT] * 5

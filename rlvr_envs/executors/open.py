@@ -1,0 +1,49 @@
+"""Executors by name."""
+
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.executors.base import Executor
+from rlvr_envs.executors.local import Processes, Serial
+
+EXECUTORS = ("serial", "processes", "ray")
+
+
+def open_executor(
+    name: str | None = None, *, workers: int | None = None, address: str | None = None
+) -> Executor:
+    """Return an executor.
+
+    Args:
+        name: ``"serial"``, ``"processes"`` or ``"ray"``; None for processes where more than one
+            worker is asked for, and else for this process alone.
+        workers: processes of this machine, or of each node; by default as many as there are cores.
+        address: of a Ray cluster, such as ``"auto"`` or ``"ray://head:10001"``; None starts one
+            on this machine.
+
+    Raises:
+        ConfigError: there is no such executor, or an argument does not fit it.
+        DependencyError: it needs a package that is missing.
+    """
+    if name is None:
+        name = "serial" if workers in (None, 1) else "processes"
+    if name not in EXECUTORS:
+        hint = did_you_mean(name, EXECUTORS)
+        raise ConfigError(f"no executor {name!r}{hint} (known: {', '.join(EXECUTORS)})")
+    if address is not None and name != "ray":
+        raise ConfigError(f"an address is for the executor 'ray', not for {name!r}")
+    if workers is not None and workers < 1:
+        raise ConfigError(f"workers must be at least 1, got {workers}")
+    if name == "serial":
+        if workers not in (None, 1):
+            raise ConfigError(f"the executor 'serial' has one worker, got workers={workers}")
+        return Serial()
+    if name == "processes":
+        return Processes(workers)
+    return _ray(workers=workers, address=address)
+
+
+def _ray(**arguments: Any) -> Executor:
+    from rlvr_envs.executors.ray import RayExecutor
+
+    return RayExecutor(**arguments)
