@@ -12,6 +12,9 @@ from rlvr_envs.evaluation.plan import Cell, Plan, Question, expand_ids, read_dif
 
 DEFAULT_COUNT = 100
 
+# The arguments of `open_rows` that a client may set; every other name is a knob.
+_OPTIONS = ("count", "difficulty", "seed", "split", "answer_format")
+
 
 def open_rows(  # noqa: PLR0913 - every argument is the user's, and all but one are keywords
     source: str | Path | Sequence[str],
@@ -65,6 +68,34 @@ def open_rows(  # noqa: PLR0913 - every argument is the user's, and all but one 
     asked = zip_longest(*(_distinct(cell, plan, seen) for cell in plan.cells()))
     questions = [question for question in chain.from_iterable(asked) if question is not None]
     return [question.instance().to_row() for question in questions[:wanted]]
+
+
+def read_options(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of options that a client read from its command line or a file.
+
+    These are the arguments of `open_rows` by name; other names are knobs. A list of difficulty
+    levels is one too.
+
+    Args:
+        source: as in `open_rows`.
+        options: their names and values.
+
+    Raises:
+        ConfigError: an option is unknown or out of range, or is of no use for a dataset.
+        RegistrationError: there is no such id.
+        RowError: a row of the dataset cannot be read.
+    """
+    given = {name: value for name, value in options.items() if name in _OPTIONS}
+    knobs = {name: value for name, value in options.items() if name not in _OPTIONS}
+    stored = isinstance(source, (str, Path)) and Path(source).exists()
+    useless = sorted({*options} - {"count", "split"}) if stored else []
+    if useless:
+        raise ConfigError(
+            f"a dataset takes the options count and split alone, got {', '.join(useless)}"
+        )
+    if isinstance(given.get("difficulty"), (list, tuple)):
+        given["difficulty"] = ",".join(map(str, given["difficulty"]))
+    return open_rows(source, **given, knobs=knobs)
 
 
 def _distinct(cell: Cell, plan: Plan, seen: set[str]) -> list[Question]:
