@@ -9,17 +9,19 @@ from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.verdict import Verdict
 
 
-def judge_apart(instance: Instance, response: str) -> Verdict:
-    """Return the verdict on a response to a single-turn problem; any thread may call this.
+def judge_apart(instance: Instance, response: str | list[str]) -> Verdict:
+    """Return the verdict on a response; any thread may call this.
 
     The first call starts the worker processes, which end with this one. What a sandbox judges is
-    judged by the sandbox's own processes.
+    judged by the sandbox's own processes, and the actions of an episode are played again here.
 
     Raises:
         ConfigError: the task is defined where no other process can import it.
         DependencyError: the task needs a program or package that is missing here.
     """
-    return _judge().judge([instance], [response])[0]
+    if isinstance(response, str) and not instance.interactive:
+        return _judge().judge([instance], [response])[0]
+    return instance.judge(response)
 
 
 @cache

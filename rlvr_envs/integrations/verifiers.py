@@ -6,9 +6,7 @@ verifiers leave it out.
 """
 
 import asyncio
-import os
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +16,8 @@ from pydantic import Field
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, WorkerError
 from rlvr_envs.core.instance import Instance
-from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.verdict import Status, Verdict
+from rlvr_envs.integrations.judging import judge_apart
 from rlvr_envs.integrations.rows import open_rows
 
 __all__ = ["RlvrEnv", "RlvrTaskset"]
@@ -81,15 +79,15 @@ class RlvrTask(vf.Task[RlvrData, RlvrState, vf.TaskConfig]):
     async def validate(self, runtime: vf.Runtime) -> bool:
         """Return whether the oracle's solution earns full marks, for ``vf-validate``."""
         instance = Instance.from_row(self.data.row)
-        verdict = await asyncio.to_thread(_judge, instance, instance.solution())
+        verdict = await asyncio.to_thread(judge_apart, instance, instance.solution())
         return verdict.status is Status.CORRECT
 
     async def _judge(self, trace: vf.Trace) -> Verdict:
         instance = Instance.from_row(self.data.row)
         if not instance.interactive:
-            return await asyncio.to_thread(_judge, instance, trace.last_reply)
+            return await asyncio.to_thread(judge_apart, instance, trace.last_reply)
         actions = [(message.content or "").strip() for message in trace.assistant_messages]
-        return await asyncio.to_thread(_judge, instance, actions)
+        return await asyncio.to_thread(judge_apart, instance, actions)
 
 
 class RlvrTaskset(vf.Taskset[RlvrTask, RlvrTasksetConfig]):
@@ -145,15 +143,3 @@ class RlvrEnv(vf.Env[RlvrEnvConfig]):
                     interaction.trace.state.verdict = info["verdict"]
                     break
                 segment = await interaction.turn(observation)
-
-
-@cache
-def _judging() -> ParallelJudge:
-    return ParallelJudge(os.cpu_count() or 1)
-
-
-def _judge(instance: Instance, response: str | list[str]) -> Verdict:
-    """Judge in a worker process; an interactive episode is played again here."""
-    if isinstance(response, str):
-        return _judging().judge([instance], [response])[0]
-    return instance.judge(response)
