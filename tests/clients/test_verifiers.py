@@ -27,7 +27,7 @@ def judge(instance, response):
     verdict = verify(instance.to_row(), response)
     return verdict if verdict.score else Verdict.verifier_error("the verifier broke")
 
-ours._judge = judge
+ours.judge_apart = judge
 """
 
 
