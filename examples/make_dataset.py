@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
 
     # A trainer's reward function gets the row back as text.
     path = folder / "verl.jsonl"
-    count = write_export("verl", read_rows(dataset, "train"), path)
+    (count,) = write_export("verl", read_rows(dataset, "train"), path).values()
     record = json.loads(path.read_text(encoding="utf-8").split("\n", 1)[0])
     print(f"{count} rows for verl; keys: {', '.join(record)}")
     row = json.loads(record["reward_model"]["ground_truth"])

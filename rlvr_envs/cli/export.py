@@ -4,7 +4,9 @@ r"""Write a dataset in the shape that a trainer reads.
   rlvr export --to sft rows.jsonl --out sft.jsonl
 
 A folder is written with a file for each split; a name that ends in .jsonl or .parquet is written
-as one file, and needs --split where the dataset has several.
+as one file, and needs --split where the dataset has several. Interactive tasks, which a trainer
+plays by other settings, get a file of their own beside it, such as train.interactive.jsonl; sft
+writes their dialogues with the rest.
 """
 
 import argparse
@@ -12,9 +14,18 @@ from pathlib import Path
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.tables import JSONL_SUFFIXES, PARQUET_SUFFIXES
-from rlvr_envs.datasets.export import EXPORTS, write_export
+from rlvr_envs.datasets.export import EXPORTS, NEMO_GYM_PLAYER, VERL_PLAYER, write_export
 from rlvr_envs.datasets.plan import FILE_FORMATS
 from rlvr_envs.datasets.read import read_rows, split_files
+
+# By export: what plays the rows of interactive tasks.
+PLAYERS = {
+    "trl": "give GRPOTrainer an environment_factory or a rollout_func",
+    "verl": f"register an agent loop by the name {VERL_PLAYER!r}, which the rows ask for",
+    "openrlhf": "set --train.agent_func_path",
+    "nemo_gym": f"configure a gymnasium_agent by the name {NEMO_GYM_PLAYER!r}, which they ask for",
+    "verifiers": "use a taskset whose Env plays them",
+}
 
 HELP = "write a dataset in the shape that a trainer reads"
 
@@ -46,6 +57,9 @@ def run(args: argparse.Namespace) -> int:
     (args.out.parent if single else args.out).mkdir(parents=True, exist_ok=True)
     for split in splits:
         path = args.out if single else args.out / f"{split}.{args.format}"
-        count = write_export(args.to, read_rows(args.dataset, split), path, split)
-        print(f"{path}: {count} rows")
+        for written, count in write_export(
+            args.to, read_rows(args.dataset, split), path, split
+        ).items():
+            note = f" of interactive tasks: {PLAYERS[args.to]}" if written != path else ""
+            print(f"{written}: {count} {'row' if count == 1 else 'rows'}{note}")
     return 0

@@ -4,10 +4,14 @@ Each export is a pure function of a row, its split and its number. All but those
 fine-tuning carry the whole row as JSON text, so that a reward function needs nothing else::
 
     score = rlvr_envs.verify(json.loads(text), response).score
+
+A trainer needs other settings to play an interactive task than to ask for one response: a rollout
+function, an agent. So the rows of interactive tasks never stand among the others: they go into a
+file of their own beside it (`interactive_path`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +25,25 @@ from rlvr_envs.datasets.rows import json_line
 
 Record = dict[str, Any]
 Export = Callable[[Row, str, int], Record]
+Write = Callable[[Record], object]
 
-# The name under which a NeMo Gym configuration must list the agent that plays these rows.
+# The names under which a NeMo Gym configuration must list the agents of these rows: one that asks
+# for a response, and one that plays.
 NEMO_GYM_AGENT = "rlvr_envs_agent"
+NEMO_GYM_PLAYER = "rlvr_envs_gymnasium_agent"
+
+# The agent loops of verl: its own, which asks for a response, and the name of one that plays.
+VERL_AGENT = "single_turn_agent"
+VERL_PLAYER = "rlvr_envs"
 _BATCH = 4096
 
 
 def _chat(row: Row) -> list[Record]:
     return [{"role": "user", "content": row["prompt"]}]
+
+
+def _interactive(row: Row) -> bool:
+    return issubclass(registry.find(row["id"]).task_type, InteractiveTask)
 
 
 def _reference(row: Row) -> str:
@@ -48,11 +63,15 @@ def to_trl(row: Row, split: str, index: int) -> Record:
 
 
 def to_verl(row: Row, split: str, index: int) -> Record:
-    """Return a row for verl; its reward function gets the row as ``ground_truth``."""
+    """Return a row for verl; its reward function gets the row as ``ground_truth``.
+
+    Each row names its agent loop, so that one run can train on files of both kinds.
+    """
     return {
         "data_source": row["id"],
         "prompt": _chat(row),
         "ability": registry.find(row["id"]).domain,
+        "agent_name": VERL_PLAYER if _interactive(row) else VERL_AGENT,
         "reward_model": {"style": "rule", "ground_truth": canonical(row)},
         "extra_info": {
             "split": split,
@@ -65,15 +84,16 @@ def to_verl(row: Row, split: str, index: int) -> Record:
 
 
 def to_openrlhf(row: Row, split: str, index: int) -> Record:
-    """Return a row for OpenRLHF: use ``--input_key input --label_key label``."""
+    """Return a row for OpenRLHF: use ``--data.input_key input --data.label_key label``."""
     return {"input": _chat(row), "label": canonical(row), "datasource": row["id"]}
 
 
 def to_nemo_gym(row: Row, split: str, index: int) -> Record:
-    """Return a row for NeMo Gym; keys beside its own reach the server's ``verify``."""
+    """Return a row for NeMo Gym; keys beside its own reach the server."""
+    agent = NEMO_GYM_PLAYER if _interactive(row) else NEMO_GYM_AGENT
     return {
         "responses_create_params": {"input": _chat(row)},
-        "agent_ref": {"type": "responses_api_agents", "name": NEMO_GYM_AGENT},
+        "agent_ref": {"type": "responses_api_agents", "name": agent},
         "row": canonical(row),
         "id": row["id"],
         "difficulty": row.get("difficulty"),
@@ -82,8 +102,13 @@ def to_nemo_gym(row: Row, split: str, index: int) -> Record:
 
 
 def to_verifiers(row: Row, split: str, index: int) -> Record:
-    """Return a row for verifiers; a rubric finds the whole row in ``info``."""
+    """Return a row for verifiers; what scores it finds the whole row in ``info``.
+
+    The keys are those of a ``TaskData`` with two fields more, ``answer`` and ``info``; versions
+    before 0.4 read the same ones.
+    """
     return {
+        "name": row["id"],
         "prompt": _chat(row),
         "answer": _reference(row),
         "info": {
@@ -141,6 +166,8 @@ EXPORTS: dict[str, Export] = {
 }
 # NeMo Gym reads JSONL alone.
 JSONL_ONLY = ("nemo_gym",)
+# Whose records hold the oracle's whole dialogue, so that one file takes the rows of all tasks.
+DIALOGUES = ("sft", "sft_explained")
 
 
 def find_export(name: str) -> Export:
@@ -155,57 +182,85 @@ def find_export(name: str) -> Export:
     return EXPORTS[name]
 
 
-def write_export(name: str, rows: Iterable[Row], path: Path, split: str = "train") -> int:
-    """Write the export of rows to a JSONL or Parquet file; return how many there were.
+def interactive_path(path: Path) -> Path:
+    """Return the file for the rows of interactive tasks, such as ``train.interactive.jsonl``."""
+    return path.with_name(f"{path.stem}.interactive{path.suffix}")
+
+
+def write_export(
+    name: str, rows: Iterable[Row], path: Path, split: str = "train"
+) -> dict[Path, int]:
+    """Write the export of rows to a JSONL or Parquet file; return each file and its rows' number.
+
+    Rows of interactive tasks go to `interactive_path`, but for exports of `DIALOGUES`. A file of
+    either name that an earlier export left and this one does not write is removed.
 
     Raises:
-        ConfigError: there is no such export, or it has no such file format.
+        ConfigError: there is no such export, or it has no such file format, or there are no rows.
         DependencyError: Parquet is wanted and pyarrow is missing.
     """
     export = find_export(name)
     allowed = JSONL_SUFFIXES if name in JSONL_ONLY else (*JSONL_SUFFIXES, *PARQUET_SUFFIXES)
     if path.suffix not in allowed:
         raise ConfigError(f"a {name} file ends in {' or '.join(allowed)}, got {str(path)!r}")
-    write = _write_parquet if path.suffix in PARQUET_SUFFIXES else _write_jsonl
-    partial = path.with_name(path.name + ".part")
-    count = write((export(row, split, index) for index, row in enumerate(rows)), partial)
-    partial.replace(path)
-    return count
-
-
-def _write_jsonl(records: Iterable[Record], path: Path) -> int:
-    count = 0
-    with path.open("wb") as file:
-        for record in records:
-            file.write(json_line(record))
-            count += 1
-    return count
-
-
-def _write_parquet(records: Iterable[Record], path: Path) -> int:
-    arrow = require_pyarrow()
-    batches = _batches(records)
-    first = next(batches, None)
-    if first is None:
+    open_file = _parquet_file if path.suffix in PARQUET_SUFFIXES else _jsonl_file
+    beside = interactive_path(path)
+    counts: dict[Path, int] = {}
+    with ExitStack() as stack:
+        writers: dict[Path, Write] = {}
+        for index, row in enumerate(rows):
+            target = beside if name not in DIALOGUES and _interactive(row) else path
+            if target not in writers:
+                writers[target] = stack.enter_context(open_file(_partial(target)))
+            writers[target](export(row, split, index))
+            counts[target] = counts.get(target, 0) + 1
+    if not counts:
         raise ConfigError("there are no rows to export")
-    schema = arrow.schema([(key, _arrow_type(arrow, value)) for key, value in first[0].items()])
-    count = 0
-    with arrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for batch in chain([first], batches):
-            writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
-            count += len(batch)
-    return count
+    for target in (path, beside):
+        if target in counts:
+            _partial(target).replace(target)
+        else:
+            target.unlink(missing_ok=True)
+    return dict(sorted(counts.items(), key=lambda item: item[0] == beside))
 
 
-def _batches(records: Iterable[Record]) -> Iterator[list[Record]]:
+def _partial(path: Path) -> Path:
+    return path.with_name(path.name + ".part")
+
+
+@contextmanager
+def _jsonl_file(path: Path) -> Iterator[Write]:
+    with path.open("wb") as file:
+        yield lambda record: file.write(json_line(record))
+
+
+@contextmanager
+def _parquet_file(path: Path) -> Iterator[Write]:
+    """Open a Parquet file, whose schema is that of the first record."""
+    arrow = require_pyarrow()
     batch: list[Record] = []
-    for record in records:
-        batch.append(record)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+    with ExitStack() as stack:
+        writer: Any = None
+
+        def flush() -> None:
+            nonlocal writer
+            if writer is None:
+                columns = [(key, _arrow_type(arrow, value)) for key, value in batch[0].items()]
+                schema = arrow.schema(columns)
+                writer = stack.enter_context(
+                    arrow.parquet.ParquetWriter(path, schema, compression="zstd")
+                )
+            writer.write_table(arrow.Table.from_pylist(batch, schema=writer.schema))
+            batch.clear()
+
+        def write(record: Record) -> None:
+            batch.append(record)
+            if len(batch) == _BATCH:
+                flush()
+
+        yield write
+        if batch:
+            flush()
 
 
 def _arrow_type(arrow: Any, value: object) -> Any:

@@ -5,10 +5,16 @@ import json
 import pytest
 
 import rlvr_envs
+from rlvr_envs.cli.export import PLAYERS
 from rlvr_envs.cli.main import main
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.tables import entries
-from rlvr_envs.datasets.export import EXPORTS, find_export, write_export
+from rlvr_envs.datasets.export import (
+    DIALOGUES,
+    EXPORTS,
+    find_export,
+    write_export,
+)
 from rlvr_envs.datasets.read import read_rows
 from rlvr_envs.datasets.rows import pack, unpack
 
@@ -81,7 +87,8 @@ def test_parquet_holds_what_jsonl_does(name, halving_rows, tmp_path):
     pytest.importorskip("pyarrow")
     halving_rows[0]["difficulty"] = None
     for suffix in ("jsonl", "parquet"):
-        assert write_export(name, halving_rows, tmp_path / f"a.{suffix}") == 6
+        path = tmp_path / f"a.{suffix}"
+        assert write_export(name, halving_rows, path) == {path: 6}
     jsonl, parquet = (
         [entry.data for entry in entries(tmp_path / f"a.{suffix}")]
         for suffix in ("jsonl", "parquet")
@@ -94,8 +101,61 @@ def test_what_cannot_be_exported_is_said(halving_rows, tmp_path):
         find_export("verll")
     with pytest.raises(ConfigError, match=r"a nemo_gym file ends in \.jsonl"):
         write_export("nemo_gym", halving_rows, tmp_path / "a.parquet")
-    with pytest.raises(ConfigError, match="no rows"):
-        write_export("trl", [], tmp_path / "a.parquet")
+    for suffix in ("jsonl", "parquet"):
+        with pytest.raises(ConfigError, match="no rows"):
+            write_export("trl", [], tmp_path / f"a.{suffix}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [
+        (name, suffix)
+        for name in CARRIED_ROW
+        for suffix in ("jsonl", "parquet")
+        if (name, suffix) != ("nemo_gym", "parquet")  # which it does not read
+    ],
+)
+def test_interactive_rows_get_a_file_of_their_own(
+    name, suffix, halving_rows, secret_rows, tmp_path
+):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    path, beside = tmp_path / f"train.{suffix}", tmp_path / f"train.interactive.{suffix}"
+    mixed = [secret_rows[0], *halving_rows, *secret_rows[1:]]
+    counts = write_export(name, mixed, path)
+    assert list(counts.items()) == [(path, len(halving_rows)), (beside, len(secret_rows))]
+    for file, rows in ((path, halving_rows), (beside, secret_rows)):
+        records = [entry.data for entry in entries(file)]
+        assert [json.loads(CARRIED_ROW[name](record)) for record in records] == rows
+    assert write_export(name, secret_rows, path) == {beside: len(secret_rows)}
+    assert [each.name for each in tmp_path.iterdir()] == [beside.name]
+    assert write_export(name, halving_rows, path) == {path: len(halving_rows)}
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("name", DIALOGUES)
+def test_dialogues_stay_in_one_file(name, halving_rows, secret_rows, tmp_path):
+    path = tmp_path / "train.jsonl"
+    rows = [*secret_rows, *halving_rows]
+    assert write_export(name, rows, path) == {path: len(rows)}
+
+
+def test_rows_name_the_agent_that_answers_or_plays(halving_rows, secret_rows):
+    single, several = halving_rows[0], secret_rows[0]
+    verl = [EXPORTS["verl"](row, "train", 0)["agent_name"] for row in (single, several)]
+    assert verl == ["single_turn_agent", "rlvr_envs"]
+    nemo = [EXPORTS["nemo_gym"](row, "train", 0)["agent_ref"]["name"] for row in (single, several)]
+    assert nemo == ["rlvr_envs_agent", "rlvr_envs_gymnasium_agent"]
+
+
+def test_a_file_that_fails_halfway_leaves_the_old_one(halving_rows, tmp_path):
+    path = tmp_path / "train.jsonl"
+    write_export("trl", halving_rows, path)
+    before = path.read_bytes()
+    with pytest.raises(KeyError):
+        write_export("trl", [*halving_rows, {"id": halving_rows[0]["id"]}], path)
+    assert path.read_bytes() == before
 
 
 def test_the_command_keeps_splits_apart(tmp_path, capsys):
@@ -114,6 +174,24 @@ def test_the_command_keeps_splits_apart(tmp_path, capsys):
     assert main(["export", "--to", "trl", str(data), "--out", single, "--split", "test"]) == 0
     assert main(["export", "--to", "trl", str(data), "--out", single, "--split", "tets"]) == 2
     assert "did you mean 'test'" in capsys.readouterr().err
+
+
+def test_the_command_says_what_plays_interactive_rows(tmp_path, capsys):
+    data, out = tmp_path / "data", tmp_path / "out"
+    ids = ["TestHalving-v0=4", "TestSecret-v0=1"]
+    assert main(["generate", *ids, "--quiet", "--out", str(data)]) == 0
+    capsys.readouterr()
+    assert main(["export", "--to", "verl", str(data), "--out", str(out)]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"{out / 'train.jsonl'}: 4 rows"
+    assert second.startswith(f"{out / 'train.interactive.jsonl'}: 1 row of interactive tasks: ")
+    assert "'rlvr_envs'" in second
+    assert main(["export", "--to", "sft", str(data), "--out", str(tmp_path / "sft.jsonl")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'sft.jsonl'}: 5 rows\n"
+
+
+def test_every_export_of_rows_says_what_plays_them():
+    assert set(PLAYERS) == set(EXPORTS) - set(DIALOGUES)
 
 
 def test_both_forms_of_a_row_are_read(halving_rows, secret_rows):
