@@ -197,6 +197,7 @@ def test_the_example_starts_our_server_where_gym_wants_it(client):
     assert found == [
         *("rlvr_envs", "resources_servers"),
         *("rlvr_envs_agent", "responses_api_agents"),
+        *("rlvr_envs_gymnasium_agent", "responses_api_agents"),
     ]
     fake = client.folder / "rlvr"
     fake.write_text('#!/bin/sh\necho "$@"\n')
