@@ -4,7 +4,8 @@
 
 The environment stands in ``build/clients`` and holds this package and the versions that
 ``tests/clients/NAME.txt`` pins. It is made again when that file or our own dependencies change.
-A client that needs another Python says so in its file: ``# python 3.12``.
+A client that needs another Python says so in its file: ``# python 3.12``. A file with the line
+``# no-deps`` names all packages itself: what they ask for beside is left out.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PINS = ROOT / "tests" / "clients"
 ENVIRONMENTS = ROOT / "build" / "clients"
+NO_DEPS = "# no-deps"
 
 
 def python_of(name: str) -> Path:
@@ -66,20 +68,23 @@ def make(name: str) -> Path:
     partial = folder.with_name(f"{folder.name}.part")
     subprocess.run([interpreter(name), "-m", "venv", "--clear", partial], check=True)
     pip = [partial / "bin" / "python", "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, "--requirement", pins_of(name)], cwd=ROOT, check=True)
+    pins = pins_of(name)
+    alone = ["--no-deps"] if NO_DEPS in pins.read_text("utf-8").splitlines() else []
+    subprocess.run([*pip, *alone, "--requirement", pins], cwd=ROOT, check=True)
     subprocess.run([*pip, "--editable", str(ROOT)], check=True)
+    _repair_scripts(partial, folder)
     partial.rename(folder)
-    _repair_scripts(folder, partial)
     return python
 
 
-def _repair_scripts(folder: Path, partial: Path) -> None:
-    """Give the commands of the environment its final path."""
-    for path in (folder / "bin").iterdir():
+def _repair_scripts(partial: Path, folder: Path) -> None:
+    """Give the commands of an environment its final path."""
+    for path in (partial / "bin").iterdir():
         if path.is_symlink() or not path.is_file():
             continue
         text = path.read_bytes()
-        path.write_bytes(text.replace(os.fsencode(partial), os.fsencode(folder)))
+        if os.fsencode(partial) in text:
+            path.write_bytes(text.replace(os.fsencode(partial), os.fsencode(folder)))
 
 
 def main() -> None:
