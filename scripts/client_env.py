@@ -3,18 +3,20 @@
     python scripts/client_env.py trl
 
 The environment stands in ``build/clients`` and holds this package and the versions that
-``tests/clients/NAME.txt`` pins. It is made again when that file or our own dependencies change.
-A client that needs another Python says so in its file: ``# python 3.12``. A file with the line
+``tests/clients/NAME.txt`` pins. It is made again when that file or our own metadata changes. A
+client that needs another Python says so in its file: ``# python 3.12``. A file with the line
 ``# no-deps`` names all packages itself: what they ask for beside is left out.
 """
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,10 +27,9 @@ NO_DEPS = "# no-deps"
 
 def python_of(name: str) -> Path:
     """Return where the Python of a client's environment stands, there or not."""
-    digest = hashlib.sha256()
-    for path in (pins_of(name), ROOT / "pyproject.toml"):
-        digest.update(path.read_bytes())
-    digest.update(f"{ROOT} {sys.version}".encode())
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    digest = hashlib.sha256(pins_of(name).read_bytes())
+    digest.update(f"{json.dumps(ours)} {ROOT} {sys.version}".encode())
     return ENVIRONMENTS / f"{name}-{digest.hexdigest()[:12]}" / "bin" / "python"
 
 
