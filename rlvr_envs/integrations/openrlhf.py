@@ -72,7 +72,7 @@ def _without_end(text: str) -> str:
     return text
 
 
-class EpisodeAgent(AgentInstanceBase):  # type: ignore[misc]  # OpenRLHF has no types
+class EpisodeAgent(AgentInstanceBase):
     """Plays one episode of a row: each message of the model is an action."""
 
     def __init__(self, chat: Chat, decode: Any) -> None:
@@ -106,7 +106,7 @@ class EpisodeAgent(AgentInstanceBase):  # type: ignore[misc]  # OpenRLHF has no 
         return str(self._decode(list(self._chat.observation(reply, finished=True))))
 
 
-class AgentExecutor(MultiTurnAgentExecutor):  # type: ignore[misc]
+class AgentExecutor(MultiTurnAgentExecutor):
     """What ``--train.agent_func_path FILE.py`` looks for."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from rlvr_envs.integrations.rows import open_rows
 REWARD = "rlvr"
 
 
-class RowScore(ORM):  # type: ignore[misc]  # ms-swift has no types
+class RowScore(ORM):
     """Scores completions by the rows in the column ``row``, in worker processes."""
 
     def __call__(

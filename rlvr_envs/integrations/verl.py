@@ -56,7 +56,7 @@ async def compute_score(
 
 
 @register(VERL_PLAYER)
-class EpisodeLoop(AgentLoopBase):  # type: ignore[misc]  # verl has no types here
+class EpisodeLoop(AgentLoopBase):
     """Plays the environment of a row: each message of the model is an action.
 
     Args:
