@@ -112,8 +112,8 @@ def to_task(rows: Sequence[Row]) -> Task:
     Raises:
         RowError: a row is incomplete or was altered.
     """
-    samples = [to_sample(row) for row in rows]
-    return Task(dataset=MemoryDataset(samples), solver=play(), scorer=verdict())
+    samples = MemoryDataset([to_sample(row) for row in rows], name="rlvr_envs")
+    return Task(dataset=samples, solver=play(), scorer=verdict())
 
 
 @task

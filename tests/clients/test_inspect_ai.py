@@ -10,6 +10,7 @@ from fakes.openai_chat import ChatServer, oracle
 from rlvr_envs.integrations.rows import open_rows
 
 SCRIPTS = Path(__file__).with_name("scripts")
+EXAMPLE = Path(__file__).parents[2] / "examples/integrations/evaluate_with_inspect.py"
 
 
 def log_of(client):
@@ -104,3 +105,10 @@ def test_python(client):
     assert len(turns["roles"]) > 2
     assert turns["parts"]
     assert found["loop_is_free"] == 1.0
+
+
+def test_the_example(client):
+    *verdicts, mean, stderr = client.run(EXAMPLE).splitlines()
+    assert len(verdicts) == 10
+    assert mean.startswith("mean: ")
+    assert stderr.startswith("stderr: ")

@@ -12,6 +12,7 @@ from rlvr_envs.datasets.rows import json_line
 from rlvr_envs.integrations.rows import open_rows
 
 SCRIPTS = Path(__file__).with_name("scripts")
+EXAMPLE = Path(__file__).parents[2] / "examples/integrations/evaluate_with_lm_eval.py"
 
 
 def evaluate(client, server, task, **options):
@@ -115,3 +116,8 @@ def test_what_cannot_be_asked_is_said(client, options, reason):
         json.dumps(options),
     )
     assert reason in printed
+
+
+def test_the_example(client):
+    printed = client.run(EXAMPLE).splitlines()[-2:]
+    assert printed == ["rlvr_math: 0.000 ± 0.000", "rlvr_puzzles: 0.000 ± 0.000"]
