@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from rlvr_envs.core.answer import answer_format as check_answer_format
 from rlvr_envs.core.errors import RegistrationError, did_you_mean
-from rlvr_envs.core.task import RESERVED, Task
+from rlvr_envs.core.task import RESERVED, InteractiveTask, Task
 
 NAMESPACE = "rlvr"
 ENTRY_POINTS = "rlvr_envs.tasks"
@@ -68,6 +68,11 @@ class TaskSpec:
     weight: float
     max_turns: int
     example: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def interactive(self) -> bool:
+        """Whether an episode may take several turns."""
+        return issubclass(self.task_type, InteractiveTask)
 
     def answer_format_of(self, config: object) -> str:
         """Return the label of the default answer format under a configuration."""

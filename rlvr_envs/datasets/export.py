@@ -43,7 +43,7 @@ def _chat(row: Row) -> list[Record]:
 
 
 def _interactive(row: Row) -> bool:
-    return issubclass(registry.find(row["id"]).task_type, InteractiveTask)
+    return registry.find(row["id"]).interactive
 
 
 def _reference(row: Row) -> str:

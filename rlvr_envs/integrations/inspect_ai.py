@@ -45,10 +45,10 @@ def play() -> Solver:
         row = state.metadata["row"]
         env = TextEnv(row["id"])
         await to_thread.run_sync(partial(env.reset, options={"problem": row}))
-        state = await generate(state)
-        if not env.instance.interactive:
-            return state
         while True:
+            state = await generate(state)
+            if not env.instance.interactive:
+                return state
             observation, _, terminated, truncated, info = await to_thread.run_sync(
                 env.step, state.output.completion
             )
@@ -58,7 +58,6 @@ def play() -> Solver:
             state.messages.append(ChatMessageUser(content=observation))
             if state.completed:  # a limit of Inspect's
                 return state
-            state = await generate(state)
 
     return solve
 
@@ -112,8 +111,8 @@ def to_task(rows: Sequence[Row]) -> Task:
     Raises:
         RowError: a row is incomplete or was altered.
     """
-    samples = [to_sample(row) for row in rows]
-    return Task(dataset=MemoryDataset(samples), solver=play(), scorer=verdict())
+    samples = MemoryDataset([to_sample(row) for row in rows], name="rlvr_envs")
+    return Task(dataset=samples, solver=play(), scorer=verdict())
 
 
 @task

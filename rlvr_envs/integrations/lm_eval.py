@@ -16,7 +16,6 @@ from datasets import Dataset, DatasetDict
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import Instance, Row
-from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.integrations.judging import judge_apart
 from rlvr_envs.integrations.rows import read_options
 
@@ -55,11 +54,8 @@ def single_turn_ids(domain: str) -> list[str]:
     Raises:
         RegistrationError: there is no such domain.
     """
-    return [
-        task_id
-        for task_id in registry.task_ids(domain)
-        if not _interactive(task_id) and registry.find(task_id).weight > 0
-    ]
+    specs = map(registry.find, registry.task_ids(domain))
+    return [spec.id for spec in specs if spec.weight > 0 and not spec.interactive]
 
 
 def process_results(document: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
@@ -78,17 +74,13 @@ def _chosen(options: dict[str, Any]) -> list[Row]:
     if (ids is None) == (dataset is None):
         raise ConfigError(f"rlvr_custom needs one of 'ids' and 'dataset', such as {_METADATA}")
     rows = read_options(ids if dataset is None else Path(dataset), options)
-    played = sorted({row["id"] for row in rows if _interactive(row["id"])})
+    played = sorted({row["id"] for row in rows if registry.find(row["id"]).interactive})
     if played:
         raise ConfigError(
             f"lm-eval asks for one response a problem, and cannot play {', '.join(played)}: leave "
             "these out, or evaluate them with Inspect or `rlvr eval`"
         )
     return rows
-
-
-def _interactive(task_id: str) -> bool:
-    return issubclass(registry.find(task_id).task_type, InteractiveTask)
 
 
 def _target(row: Row) -> str:

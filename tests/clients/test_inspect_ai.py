@@ -10,6 +10,7 @@ from fakes.openai_chat import ChatServer, oracle
 from rlvr_envs.integrations.rows import open_rows
 
 SCRIPTS = Path(__file__).with_name("scripts")
+EXAMPLE = Path(__file__).parents[2] / "examples/integrations/evaluate_with_inspect.py"
 
 
 def log_of(client):
@@ -84,8 +85,11 @@ def test_python(client):
             PYTHONPATH=str(SCRIPTS),
         ).splitlines()[-1]
     )
-    value, status = found["hostile"]
-    assert (value, status) in ((0.0, "wrong"), (0.0, "unparsable"), (0.0, "timeout"))
+    hostile = found["hostile"]
+    assert hostile["elsewhere"]
+    assert hostile["ended"] == ["nan", "verifier_error"]
+    assert hostile["busy"][0] == 0.0
+    assert hostile["busy"][1] in ("wrong", "unparsable", "timeout")
     unscored = found["unscored"]
     assert unscored["values"] == ["1.0", "nan"]
     assert unscored["status"] == "verifier_error"
@@ -104,3 +108,10 @@ def test_python(client):
     assert len(turns["roles"]) > 2
     assert turns["parts"]
     assert found["loop_is_free"] == 1.0
+
+
+def test_the_example(client):
+    *verdicts, mean, stderr = client.run(EXAMPLE).splitlines()
+    assert len(verdicts) == 10
+    assert mean.startswith("mean: ")
+    assert stderr.startswith("stderr: ")

@@ -7,11 +7,11 @@ import pytest
 from fakes.openai_chat import ChatServer, oracle
 
 from rlvr_envs.core import registry
-from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.datasets.rows import json_line
 from rlvr_envs.integrations.rows import open_rows
 
 SCRIPTS = Path(__file__).with_name("scripts")
+EXAMPLE = Path(__file__).parents[2] / "examples/integrations/evaluate_with_lm_eval.py"
 
 
 def evaluate(client, server, task, **options):
@@ -80,11 +80,10 @@ def test_ids_with_a_knob(client):
 
 
 def test_the_group_is_the_mean_of_every_domain_with_tasks_of_one_turn(client):
-    ids = [i for i in registry.task_ids() if registry.find(i).weight > 0]
     domains = {}
-    for i in ids:
-        if not issubclass(registry.find(i).task_type, InteractiveTask):
-            domains.setdefault(registry.find(i).domain, []).append(i)
+    for spec in map(registry.find, registry.task_ids()):
+        if spec.weight > 0 and not spec.interactive:
+            domains.setdefault(spec.domain, []).append(spec.id)
     rows = [row for each in domains.values() for row in open_rows(each, count=2, difficulty=0)]
     with ChatServer(oracle(rows, fails=(0,))) as server:
         found = evaluate(client, server, "rlvr", count=2, difficulty=0)
@@ -115,3 +114,8 @@ def test_what_cannot_be_asked_is_said(client, options, reason):
         json.dumps(options),
     )
     assert reason in printed
+
+
+def test_the_example(client):
+    printed = client.run(EXAMPLE).splitlines()[-2:]
+    assert printed == ["rlvr_math: 0.000 ± 0.000", "rlvr_puzzles: 0.000 ± 0.000"]

@@ -22,3 +22,11 @@ def test_example(path, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+def test_examples_of_integrations_are_short():
+    """What they do is tested in the environments of their clients, tests/clients."""
+    folder = Path(__file__).resolve().parents[2] / "examples" / "integrations"
+    lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in folder.glob("*.py")}
+    assert lengths
+    assert max(lengths.values()) <= 60, lengths

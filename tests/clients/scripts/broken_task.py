@@ -1,5 +1,6 @@
-"""A task whose verifier fails on one answer."""
+"""A task whose verifier fails on some answers."""
 
+import os
 from dataclasses import dataclass
 
 from rlvr_envs.core.registry import register
@@ -32,6 +33,10 @@ class BrokenTask(Task[BrokenConfig, BrokenProblem]):
     def verify(self, problem, answer):
         if answer == "break":
             raise RuntimeError("this verifier is broken")
+        if answer == "say which process":
+            return Verdict.wrong(str(os.getpid()))
+        if answer == "end the process":
+            os._exit(1)
         return Verdict.graded(float(answer == str(problem.number)))
 
     def solve(self, problem):

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import threading
 
 from inspect_ai import Epochs
@@ -37,11 +38,17 @@ def scores(log):
 
 
 def hostile():
-    """What would keep a verifier busy, or end its process, is a wrong answer."""
-    rows = open_rows("Derivative-v0", count=1, difficulty=0)
-    log = evaluate(rows, lambda asked: "\\boxed{9^{9^{9^{9^9}}}}")
-    (score,) = scores(log)
-    return [score.value, score.metadata["status"]]
+    """Judging goes on in another process, which an answer may keep busy or end."""
+    rows = [rlvr_envs.make_problem("TestBroken-v0", seed=seed) for seed in (1, 2)]
+    rows += open_rows("Derivative-v0", count=1, difficulty=0)
+    texts = ("say which process", "end the process", "9^{9^{9^{9^9}}}")
+    answers = {row["prompt"]: f"\\boxed{{{text}}}" for row, text in zip(rows, texts, strict=True)}
+    process, ended, busy = scores(evaluate(rows, lambda asked: answers[asked[0]]))
+    return {
+        "elsewhere": int(process.explanation) != os.getpid(),
+        "ended": [str(ended.value), ended.metadata["status"]],
+        "busy": [busy.value, busy.metadata["status"]],
+    }
 
 
 def unscored():

@@ -144,3 +144,8 @@ def _child(code, folder):
         text=True,
         check=False,
     )
+
+
+def test_a_spec_says_whether_its_task_is_interactive():
+    assert registry.find("Mastermind-v0").interactive
+    assert not registry.find("Gcd-v0").interactive

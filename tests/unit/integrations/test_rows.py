@@ -7,7 +7,7 @@ import pytest
 import rlvr_envs
 from rlvr_envs.core.errors import ConfigError, RegistrationError
 from rlvr_envs.datasets.rows import json_line
-from rlvr_envs.integrations.rows import open_rows
+from rlvr_envs.integrations.rows import open_rows, read_options
 
 
 def test_new_rows_are_distinct_shared_evenly_and_the_same_again():
@@ -51,3 +51,25 @@ def test_what_is_neither_an_id_nor_a_dataset_is_refused(tmp_path):
         open_rows(tmp_path / "nothing")
     with pytest.raises(RegistrationError):
         open_rows("Gdc-v0")
+
+
+def test_options_of_a_command_line_are_arguments_or_knobs():
+    options = {"count": 4, "difficulty": ["0", 2], "seed": 3, "max_divisor": 50}
+    expected = open_rows("Gcd-v0", count=4, difficulty="0,2", seed=3, knobs={"max_divisor": 50})
+    assert read_options("Gcd-v0", options) == expected
+
+
+def test_a_misspelt_option_is_refused():
+    with pytest.raises(ConfigError, match="did you mean 'difficulty'"):
+        read_options("Gcd-v0", {"dificulty": 2})
+    with pytest.raises(ConfigError, match="did you mean 'difficulty'"):
+        read_options("Math-v0", {"dificulty": 2})
+
+
+def test_a_dataset_takes_no_options_of_new_problems(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    rows = open_rows("Gcd-v0", count=4)
+    path.write_bytes(b"".join(json_line(row) for row in rows))
+    assert read_options(path, {"count": 2}) == rows[:2]
+    with pytest.raises(ConfigError, match="count and split alone, got difficulty, n_numbers"):
+        read_options(path, {"count": 2, "n_numbers": 3, "difficulty": 1})
