@@ -48,7 +48,7 @@ class RowEpisodes:
         arguments: what `gymnasium.make` gets beside the id.
     """
 
-    def __init__(self, env: str | MakeEnv | None = None, **arguments: Any) -> None:
+    def __init__(self, env: str | MakeEnv | None = None, /, **arguments: Any) -> None:
         if arguments and not isinstance(env, str):
             raise ConfigError(f"the arguments {', '.join(arguments)} need the id of an environment")
         self._source, self._arguments = env, arguments

@@ -142,7 +142,9 @@ class TextEpisode:
         return self._player.reward
 
 
-def environments(env: str | MakeEnv | None = None, **arguments: Any) -> Callable[[], TextEpisode]:
+def environments(
+    env: str | MakeEnv | None = None, /, **arguments: Any
+) -> Callable[[], TextEpisode]:
     """Return what ``environment_factory`` takes, for a dataset of `episodes`.
 
     The model needs a chat template with tools that TRL knows, such as Qwen3's.
@@ -163,7 +165,7 @@ def episode_reward(
 
 
 def rollout(
-    env: str | MakeEnv | None = None, *, context: int = 4096, **arguments: Any
+    env: str | MakeEnv | None = None, /, *, context: int = 4096, **arguments: Any
 ) -> Callable[[Sequence[Any], Any], dict[str, Any]]:
     """Return what ``rollout_func`` takes, for a dataset of `episodes`; with `episode_reward`.
 

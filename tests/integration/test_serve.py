@@ -15,6 +15,7 @@ from fakes.served import Served
 from patience import eventually
 
 import rlvr_envs
+from rlvr_envs.integrations.episodes import RowEpisodes
 from rlvr_envs.serving.client import Client, ServerError
 
 websockets = pytest.importorskip("websockets.sync.client", reason="needs the serve extra")
@@ -386,3 +387,16 @@ def test_remote_reward_models(served):
     assert served.post("/verify/slime", body) == 1.0
     with pytest.raises(urllib.error.HTTPError, match="422"):
         served.post("/verify/slime", body | {"label": "not JSON"})
+
+
+def test_a_trainer_plays_rows_on_a_server(served):
+    """What the integrations of trainers play episodes with takes a remote environment by its id."""
+    player = RowEpisodes("rlvr/Remote-v0", url=served.url, env="GuessNumber-v0")
+    for seed in (1, 2):
+        row = rlvr_envs.make_problem("GuessNumber-v0", seed=seed, difficulty=1)
+        assert player.begin(row) == row["prompt"]
+        for action in rlvr_envs.solve(row):
+            player.act(action)
+        assert player.over
+        assert player.reward == 1.0
+    player.close()
