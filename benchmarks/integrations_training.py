@@ -68,7 +68,7 @@ class Run:
     problems: int
     packages: tuple[str, ...]
     knobs: dict[str, int] = field(default_factory=dict)
-    seeds: int = 5
+    seeds: int = 4
 
     @property
     def call(self) -> str:
