@@ -57,6 +57,7 @@ class Run:
         problems: to train on.
         packages: whose versions matter.
         knobs: of the task.
+        seeds: how many runs there are.
     """
 
     client: str
@@ -67,6 +68,7 @@ class Run:
     problems: int
     packages: tuple[str, ...]
     knobs: dict[str, int] = field(default_factory=dict)
+    seeds: int = 4
 
     @property
     def call(self) -> str:
@@ -80,6 +82,7 @@ RUNS = {
     "trl_several_turns": Run(
         *("trl", "GuessNumber-v0", 120, 10, 60, 600, ("trl", "torch")),
         knobs={"n_numbers": 3, "n_spare": 1},
+        seeds=3,  # whose runs take longest
     ),
     "swift_one_turn": Run("swift", "Derivative-v0", 70, 16, 80, 1280, ("ms-swift", "trl", "torch")),
 }
@@ -247,7 +250,7 @@ def main(args: argparse.Namespace) -> None:
     figures = {}
     for name in args.clients:
         runs = []
-        for seed in args.seeds:
+        for seed in args.seeds or range(RUNS[name].seeds):
             found = learn(name, seed, args)
             runs.append(found)
             told = " -> ".join(f"{found[when]['score']:.3f}" for when in ("before", "after"))
@@ -255,14 +258,14 @@ def main(args: argparse.Namespace) -> None:
         figures[name] = summary(name, runs)
         print(f"{name}: gain {figures[name]['gain']}, 95 % {figures[name]['interval']}", flush=True)
     head = results_file.head(MEASURED)
-    whole = len(args.clients) == len(RUNS) and not args.steps
+    whole = len(args.clients) == len(RUNS) and not args.steps and not args.seeds
     results_file.store(args, head, figures, figures, whole=whole)
 
 
 if __name__ == "__main__":
     parser = results_file.parser(__doc__, "integrations_training")
     parser.add_argument("--clients", choices=RUNS, nargs="+", default=list(RUNS))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--seeds", type=int, nargs="+", help="by default those of the client")
     parser.add_argument("--steps", type=int, help="of the trainer; by default those of the client")
     parser.add_argument("--reuse", action="store_true", help="take runs that are in --runs")
     parser.add_argument("--runs", type=Path, default=Path("runs/integrations_training"))

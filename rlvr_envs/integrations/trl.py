@@ -186,7 +186,9 @@ def rollout(
 
     def play(prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         players.extend(RowEpisodes(env, **arguments) for _ in range(len(prompts) - len(players)))
-        chat = Chat(trainer.processing_class, end_tokens=trainer.eos_token_ids)
+        words = trainer.processing_class
+        template_args = trainer.chat_template_kwargs if words.chat_template else None
+        chat = Chat(words, template_args=template_args, end_tokens=trainer.eos_token_ids)
 
         def begin(player: RowEpisodes, prompt: Any) -> TokenEpisode:
             return TokenEpisode(player, chat, _row_of(prompt), context=context)

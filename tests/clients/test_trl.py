@@ -26,8 +26,9 @@ def test_one_turn_is_scored_and_what_cannot_be_scored_is_left_out(client):
     assert min(told["grad_norms"]) > 0
 
 
-def test_a_rollout_of_several_turns_masks_what_the_environment_says(client):
-    told = run(client, "rollout")
+@pytest.mark.parametrize("what", ["rollout", "rollout_in_chat"])
+def test_a_rollout_of_several_turns_masks_what_the_environment_says(client, what):
+    told = run(client, what)
     assert told["faults"] == []
     assert told["groups_share_their_row"]
     assert told["groups_differ"]

@@ -1,6 +1,6 @@
 """Runs the real TRL on a model whose answers are written here; prints what happened as JSON.
 
-    python trl_run.py one_turn|rollout|environments|start
+    python trl_run.py one_turn|rollout|rollout_in_chat|environments|start
 
 Half of a group answers rightly, so that there is something to learn. The trainer's own sampling is
 replaced by these answers; all before and after it is TRL's own.
@@ -104,7 +104,7 @@ def one_turn():
     report(trainer, batches, rows, scores=[call[1] for call in calls])
 
 
-def rollout():
+def rollout(template=None):
     data = trl.episodes("GuessNumber-v0", count=9, difficulty=1)
     outputs = []
     play = trl.rollout(context=2000)
@@ -113,7 +113,7 @@ def rollout():
         outputs.append((prompts, play(prompts, trainer)))
         return outputs[-1][1]
 
-    trainer = trainer_for(data, reward_funcs=trl.episode_reward, rollout_func=spy)
+    trainer = trainer_for(data, template, reward_funcs=trl.episode_reward, rollout_func=spy)
     batches = answered(trainer, guess)
     trainer.train()
     words, rows, faults = trainer.processing_class, [], []
@@ -137,6 +137,10 @@ def rollout():
                 faults.append(["prompt", row["prompt"]])
     turns = [output["episode_turns"] for _, output in outputs]
     report(trainer, batches, rows, faults=faults, turns=turns)
+
+
+def rollout_in_chat():
+    rollout(qwen3_chat_template)
 
 
 def environments():
@@ -165,5 +169,5 @@ def start():
 
 
 if __name__ == "__main__":
-    known = (one_turn, rollout, environments, start)
+    known = (one_turn, rollout, rollout_in_chat, environments, start)
     {each.__name__: each for each in known}[sys.argv[1]]()
