@@ -44,8 +44,8 @@ MEASURED = (
 )
 # What a reader has to know of how the stored runs were chosen.
 SELECTION = (
-    "the settings of trl_several_turns were chosen on seed 0, after about seven others; seeds after "
-    "the third were added when the first three had been seen"
+    "the settings of trl_several_turns were chosen on seed 0, after about seven others; seeds "
+    "after the third were added when the first three had been seen"
 )
 
 
