@@ -17,8 +17,9 @@ import sys
 from importlib.machinery import PathFinder
 
 ABSENT = {
-    "accelerate", "docker", "gguf", "httpx", "ortools", "peft", "plotly", "pyarrow", "pyosys",
-    "pyyaml", "rich", "tantivy", "torch", "transformers", "tyro", "yaml", "z3", "z3-solver",
+    "accelerate", "docker", "fastapi", "gguf", "httpx", "ortools", "peft", "plotly",
+    "prometheus-client", "prometheus_client", "pyarrow", "pyosys", "pyyaml", "ray", "rich",
+    "tantivy", "torch", "transformers", "tyro", "uvicorn", "websockets", "yaml", "z3", "z3-solver",
 }
 
 class Plain(PathFinder):
@@ -118,3 +119,11 @@ def test_what_needs_an_extra_says_how_to_get_it(plain, tmp_path, arguments, need
     (tmp_path / "model/config.json").write_text("{}")
     done = plain(*arguments, status=2)
     assert re.fullmatch(rf"rlvr \w+: .*pip install .*'{needed}>=.*\n", done.stderr)
+
+
+def test_serving_and_clusters_say_what_they_need(plain):
+    serve = plain("-m", "rlvr_envs", "serve", status=2).stderr
+    assert "serving needs" in serve
+    assert "'fastapi>=" in serve
+    generate = ("generate", "Gcd-v0", "--count", "1", "--out", "data", "--executor", "ray")
+    assert "pip install 'ray>=" in plain("-m", "rlvr_envs", *generate, status=2).stderr
