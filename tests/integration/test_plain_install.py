@@ -126,4 +126,4 @@ def test_serving_and_clusters_say_what_they_need(plain):
     assert "serving needs" in serve
     assert "'fastapi>=" in serve
     generate = ("generate", "Gcd-v0", "--count", "1", "--out", "data", "--executor", "ray")
-    assert "pip install 'ray>=" in plain("-m", "rlvr_envs", *generate, status=2).stderr
+    assert "install 'ray>=" in plain("-m", "rlvr_envs", *generate, status=2).stderr

@@ -23,8 +23,8 @@ def tokenizer():
     return tiny_model([ROW["prompt"], "The number is larger than 3.", r"\boxed{12}"], seed=0)[1]
 
 
-def begin(tokenizer, context=2000, **how):
-    return TokenEpisode(RowEpisodes(**how), Chat(tokenizer), ROW_TEXT, context=context)
+def begin(tokenizer, context=2000, env=None):
+    return TokenEpisode(RowEpisodes(env), Chat(tokenizer), ROW_TEXT, context=context)
 
 
 def spoken(tokenizer, text):
