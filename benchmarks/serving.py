@@ -175,7 +175,7 @@ def _rows(samples: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
                     == (env_id, clients, name)
                 ]
                 row[name] = median(sample["a_second"] for sample in here)
-                row[f"{name}_p99_ms"] = median(sample["p99_ms"] for sample in here)
+                row[f"{name}_p99_ms"] = round(median(sample["p99_ms"] for sample in here), 2)
             row["ratio"] = round(row["ours"] / row["stock"], 2)
             rows[f"{env_id}, {clients} clients"] = row
     return rows
