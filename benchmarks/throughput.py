@@ -42,6 +42,7 @@ from throughput_pairs import PAIRS, RG, RLVE, Pair
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.executor import Processes
 from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.task import IndexedTask, InteractiveTask
 
@@ -264,11 +265,12 @@ def pooled(difficulty: int, count: int, workers: int) -> Rates:
         share = count // workers
         jobs = [(source, difficulty, i * share, share) for i in range(workers)]
         timed("generate_pooled", lambda: list(pool.map(_generate_many, jobs)))
-    judge = ParallelJudge(workers)
+    executor = Processes(workers)
+    judge = ParallelJudge(executor)
     judge.judge(instances[:8], responses[:8])  # warm
     timed("verify_single", lambda: [i.judge(r) for i, r in zip(instances, responses, strict=True)])
     timed("verify_pooled", lambda: judge.judge(instances, responses))
-    judge.close()
+    executor.close()
     return found
 
 

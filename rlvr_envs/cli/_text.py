@@ -123,10 +123,12 @@ def width() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
-def add_executor(parser: argparse.ArgumentParser, work: str) -> None:
+def add_executor(
+    parser: argparse.ArgumentParser, work: str, default: str = "processes, if --workers > 1"
+) -> None:
     """Declare where work runs."""
     group = parser.add_argument_group(f"where to {work}; the results are the same")
-    group.add_argument("--executor", choices=EXECUTORS, help="default: processes, if --workers > 1")
+    group.add_argument("--executor", choices=EXECUTORS, help=f"default: {default}")
     group.add_argument("--workers", type=int, metavar="N", help="processes (of each node, on Ray)")
     group.add_argument("--address", metavar="A", help="of a Ray cluster: auto or ray://HOST:10001")
 

@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--answer-format", help="instead of each task's own")
     _text.add_knobs(parser)
     parser.add_argument("--per-task", action="store_true", help="expand mixtures into their tasks")
-    parser.add_argument("--workers", type=int, help="threads that judge (default: the cores)")
+    _text.add_executor(
+        parser, "play episodes", default="this process, where --workers are threads that judge"
+    )
     parser.add_argument("--out", type=Path, help="the folder of the run; resumes what is there")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--no-report", action="store_true", help="write no report.html")
@@ -81,8 +84,17 @@ def run(args: argparse.Namespace) -> int:
     )
     options = PolicyOptions(**{o.name: getattr(args, o.name) for o in fields(PolicyOptions)})
     policies = [make_policy(spec, options) for spec in args.policy]
-    with ProgressBar("episodes", hidden=args.no_progress) as bar:
-        done = run_plan(plan, policies, out=args.out, workers=args.workers, progress=_teller(bar))
+    here = args.executor is None and args.address is None
+    with ExitStack() as stack:
+        bar = stack.enter_context(ProgressBar("episodes", hidden=args.no_progress))
+        done = run_plan(
+            plan,
+            policies,
+            out=args.out,
+            workers=args.workers if here else None,
+            executor=None if here else stack.enter_context(_text.executor_of(args)),
+            progress=_teller(bar),
+        )
     _print(args, done, policies)
     _write_report(args, done)
     return 0 if any(record["scored"] for record in done.records) else 1

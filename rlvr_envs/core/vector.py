@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from rlvr_envs.core._groups import Member, Stream, Walk
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.executor import Executor, Processes
 from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.seeding import draw_seed, fan_out, stream
 from rlvr_envs.core.task import Reply
@@ -58,6 +59,8 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         group_size: how many neighbours share their problems.
         autoreset_mode: an `AutoresetMode` or its value, such as ``"NextStep"``.
         workers: how many processes judge single-turn answers; 0 judges in this process.
+        executor: where single-turn answers are judged instead, such as on a Ray cluster; who
+            opened it closes it.
         arguments: those of `TextEnv`, which refuses unknown ones.
 
     Raises:
@@ -72,6 +75,7 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         group_size: int = 1,
         autoreset_mode: str | AutoresetMode = AutoresetMode.DISABLED,
         workers: int = 0,
+        executor: Executor | None = None,
         **arguments: Any,
     ) -> None:
         for name, value, least in (
@@ -84,6 +88,10 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         if num_envs % group_size:
             raise ConfigError(
                 f"num_envs must be a multiple of group_size, got {num_envs} and {group_size}"
+            )
+        if workers and executor is not None:
+            raise ConfigError(
+                "'workers' and 'executor' both say where answers are judged: give one"
             )
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -102,11 +110,12 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         self.single_action_space = self.envs[0].action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._judge: ParallelJudge | None = None
+        self._processes: Processes | None = None
         if workers:
             specs = self.envs[0].source.specs
             modules = sorted({spec.task_type.__module__ for spec in specs})
-            self._judge = ParallelJudge(workers, tuple(modules))
+            executor = self._processes = Processes(workers, tuple(modules))
+        self._judge = None if executor is None else ParallelJudge(executor)
         self._walks: list[Walk | None] = [None] * num_envs
         self._texts = [""] * num_envs
         self._terminations = np.zeros(num_envs, dtype=np.bool_)
@@ -317,8 +326,8 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
         """Close the environments and end the workers."""
         for env in self.envs:
             env.close()
-        if self._judge is not None:
-            self._judge.close()
+        if self._processes is not None:
+            self._processes.close()
 
     def _require_open(self) -> None:
         if self.closed:

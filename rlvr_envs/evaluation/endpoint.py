@@ -80,6 +80,21 @@ class EndpointPolicy(Policy):
             "system_prompt": options.system_prompt,
         }
 
+    def __reduce__(self) -> Any:  # the key stays here: another process reads its own environment
+        return EndpointPolicy, (self.name, self._model, self._options)
+
+    def check_portable(self) -> None:
+        """Check that there is no rate limit, which no process could keep alone.
+
+        Raises:
+            ConfigError: there is one.
+        """
+        if self._options.requests_per_minute:
+            raise ConfigError(
+                f"requests_per_minute={self._options.requests_per_minute:g} holds in one process: "
+                "leave it out, or evaluate without an executor"
+            )
+
     async def open(self) -> None:
         self._client = self._httpx.AsyncClient(
             timeout=self._options.timeout_s,

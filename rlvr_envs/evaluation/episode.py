@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor as Threads
 from functools import partial
 from typing import Any, TypeVar
 
@@ -38,13 +38,13 @@ class Episode:
     """One sample of one question, with everything that answering and judging it needs."""
 
     def __init__(
-        self, question: Question, sample: int, *, policy: Policy, plan: Plan, executor: Executor
+        self, question: Question, sample: int, *, policy: Policy, plan: Plan, threads: Threads
     ) -> None:
         self.question = question
         self.sample = sample
         self.policy = policy
         self.plan = plan
-        self._executor = executor
+        self._threads = threads
         self._actions: list[str] = []
         self._last: Response | None = None
         self._instance: Instance | None = None
@@ -86,9 +86,13 @@ class Episode:
             verdict = await self._off_loop(partial(instance.judge, response))
         return self._record(verdict.to_json(), began) | {"elapsed_s": old["elapsed_s"]}
 
+    def lost(self, error: Exception) -> Record:
+        """Return the record of an episode that ended with the process that played it."""
+        return self._record(_fault("the episode was lost", error).to_json(), time.perf_counter())
+
     async def _off_loop(self, function: Callable[[], T]) -> T:
         """Run what may take long in a thread, so that requests under way go on."""
-        return await asyncio.get_running_loop().run_in_executor(self._executor, function)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function)
 
     def _opening(self) -> list[Message]:
         """Return the chat up to the policy's first turn."""

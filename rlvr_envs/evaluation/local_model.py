@@ -251,6 +251,17 @@ class LocalPolicy(Policy):
             "dtype": options.dtype,
         }
 
+    def check_portable(self) -> None:
+        """Say that a model is loaded once, and its prompts are generated together.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(
+            f"the policy {self.name!r} has its model in this process: evaluate without an "
+            "executor, or serve the model and name it as openai:<model>"
+        )
+
     async def open(self) -> None:
         if self._model is None:
             loaded = await asyncio.to_thread(load_model, self._model_name, self._options)

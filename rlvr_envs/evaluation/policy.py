@@ -67,6 +67,13 @@ class Policy(ABC):
         """Return what the responses depend on, beside the name; never a secret."""
         return {}
 
+    def check_portable(self) -> None:  # noqa: B027 - most policies may answer anywhere
+        """Check that processes of an executor may each have this policy.
+
+        Raises:
+            ConfigError: they may not.
+        """
+
     async def open(self) -> None:  # noqa: B027 - most policies need not get ready
         """Get ready: connect, load."""
 

@@ -20,7 +20,11 @@ class RecordedPolicy(Policy):
 
     def __init__(self, name: str, path: Path) -> None:
         super().__init__(name)
+        self._path = path
         self._responses = _read_recorded(path)
+
+    def __reduce__(self) -> Any:  # another process reads the file itself
+        return RecordedPolicy, (self.name, self._path.resolve())
 
     async def act(self, request: Request) -> Response:
         for key in _recorded_keys(request):

@@ -9,15 +9,19 @@ import os
 import platform
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor as Threads
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.executor import Executor
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.episode import Episode, episode_key
+from rlvr_envs.evaluation.on_executor import play_all
 from rlvr_envs.evaluation.plan import Plan, Question, expand_ids, read_difficulties
 from rlvr_envs.evaluation.policies import make_policy
 from rlvr_envs.evaluation.policy import Policy, PolicyOptions
@@ -68,6 +72,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
     options: PolicyOptions | None = None,
     out: str | Path | None = None,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Evaluation:
     """Ask policies the problems of some ids and return what they scored.
@@ -85,6 +90,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         options: options of the policies that run a model.
         out: the folder of the run. A run that was cut short goes on where it was.
         workers: threads that judge; as many as this process may use cores by default.
+        executor: where episodes are played, instead of this process: `open_executor` opens one.
         progress: called after each episode.
 
     Raises:
@@ -108,15 +114,16 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
     )
     given = [policies] if isinstance(policies, (str, Policy)) else list(policies)
     made = [make_policy(p, options) if isinstance(p, str) else p for p in given]
-    return run_plan(plan, made, out=out, workers=workers, progress=progress)
+    return run_plan(plan, made, out=out, workers=workers, executor=executor, progress=progress)
 
 
-def run_plan(
+def run_plan(  # noqa: PLR0913 - as above
     plan: Plan,
     policies: Sequence[Policy],
     *,
     out: str | Path | None = None,
     workers: int | None = None,
+    executor: Executor | None = None,
     progress: Callable[[Progress], None] | None = None,
     asked: Sequence[Question] | None = None,
 ) -> Evaluation:
@@ -130,13 +137,20 @@ def run_plan(
         raise ConfigError(f"an evaluation needs policies, each once, got {names}")
     if workers is not None and workers < 1:
         raise ConfigError(f"workers must be at least 1, got {workers}")
+    if workers is not None and executor is not None:
+        raise ConfigError(
+            "'workers' are threads of this process, and 'executor' is elsewhere: give one"
+        )
     if asked is None:
         asked = [question for cell in plan.cells() for question in cell.questions(plan)]
     config = plan.to_json() | {"policies": {p.name: p.settings() for p in policies}}
     folder = None if out is None else RunFolder(Path(out), config, versions())
     try:
         run = _Run(plan, asked, policies, folder, progress)
-        _in_event_loop(run, workers or _cores())
+        if executor is not None:
+            run.on(executor)
+        else:
+            _in_event_loop(run, workers or _cores())
         records = list(run.finished.values())
         summary = summarise(records, samples=plan.samples)
         if folder is not None:
@@ -185,10 +199,34 @@ class _Run:
             else:
                 self._unscored[key] = record
 
-    async def run(self, executor: Executor, workers: int) -> None:
+    def on(self, executor: Executor) -> None:
+        """Play the episodes on an executor."""
         self._tell(None)
         for policy in self.policies:
-            jobs = self._jobs(policy, executor)
+            wanted = self._wanted(policy)
+            first = next(wanted, None)
+            if first is not None:
+                for record in play_all(policy, self.plan, chain([first], wanted), executor):
+                    self._book(record)
+
+    def _wanted(self, policy: Policy) -> Iterator[tuple[Question, dict[int, Record | None]]]:
+        """Return the samples of each question that are still to play, or to judge again."""
+        for question in self._asked:
+            keys = {s: episode_key(policy.name, question, s) for s in range(self.plan.samples)}
+            samples = {
+                sample: old if old is not None and _judgeable(old) else None
+                for sample, key in keys.items()
+                if key not in self.finished
+                for old in (self._unscored.get(key),)
+            }
+            if samples:
+                yield question, samples
+
+    async def run(self, threads: Threads, workers: int) -> None:
+        """Play the episodes in this process."""
+        self._tell(None)
+        for policy in self.policies:
+            jobs = self._jobs(policy, threads)
             first = next(jobs, None)
             if first is None:
                 continue
@@ -215,20 +253,21 @@ class _Run:
                 record = await job.judge_again(old)
             else:
                 record = await job.run()
-            if self._folder is not None:
-                self._folder.append(record)
-                record = _light(record)
-            self.finished[record["key"]] = record
-            self._tell(record)
+            self._book(record)
             job = next(jobs, None)
 
-    def _jobs(self, policy: Policy, executor: Executor) -> Iterator[Episode]:
+    def _book(self, record: Record) -> None:
+        if self._folder is not None:
+            self._folder.append(record)
+            record = _light(record)
+        self.finished[record["key"]] = record
+        self._tell(record)
+
+    def _jobs(self, policy: Policy, threads: Threads) -> Iterator[Episode]:
         for question in self._asked:
             for sample in range(self.plan.samples):
                 if episode_key(policy.name, question, sample) not in self.finished:
-                    yield Episode(
-                        question, sample, policy=policy, plan=self.plan, executor=executor
-                    )
+                    yield Episode(question, sample, policy=policy, plan=self.plan, threads=threads)
 
     def _tell(self, record: Record | None) -> None:
         if self._progress is not None:
@@ -255,12 +294,12 @@ def _in_event_loop(run: _Run, workers: int) -> None:
     """Run to the end, from a script or from within a notebook's own event loop."""
 
     def start() -> None:
-        executor = ThreadPoolExecutor(workers, "rlvr-eval")
+        threads = ThreadPoolExecutor(workers, "rlvr-eval")
         try:
-            asyncio.run(_unwrapped(run, executor, workers))
+            asyncio.run(_unwrapped(run, threads, workers))
         finally:
             # Ctrl-C must not wait for a verdict that nobody will read.
-            executor.shutdown(wait=False, cancel_futures=True)
+            threads.shutdown(wait=False, cancel_futures=True)
 
     try:
         asyncio.get_running_loop()
@@ -282,10 +321,10 @@ def _in_event_loop(run: _Run, workers: int) -> None:
         raise failed[0]
 
 
-async def _unwrapped(run: _Run, executor: Executor, workers: int) -> None:
+async def _unwrapped(run: _Run, threads: Threads, workers: int) -> None:
     """Run, and raise the first error itself instead of a group of one."""
     try:
-        await run.run(executor, workers)
+        await run.run(threads, workers)
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
 

@@ -4,8 +4,7 @@ Generating, judging and evaluating give their work to an `Executor`, and their r
 on which one it is.
 """
 
-from rlvr_envs.executors.base import Call, Executor, Outcome
-from rlvr_envs.executors.local import Processes, Serial
+from rlvr_envs.core.executor import Call, Executor, Outcome, Processes, Serial
 from rlvr_envs.executors.open import EXECUTORS, open_executor
 
 __all__ = ["EXECUTORS", "Call", "Executor", "Outcome", "Processes", "Serial", "open_executor"]

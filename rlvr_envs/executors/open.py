@@ -3,8 +3,7 @@
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
-from rlvr_envs.executors.base import Executor
-from rlvr_envs.executors.local import Processes, Serial
+from rlvr_envs.core.executor import Executor, Processes, Serial
 
 EXECUTORS = ("serial", "processes", "ray")
 

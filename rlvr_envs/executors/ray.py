@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, WorkerDied
+from rlvr_envs.core.executor import Call, Executor, Outcome, Processes, batched
 from rlvr_envs.core.extras import hint
 from rlvr_envs.core.version import __version__
-from rlvr_envs.executors.base import Call, Executor, Outcome
-from rlvr_envs.executors.local import Processes, batched
 
 try:
     import ray

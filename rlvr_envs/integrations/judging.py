@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from rlvr_envs.core.errors import RowError, UsageError
+from rlvr_envs.core.executor import Processes
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.core.workers import shared_pool
 
 
 @cache
 def _judge() -> ParallelJudge:
-    judge = ParallelJudge(shared_pool().workers, preload=(__name__,))
-    atexit.register(judge.close)
-    return judge
+    processes = Processes(preload=(__name__,))
+    atexit.register(processes.close)
+    return ParallelJudge(processes)
 
 
 def judge_apart(instance: Instance, response: str | list[str]) -> Verdict:

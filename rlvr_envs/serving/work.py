@@ -10,12 +10,12 @@ from typing import Any
 
 from rlvr_envs.core.async_workers import AsyncWorkers
 from rlvr_envs.core.errors import RlvrEnvsError, WorkerError
-from rlvr_envs.core.parallel import CPU_S, RECYCLE_AFTER
+from rlvr_envs.core.executor import MEMORY_MIB, RECYCLE_AFTER
+from rlvr_envs.core.parallel import CPU_S
 from rlvr_envs.core.workers import Outcome, WorkerPool
 from rlvr_envs.serving import episodes
 
 _CALL = f"{episodes.__name__}:call"
-_MEMORY_MIB = 4096
 
 
 class Busy(RlvrEnvsError):
@@ -36,7 +36,7 @@ class Work:
         self.pending = 0
         self._pool = WorkerPool(
             workers=workers,
-            memory_mib=_MEMORY_MIB,
+            memory_mib=MEMORY_MIB,
             recycle_after=RECYCLE_AFTER,
             preload=(episodes.__name__, *preload),
         )

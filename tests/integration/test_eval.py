@@ -189,6 +189,8 @@ def test_another_configuration_in_the_same_folder_is_refused(tmp_path):
         ([TASK, "--policy=oracle", "--knob=n_number=3"], "did you mean 'n_numbers'"),
         ([TASK, "--policy=oracle", "--answer-format=xml"], "no answer format 'xml'"),
         ([TASK, "--policy=oracle", "--workers=0"], "workers must be at least 1"),
+        ([TASK, "--policy=oracle", "--executor=processes", "--workers=0"], "at least 1, got 0"),
+        ([TASK, "--policy=oracle", "--address=auto"], "an address is for the executor 'ray'"),
     ],
 )
 def test_bad_input_is_said_in_a_line_before_anything_runs(tmp_path, arguments, message):
@@ -196,6 +198,18 @@ def test_bad_input_is_said_in_a_line_before_anything_runs(tmp_path, arguments, m
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_worker_processes_give_the_same_table(tmp_path):
+    asked = (TASK, "--policy=oracle", "--policy=random", "--episodes=10", "--no-report")
+    here = run(*asked, f"--out={tmp_path / 'here'}")
+    there = run(*asked, f"--out={tmp_path / 'there'}", "--executor=processes", "--workers=2")
+    assert there.stdout == here.stdout
+    scores = [
+        [(row["by"], row["score"]) for row in json.loads(path.read_text())["levels"]["overall"]]
+        for path in (tmp_path / "here/summary.json", tmp_path / "there/summary.json")
+    ]
+    assert scores[0] == scores[1]
 
 
 def test_a_run_in_which_nothing_is_scored_has_status_1(tmp_path):

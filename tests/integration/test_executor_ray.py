@@ -16,6 +16,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 import rlvr_envs  # noqa: E402
 from rlvr_envs.core.errors import WorkerDied, WorkerTimeout  # noqa: E402
 from rlvr_envs.datasets.score import judge, oracle_samples  # noqa: E402
+from rlvr_envs.evaluation import evaluate  # noqa: E402
 from rlvr_envs.executors import Call, Serial  # noqa: E402
 from rlvr_envs.executors.ray import RayExecutor  # noqa: E402
 
@@ -58,6 +59,25 @@ def test_verdicts_are_those_of_this_process(cluster):
     with RayExecutor() as executor:
         found = list(judge(samples, executor=executor))
     assert found == list(judge(samples, executor=Serial()))
+
+
+def test_an_evaluation_survives_a_killed_host_and_a_killed_node(cluster):
+    nodes = cluster(3)
+    asked = {"difficulty": [0, 2], "episodes": 60, "samples": 2}
+    ids, policies = ["Puzzle-v0", "GuessNumber-v0"], ["oracle", "random"]
+
+    def kill(progress):
+        if progress.done == 60:
+            _kill(_hosts()[:1])
+        elif progress.done == 300:
+            nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
+
+    with RayExecutor() as executor:
+        run = evaluate(ids, policies, **asked, executor=executor, progress=kill)
+    there = {record["key"]: record["verdict"] for record in run.records}
+    here = evaluate(ids, policies, **asked)
+    assert there == {record["key"]: record["verdict"] for record in here.records}
+    assert len(run.records) == len(there) == 960
 
 
 def test_calls_survive_lost_workers_hosts_and_nodes(cluster, tmp_path):

@@ -400,3 +400,33 @@ def test_a_trainer_plays_rows_on_a_server(served):
         assert player.over
         assert player.reward == 1.0
     player.close()
+
+
+def test_the_agent_plays_its_episodes_on_a_server(served):
+    """The environments of a rollout may be elsewhere: the same episodes, token by token."""
+    from fakes.letters import Letters, Scripted
+
+    from rlvr_envs.agents.grpo.rollout import Rollout
+    from rlvr_envs.curricula import Proposal
+
+    def remote(task, rung):
+        return gym.make("rlvr/Remote-v0", url=served.url, env=task, difficulty=rung)
+
+    def local(task, rung):
+        return gym.make(f"rlvr/{task}", difficulty=rung)
+
+    proposals = [
+        Proposal(task=task, difficulty=1, problem_seed=seed)
+        for seed, task in enumerate(["Gcd-v0", "GuessNumber-v0"] * 2)
+    ]
+    played = {}
+    for make_env in (local, remote):
+        sampler = Scripted(lambda prompt: f"\\boxed{{{len(prompt) % 9 + 1}}}")
+        rollout = Rollout(
+            make_env, sampler, Letters(), max_tokens=64, context=4000, temperature=1.0
+        )
+        groups = rollout.play(proposals, 3, seed=0)
+        played[make_env] = [episode for group in groups for episode in group.episodes]
+        rollout.close()
+    assert played[remote] == played[local]
+    assert {episode.status for episode in played[remote]} <= {"correct", "wrong"}

@@ -5,6 +5,7 @@ import pytest
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import DependencyError, ToolchainMissing
+from rlvr_envs.core.executor import Processes
 from rlvr_envs.core.parallel import ParallelJudge
 
 
@@ -29,10 +30,8 @@ def test_a_step_raises(without_tool):
 def test_judging_many_raises(without_tool):
     env = TextEnv("rlvr/Gcd-v0")
     env.reset(seed=0)
-    judge = ParallelJudge(workers=2)
-    with pytest.raises(DependencyError, match="abacus"):
-        judge.judge([env.instance] * 3, [r"\boxed{3}"] * 3)
-    judge.close()
+    with Processes(2) as executor, pytest.raises(DependencyError, match="abacus"):
+        ParallelJudge(executor).judge([env.instance] * 3, [r"\boxed{3}"] * 3)
 
 
 def test_sandboxed_answers_are_judged_in_this_process(monkeypatch):
@@ -41,8 +40,9 @@ def test_sandboxed_answers_are_judged_in_this_process(monkeypatch):
     env = TextEnv("rlvr/Gcd-v0")
     env.reset(seed=0)
     solution = env.instance.solution()
-    judge = ParallelJudge(workers=2)
-    monkeypatch.setattr(judge._pool, "map", lambda *_, **__: pytest.fail("a worker was asked"))
-    verdicts = judge.judge([env.instance] * 3, [solution, "?", solution])
-    judge.close()
+    with Processes(2) as executor:
+        judge = ParallelJudge(executor)
+        judge.judge([env.instance], ["?"])  # asks once whether workers can import the task
+        monkeypatch.setattr(executor._pool, "take", lambda **_: pytest.fail("a worker was asked"))
+        verdicts = judge.judge([env.instance] * 3, [solution, "?", solution])
     assert [verdict.score for verdict in verdicts] == [1.0, 0.0, 1.0]

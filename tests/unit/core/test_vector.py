@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from rlvr_envs.core import parallel
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.executor import Call, Processes, Serial
 from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.seeding import fan_out
 from rlvr_envs.core.vector import TextVectorEnv
@@ -91,6 +92,7 @@ def test_steps_have_the_types_that_gymnasium_asks_for(make):
         ({"group_size": 3}, "multiple of group_size, got 4 and 3"),
         ({"group_size": 0}, "group_size is an integer from 1"),
         ({"workers": -1}, "workers is an integer from 0"),
+        ({"workers": 1, "executor": Serial()}, "'workers' and 'executor'.*give one"),
         ({"autoreset_mode": "Never"}, "'NextStep', 'SameStep', 'Disabled', got 'Never'"),
         ({"limt": 5}, "did you mean 'limit'"),
     ],
@@ -485,11 +487,35 @@ def test_a_task_that_workers_cannot_import_is_told_apart():
     local = type(instance)(
         instance.spec, LocalTask(instance.task.config), instance.problem, None, None, "raw"
     )
-    judge = ParallelJudge(1)
-    with pytest.raises(ConfigError, match=r"LocalTask.*workers=0"):
-        judge.judge([local], ["1"])
-    assert judge.judge([instance], [instance.solution()]) == [Verdict.correct()]
-    judge.close()
+    with Processes(1) as executor:
+        judge = ParallelJudge(executor)
+        with pytest.raises(ConfigError, match=r"LocalTask.*workers=0"):
+            judge.judge([local], ["1"])
+        assert judge.judge([instance], [instance.solution()]) == [Verdict.correct()]
+
+
+class Counting(Serial):
+    """Counts its calls."""
+
+    def __init__(self):
+        self.functions = []
+
+    def map(self, function, calls, **options):
+        self.functions.append(function)
+        return super().map(function, calls, **options)
+
+
+def test_an_executor_judges_and_is_not_closed():
+    executor = Counting()
+    envs = gym.make_vec(SUM, num_envs=4, group_size=2, executor=executor)
+    envs.reset(seed=0)
+    solutions = [env.instance.solution() for env in envs.unwrapped.envs]
+    rewards = envs.step((solutions[0], "?", solutions[2], solutions[3]))[1]
+    assert rewards.tolist() == [1.0, 0.0, 1.0, 1.0]
+    assert executor.functions.count("rlvr_envs.core.parallel:judge_one") == 1
+    envs.close()
+    (outcome,) = executor.map("builtins:len", [Call(("ab",))], cpu_s=1)
+    assert outcome.value == 2
 
 
 def test_verdicts_survive_pickling():

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import gymnasium
 import pytest
+from fakes.letters import END, Letters, Scripted
 
 from rlvr_envs.agents.grpo.rollout import Rollout
 from rlvr_envs.agents.grpo.sampling.sampler import Completion
@@ -14,46 +15,6 @@ from rlvr_envs.core.source import open_source
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.curricula import Proposal
 from rlvr_envs.wrappers import Horizon
-
-END = 0
-
-
-class Letters:
-    """A chat whose tokens are letters: ``>`` begins what the model writes."""
-
-    end_tokens = frozenset({END})
-    pad_token = END
-
-    def opening(self, prompt):
-        return tuple(map(ord, f"{prompt}>"))
-
-    def observation(self, text, *, finished):
-        return (*(() if finished else (END,)), *map(ord, f"<{text}>"))
-
-    def text(self, tokens):
-        return "".join(chr(token) for token in tokens if token != END)
-
-
-class Scripted:
-    """Answers each request by a function of its text, and keeps the requests of each call."""
-
-    def __init__(self, answer):
-        self.answer = answer
-        self.calls = []
-        self.seeds = []
-
-    def generate(self, requests, *, temperature=1.0, seed=0):
-        self.calls.append(list(requests))
-        self.seeds.append((temperature, seed))
-        return [self.complete(request) for request in requests]
-
-    def complete(self, request):
-        tokens = (*map(ord, self.answer("".join(map(chr, request.prompt)))), END)
-        tokens = tokens[: request.max_tokens]
-        return Completion(tokens, tuple(-token / 7 for token in tokens), tokens[-1] == END)
-
-    def update(self, weights, version):
-        """Nothing is kept."""
 
 
 def make(task, difficulty):

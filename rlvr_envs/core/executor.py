@@ -1,20 +1,78 @@
-"""Executors of one machine."""
+"""Where work runs: the protocol of executors, and those of one machine.
+
+`rlvr_envs.executors` opens them by name, and has the one of a Ray cluster.
+"""
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, WorkerError
-from rlvr_envs.core.workers import WorkerPool
-from rlvr_envs.executors.base import Call, Executor, Outcome
+from rlvr_envs.core.workers import Outcome, WorkerPool
+
+__all__ = ["Call", "Executor", "Outcome", "Processes", "Serial", "batched", "find_function"]
 
 Item = TypeVar("Item")
 
-# A worker of the pool serves tasks of ours, which may hold large worlds and do not leak.
-_MEMORY_MIB = 4096
-_RECYCLE_AFTER = 10**6
+# Tasks may hold large worlds.
+MEMORY_MIB = 4096
+# A new worker has to import the tasks and warm their caches, which costs as much as judging
+# thousands of plain answers.
+RECYCLE_AFTER = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a function.
+
+    Attributes:
+        arguments: of the function; they are pickled where the function runs elsewhere.
+        in_sandbox: whether the function waits for a sandbox, which has processes of its own: such
+            a call runs in a thread beside the sandboxes.
+    """
+
+    arguments: tuple[Any, ...]
+    in_sandbox: bool = False
+
+
+class Executor(ABC):
+    """Runs calls of a function, with the same outcomes wherever that is.
+
+    A call may run more than once, after a worker or a machine was lost, so a function has to be
+    pure. Use an executor in a ``with`` statement, or close it.
+    """
+
+    @abstractmethod
+    def map(
+        self, function: str, calls: Iterable[Call], *, cpu_s: float, batch: int = 64
+    ) -> Iterator[Outcome]:
+        """Yield the outcome of each call, in order.
+
+        Calls are taken from the iterable as they are needed, a bounded number ahead of what has
+        been yielded. A call that fails is an outcome with an error and harms no other.
+
+        Args:
+            function: ``"package.module:name"``.
+            calls: what to call it with.
+            cpu_s: CPU seconds that a call may use, where a process of its own runs it.
+            batch: how many calls travel together.
+
+        Raises:
+            DependencyError: something that a call needs is missing here.
+        """
+
+    def close(self) -> None:  # noqa: B027 - nothing to do where nothing was started
+        """End what was started; may be repeated."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def find_function(name: str) -> Callable[..., object]:
@@ -63,14 +121,15 @@ class Processes(Executor):
 
     Args:
         workers: how many; as many as this process may use cores by default.
+        preload: modules to import before the first worker starts.
 
     Raises:
         ConfigError: ``workers`` is less than 1.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, preload: tuple[str, ...] = ()) -> None:
         self._pool = WorkerPool(
-            workers=workers, memory_mib=_MEMORY_MIB, recycle_after=_RECYCLE_AFTER
+            workers=workers, memory_mib=MEMORY_MIB, recycle_after=RECYCLE_AFTER, preload=preload
         )
         self.workers = self._pool.workers
         self._threads = ThreadPoolExecutor(self.workers, "rlvr-executor")

@@ -1,0 +1,208 @@
+"""Episodes on an executor: one call poses a problem and plays all samples of it that are wanted.
+
+The policy travels with the call, so a process or a node asks an endpoint itself.
+"""
+
+import asyncio
+import pickle
+import secrets
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor as Threads
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, WorkerError
+from rlvr_envs.core.executor import Call, Executor
+from rlvr_envs.core.instance import Row
+from rlvr_envs.evaluation.episode import Episode
+from rlvr_envs.evaluation.plan import Cell, Plan, Question
+from rlvr_envs.evaluation.policy import Policy
+from rlvr_envs.evaluation.store import Record
+
+# CPU seconds for the samples of one question. Verifiers that meet hostile answers have lower limits
+# of their own; a solver of a hard problem may take minutes.
+CPU_S = 600.0
+_BATCH = 8  # few, because a problem or a reply of an endpoint may take seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The episodes of a policy on one question.
+
+    Attributes:
+        run: names the evaluation, so that a policy is unpickled once for each.
+        policy: the policy, pickled.
+        plan: what is asked.
+        cell: where the question is from, pickled.
+        problem_seed: what the question is generated from, or None.
+        index: its number, or None.
+        row: the problem itself, if it is stored.
+        samples: the numbers of the episodes.
+        again: records, by their sample, whose verifier had failed: those are only judged.
+    """
+
+    run: str
+    policy: bytes
+    plan: Plan
+    cell: bytes
+    problem_seed: int | None
+    index: int | None
+    row: Row | None
+    samples: tuple[int, ...]
+    again: Mapping[int, Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why the evaluation cannot go on before the user has mended something."""
+
+    reason: str
+    missing: bool  # whether something has to be installed
+
+    def raised(self) -> Exception:
+        """Return the exception for the caller of the evaluation."""
+        return DependencyError(self.reason) if self.missing else ConfigError(self.reason)
+
+
+class _AtOnce(Threads):
+    """Runs in the calling thread: nothing else waits in the process of a call."""
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*arguments, **named))
+        except BaseException as error:  # noqa: BLE001 - raised where the result is awaited
+            future.set_exception(error)
+        return future
+
+
+def pack(policy: Policy, executor: Executor) -> bytes:
+    """Return a policy as it travels.
+
+    Raises:
+        ConfigError: it cannot leave this process.
+    """
+    policy.check_portable()
+    try:
+        packed = pickle.dumps(policy)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise _stays(policy, str(error)) from error
+    (found,) = executor.map(f"{__name__}:unpacks", [Call((packed,))], cpu_s=CPU_S)
+    # Other faults than an exception belong to the machine, and the episodes will meet them.
+    if type(found.error) is WorkerError:
+        raise _stays(policy, str(found.error))
+    return packed
+
+
+def _stays(policy: Policy, reason: str) -> ConfigError:
+    return ConfigError(
+        f"the policy {policy.name!r} cannot be sent to another process ({reason}): define it in a "
+        "module on sys.path, or evaluate without an executor"
+    )
+
+
+def unpacks(packed: bytes) -> bool:
+    """Run where episodes are played: whether the policy can be made there."""
+    return isinstance(pickle.loads(packed), Policy)  # noqa: S301 - sent by our own parent
+
+
+@lru_cache(maxsize=4)
+def _policy(packed: bytes, run: str) -> Policy:
+    policy: Policy = pickle.loads(packed)  # noqa: S301 - sent by our own parent
+    return policy
+
+
+@lru_cache(maxsize=256)
+def _cell(packed: bytes) -> Cell:
+    cell: Cell = pickle.loads(packed)  # noqa: S301 - as above
+    return cell
+
+
+def play(job: Job) -> list[Record] | Stop:
+    """Return the records of a job; runs where the executor is."""
+    try:
+        policy = _policy(job.policy, job.run)
+        question = Question(_cell(job.cell), job.problem_seed, job.index, job.row)
+        episodes = [
+            Episode(question, sample, policy=policy, plan=job.plan, threads=_AtOnce())
+            for sample in job.samples
+        ]
+        return asyncio.run(_play(policy, episodes, job.again))
+    except DependencyError as error:
+        return Stop(str(error), missing=True)
+    except RegistrationError as error:
+        told = f"{error}. Another process knows only tasks that an installed package registers"
+        return Stop(told, missing=False)
+    except ConfigError as error:
+        return Stop(str(error), missing=False)
+
+
+async def _play(
+    policy: Policy, episodes: Sequence[Episode], again: Mapping[int, Record]
+) -> list[Record]:
+    await policy.open()
+    try:
+        return await asyncio.gather(
+            *(
+                each.judge_again(again[each.sample]) if each.sample in again else each.run()
+                for each in episodes
+            )
+        )
+    finally:
+        await policy.close()
+
+
+def play_all(
+    policy: Policy,
+    plan: Plan,
+    wanted: Iterable[tuple[Question, Mapping[int, Record | None]]],
+    executor: Executor,
+) -> Iterator[Record]:
+    """Yield the record of every episode of a policy, in order.
+
+    Args:
+        policy: who answers.
+        plan: what is asked.
+        wanted: questions, each with the samples that are wanted: the number of a sample, and its
+            record if only its verifier had failed.
+        executor: where.
+
+    Raises:
+        ConfigError: the policy cannot leave this process, or an endpoint refuses it.
+        DependencyError: something is missing where the episodes are played.
+    """
+    packed, run = pack(policy, executor), secrets.token_hex(8)
+    cells: dict[int, bytes] = {}
+    sent: deque[tuple[Question, tuple[int, ...]]] = deque()
+
+    def calls() -> Iterator[Call]:
+        for question, samples in wanted:
+            if id(question.cell) not in cells:
+                cells[id(question.cell)] = pickle.dumps(question.cell)
+            sent.append((question, tuple(samples)))
+            job = Job(
+                run=run,
+                policy=packed,
+                plan=plan,
+                cell=cells[id(question.cell)],
+                problem_seed=question.problem_seed,
+                index=question.index,
+                row=question.row,
+                samples=tuple(samples),
+                again={sample: old for sample, old in samples.items() if old is not None},
+            )
+            yield Call((job,))
+
+    for outcome in executor.map(f"{__name__}:play", calls(), cpu_s=CPU_S, batch=_BATCH):
+        question, wanted_samples = sent.popleft()
+        if isinstance(outcome.value, Stop):
+            raise outcome.value.raised()
+        if isinstance(outcome.value, list):
+            yield from outcome.value
+            continue
+        error = outcome.error or WorkerError(f"the records are {outcome.value!r:.80}")
+        for sample in wanted_samples:
+            yield Episode(question, sample, policy=policy, plan=plan, threads=_AtOnce()).lost(error)
