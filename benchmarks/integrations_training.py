@@ -44,8 +44,8 @@ MEASURED = (
 )
 # What a reader has to know of how the stored runs were chosen.
 SELECTION = (
-    "the settings of trl_several_turns were chosen on seed 0, after about seven others; seeds "
-    "after the third were added when the first three had been seen"
+    "of trl_several_turns, the settings were chosen on seed 0, and 60 steps on seeds 0 to 4 gained "
+    "0.095 (-0.006 to 0.196); 150 steps and seeds 10 to 15 were fixed before any of them was run"
 )
 
 
@@ -62,7 +62,7 @@ class Run:
         problems: to train on.
         packages: whose versions matter.
         knobs: of the task.
-        seeds: how many runs there are.
+        seeds: of the runs.
     """
 
     client: str
@@ -73,7 +73,7 @@ class Run:
     problems: int
     packages: tuple[str, ...]
     knobs: dict[str, int] = field(default_factory=dict)
-    seeds: int = 4
+    seeds: range = range(4)
 
     @property
     def call(self) -> str:
@@ -85,9 +85,9 @@ class Run:
 RUNS = {
     "trl_one_turn": Run("trl", "Derivative-v0", 70, 16, 80, 1280, ("trl", "torch")),
     "trl_several_turns": Run(
-        *("trl", "GuessNumber-v0", 120, 10, 60, 600, ("trl", "torch")),
+        *("trl", "GuessNumber-v0", 120, 10, 150, 600, ("trl", "torch")),
         knobs={"n_numbers": 3, "n_spare": 1},
-        seeds=5,
+        seeds=range(10, 16),
     ),
     "swift_one_turn": Run("swift", "Derivative-v0", 70, 16, 80, 1280, ("ms-swift", "trl", "torch")),
 }
@@ -255,7 +255,7 @@ def main(args: argparse.Namespace) -> None:
     figures = {}
     for name in args.clients:
         runs = []
-        for seed in args.seeds or range(RUNS[name].seeds):
+        for seed in args.seeds or RUNS[name].seeds:
             found = learn(name, seed, args)
             runs.append(found)
             told = " -> ".join(f"{found[when]['score']:.3f}" for when in ("before", "after"))
