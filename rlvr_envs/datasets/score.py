@@ -16,7 +16,6 @@ from rlvr_envs.core.instance import Instance, Row
 from rlvr_envs.core.parallel import CPU_S, verdict_of
 from rlvr_envs.core.registry import find
 from rlvr_envs.core.tables import entries
-from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.executors import Call, Executor, Serial
 
@@ -85,7 +84,7 @@ class Answers:
             raise RowError(f"row {index} cannot be read")
         if "response" not in data:
             raise RowError(f"no 'response' (found: {', '.join(data) or 'nothing'})")
-        interactive = issubclass(find(row["id"]).task_type, InteractiveTask)
+        interactive = find(row["id"]).interactive
         responses = _responses(data["response"], interactive=interactive)
         first = self._samples.get(index, 0)
         self._samples[index] = first + len(responses)

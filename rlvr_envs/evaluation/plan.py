@@ -11,7 +11,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import Instance, Row
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.source import Source, open_source
-from rlvr_envs.core.task import IndexedTask, InteractiveTask
+from rlvr_envs.core.task import IndexedTask
 
 _MAX_PART_CHARS = 20  # of a rung or a range in text
 _TRIES = 1000  # seeds for each problem that is wanted
@@ -143,7 +143,7 @@ class Plan:
             for rung in self.difficulties
         ]
         for spec in (spec for cell in cells for spec in cell.source.specs):
-            if self.shots and issubclass(spec.task_type, InteractiveTask):
+            if self.shots and spec.interactive:
                 raise ConfigError(f"shots are for tasks of one turn, and {spec.id} is interactive")
         return cells
 

@@ -20,7 +20,6 @@ from pydantic import BaseModel, ConfigDict
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import RegistrationError
 from rlvr_envs.core.instance import Row
-from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.serving.metrics import Metrics
 from rlvr_envs.serving.rows import Judge
@@ -74,7 +73,7 @@ def _add_answers(router: APIRouter, judge: Judge) -> None:
     async def verify(body: Answered) -> dict[str, Any]:
         """Judge a response; where the verifier failed, mark the sample as masked."""
         row = _row(body)
-        if issubclass(registry.find(row["id"]).task_type, InteractiveTask):
+        if registry.find(row["id"]).interactive:
             raise invalid(f"{row['id']} takes several turns: play it with the gymnasium_agent")
         verdict = await judge.one(row, _text(body.response))
         return body.model_dump() | _scored(verdict)

@@ -6,9 +6,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import rlvr_envs
 
+WRONG = "I do not know: \\boxed{0}"
+
 
 class ChatServer:
-    """Answers each chat request with what a function says to its messages.
+    """Answers each chat request with what a function says to its messages, streamed if so asked.
 
     Use it in a ``with`` block; ``url`` is the base URL and ``requests`` holds the bodies.
     """
@@ -21,28 +23,13 @@ class ChatServer:
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.requests.append(body)
-                data = json.dumps(
-                    {
-                        "id": "1",
-                        "object": "chat.completion",
-                        "created": 0,
-                        "model": body["model"],
-                        "choices": [
-                            {
-                                "index": 0,
-                                "finish_reason": "stop",
-                                "message": {
-                                    "role": "assistant",
-                                    "content": answer(body["messages"]),
-                                },
-                            }
-                        ],
-                        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-                    }
-                ).encode()
+                streamed = bool(body.get("stream"))
+                write = _streamed if streamed else _whole
+                data = write(body["model"], answer(body["messages"])).encode()
                 try:
                     self.send_response(200)
-                    self.send_header("Content-Type", "application/json")
+                    kind = "text/event-stream" if streamed else "application/json"
+                    self.send_header("Content-Type", kind)
                     self.send_header("Content-Length", str(len(data)))
                     self.end_headers()
                     self.wfile.write(data)
@@ -64,6 +51,27 @@ class ChatServer:
         self._http.server_close()
 
 
+_USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+
+
+def _whole(model, text):
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    head = {"id": "1", "object": "chat.completion", "created": 0, "model": model}
+    return json.dumps({**head, "choices": [choice], "usage": _USAGE})
+
+
+def _streamed(model, text):
+    head = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": model}
+    chunks = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": text}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        {"choices": [], "usage": _USAGE},
+    ]
+    lines = [*(json.dumps(head | chunk) for chunk in chunks), "[DONE]"]
+    return "".join(f"data: {line}\n\n" for line in lines)
+
+
 def oracle(rows, fails=()):
     """Return a model that plays the rows' own solutions, but answers those in ``fails`` wrongly.
 
@@ -77,7 +85,7 @@ def oracle(rows, fails=()):
     def answer(messages):
         asked = [each["content"] for each in messages if each["role"] == "user"]
         if asked[0] in wrong:
-            return "I do not know."
+            return WRONG
         solution = solutions[asked[0]]
         return solution if isinstance(solution, str) else solution[len(asked) - 1]
 
