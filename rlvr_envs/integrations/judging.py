@@ -17,7 +17,8 @@ from rlvr_envs.core.verdict import Verdict
 
 
 @cache
-def _judge() -> ParallelJudge:
+def shared_judge() -> ParallelJudge:
+    """Return the judge of this process; its workers start with the first answer."""
     processes = Processes(preload=(__name__,))
     atexit.register(processes.close)
     return ParallelJudge(processes)
@@ -34,7 +35,7 @@ def judge_apart(instance: Instance, response: str | list[str]) -> Verdict:
         DependencyError: the task needs a program or package that is missing here.
     """
     if isinstance(response, str) and not instance.interactive:
-        return _judge().judge([instance], [response])[0]
+        return shared_judge().judge([instance], [response])[0]
     return instance.judge(response)
 
 
@@ -55,7 +56,7 @@ def judge_texts(rows: Sequence[str], responses: Sequence[str]) -> list[Verdict]:
     """
     if len(rows) != len(responses):
         raise UsageError(f"every response needs its row, got {len(rows)} and {len(responses)}")
-    return _judge().judge([single_turn(row) for row in rows], responses)
+    return shared_judge().judge([single_turn(row) for row in rows], responses)
 
 
 def score_of(verdict: Verdict) -> float | None:

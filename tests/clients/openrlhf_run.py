@@ -68,7 +68,7 @@ def one_turn(path):
         # A short length cuts the beginning of the prompt off.
         found = play(executor, prompt, label, lambda _, a=answer: a, 20, length)
         told.append([float(found["reward"]), float(found["extra_logs"]["scored"])])
-    judging._JUDGE.judge = lambda *_: [Verdict.verifier_error("the machine failed")]
+    judging.shared_judge().judge = lambda *_: [Verdict.verifier_error("the machine failed")]
     found = play(executor, prompt, label, lambda _: right, 20)
     told.append([float(found["reward"]), float(found["extra_logs"]["scored"])])
     print(json.dumps({"prompt": prompt, "told": told}))

@@ -21,14 +21,14 @@ def main():
     tiny_llama(words).save_pretrained("start")
     words.save_pretrained("start")
     swift.write_dataset("Gcd-v0", "train.jsonl", count=6, difficulty=0, text=True)
-    calls, real = [], judging._JUDGE.judge
+    calls, real = [], judging.shared_judge().judge
 
     def judge(instances, responses):
         """Judge the oracle's words at odd places, since random weights never say them."""
         said = [each.solution() if i % 2 else responses[i] for i, each in enumerate(instances)]
         return [*real(instances, said)[:-1], Verdict.verifier_error("the machine failed")]
 
-    judging._JUDGE.judge = judge
+    judging.shared_judge().judge = judge
 
     class Spy(swift.RowScore):
         def __call__(self, completions, row, **more):

@@ -84,13 +84,13 @@ def one_turn():
     """The last answer of each batch cannot be scored."""
     data = trl.dataset("Gcd-v0", count=9, difficulty=0, text=True)
     solved = {json.loads(row)["prompt"]: rlvr_envs.solve(json.loads(row)) for row in data["row"]}
-    calls, real = [], judging._judge().judge
+    calls, real = [], judging.shared_judge().judge
 
     def judge(instances, responses):
         found = real(instances, responses)
         return [*found[:-1], Verdict.verifier_error("the machine failed")]
 
-    judging._judge().judge = judge
+    judging.shared_judge().judge = judge
 
     def reward(completions, row, **more):
         scores = trl.reward(completions, row, **more)

@@ -75,7 +75,7 @@ def rewards(path):
         row = json.loads(first["reward_model"]["ground_truth"])
         told.append(await ask(manager, first, rlvr_envs.solve(row) + "<|im_end|>"))
         told.append(await ask(manager, first, "no idea<|im_end|>"))
-        judging._JUDGE.judge = lambda *_: [Verdict.verifier_error("the machine failed")]
+        judging.shared_judge().judge = lambda *_: [Verdict.verifier_error("the machine failed")]
         told.append(await ask(manager, first, "no idea<|im_end|>"))
 
     asyncio.run(all_of_them())
