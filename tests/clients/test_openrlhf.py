@@ -6,14 +6,14 @@ from pathlib import Path
 RUN = Path(__file__).with_name("openrlhf_run.py")
 
 
-def run(client, what, task, difficulty):
+def run(client, what, task, difficulty, suffix=""):
     client.command(
         "rlvr", "generate", task, "--count", 4, "--difficulty", difficulty, "--out", "d", "--quiet"
     )
     client.command(
         "rlvr", "export", "--to", "openrlhf", "d", "--split", "train", "--out", "d.jsonl"
     )
-    return json.loads(client.run(RUN, what, "d.jsonl").splitlines()[-1])
+    return json.loads(client.run(RUN, what, f"d{suffix}.jsonl").splitlines()[-1])
 
 
 def test_the_reward_function_judges_what_stands_behind_the_prompt(client):
@@ -23,7 +23,7 @@ def test_the_reward_function_judges_what_stands_behind_the_prompt(client):
 
 
 def test_the_agent_plays_and_marks_what_the_model_wrote(client):
-    said = run(client, "episodes", "GuessNumber-v0", 1)
+    said = run(client, "episodes", "GuessNumber-v0", 1, ".interactive")
     assert said["faults"] == []
     assert [reward for reward, _ in said["told"]] == [1.0, 0.0, 1.0, 0.0]
     assert max(turns for _, turns in said["told"]) > 1

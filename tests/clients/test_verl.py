@@ -7,12 +7,12 @@ RUN = Path(__file__).with_name("verl_run.py")
 GROUP = 4
 
 
-def run(client, what, task, difficulty):
+def run(client, what, task, difficulty, suffix=""):
     client.command(
         "rlvr", "generate", task, "--count", 4, "--difficulty", difficulty, "--out", "d", "--quiet"
     )
     client.command("rlvr", "export", "--to", "verl", "d", "--split", "train", "--out", "d.parquet")
-    return json.loads(client.run(RUN, what, "d.parquet").splitlines()[-1])
+    return json.loads(client.run(RUN, what, f"d{suffix}.parquet").splitlines()[-1])
 
 
 def test_the_reward_function_is_found_and_scores(client):
@@ -24,7 +24,7 @@ def test_the_reward_function_is_found_and_scores(client):
 
 
 def test_the_agent_loop_plays_and_masks_what_the_environment_says(client):
-    said = run(client, "episodes", "GuessNumber-v0", 1)
+    said = run(client, "episodes", "GuessNumber-v0", 1, ".interactive")
     assert said["faults"] == []
     rewards = sorted(reward for reward, _ in said["told"])
     assert rewards == [0.0] * GROUP + [1.0] * GROUP  # half of the episodes are given up
@@ -35,7 +35,7 @@ def test_the_agent_loop_plays_and_masks_what_the_environment_says(client):
 
 
 def test_an_environment_that_breaks_is_not_trained_on(client):
-    said = run(client, "broken", "GuessNumber-v0", 1)
+    said = run(client, "broken", "GuessNumber-v0", 1, ".interactive")
     assert said == {"trained_on": 0, "rewards": [0.0] * 2 * GROUP, "scored": [0.0] * 2 * GROUP}
 
 

@@ -166,18 +166,15 @@ def broken(path):
     gymnasium.register("elsewhere/Broken-v0", Broken)
     agents = [
         {
-            "name": "elsewhere",
+            "name": "rlvr_envs",  # as the rows of interactive tasks say
             "_target_": "rlvr_envs.integrations.verl.EpisodeLoop",
             "env": "elsewhere/Broken-v0",
             "arguments": {"difficulty": 1},
         }
     ]
     Path("agents.yaml").write_text(json.dumps(agents), encoding="utf-8")
-    agent = "actor_rollout_ref.rollout.agent"
-    config, words = config_of(
-        f"{agent}.default_agent_loop=elsewhere",
-        f"{agent}.agent_loop_config_path={Path('agents.yaml').resolve()}",
-    )
+    agents_file = "actor_rollout_ref.rollout.agent.agent_loop_config_path"
+    config, words = config_of(f"{agents_file}={Path('agents.yaml').resolve()}")
     out, _ = play(config, words, RLHFDataset(str(path), words, config.data))
     told = {
         "trained_on": int(out.batch["response_mask"].sum()),
