@@ -4,14 +4,16 @@ The policy travels with the call, so a process or a node asks an endpoint itself
 """
 
 import asyncio
+import atexit
 import pickle
 import secrets
+import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor as Threads
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, WorkerError
@@ -130,7 +132,7 @@ def play(job: Job) -> list[Record] | Stop:
             Episode(question, sample, policy=policy, plan=job.plan, threads=_AtOnce())
             for sample in job.samples
         ]
-        return asyncio.run(_play(policy, episodes, job.again))
+        return _run(_play(policy, episodes, job.again))
     except DependencyError as error:
         return Stop(str(error), missing=True)
     except RegistrationError as error:
@@ -138,6 +140,25 @@ def play(job: Job) -> list[Record] | Stop:
         return Stop(told, missing=False)
     except ConfigError as error:
         return Stop(str(error), missing=False)
+
+
+@cache
+def _runner() -> asyncio.Runner:
+    """Return the event loop of this process: a new one would cost more than a plain episode."""
+    runner = asyncio.Runner()
+    atexit.register(runner.close)
+    return runner
+
+
+def _run(playing: Coroutine[Any, Any, list[Record]]) -> list[Record]:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        if threading.current_thread() is threading.main_thread():
+            return _runner().run(playing)
+        return asyncio.run(playing)
+    with ThreadPoolExecutor(1) as beside:  # a notebook has a loop of its own
+        return beside.submit(asyncio.run, playing).result()
 
 
 async def _play(

@@ -1,6 +1,8 @@
 """Episodes that other processes play: the same records, and nothing lost with a process."""
 
+import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fakes.openai_chat import ChatServer
@@ -45,6 +47,19 @@ def test_the_records_are_those_of_this_process_in_the_order_of_the_questions(
     assert [record["key"] for record in run.records] == keys
     order = [(policies.index(r["policy"]), r["difficulty"]) for r in there]
     assert order == sorted(order)
+
+
+def test_a_notebook_and_a_thread_may_evaluate(executor):
+    def score():
+        run = evaluate("Gcd-v0", "oracle", episodes=3, executor=executor)
+        return run.summary["overall"][0].score.mean
+
+    async def notebook():
+        return score()
+
+    assert asyncio.run(notebook()) == 1.0
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(score).result() == 1.0
 
 
 def test_a_recording_is_played(executor, tmp_path, monkeypatch):
