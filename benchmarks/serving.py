@@ -66,17 +66,22 @@ def main() -> None:
             for name, command in {"ours": _ours(env_id), "stock": _stock(python, env_id)}.items():
                 with server(command) as port:
                     for clients in CLIENTS:
+                        spent, own = _cpu_s(), time.process_time()
                         found = asyncio.run(load(port, env_id, clients, args.seconds))
+                        messages = found.pop("messages")
+                        found["cpu_us"] = round(1e6 * (_cpu_s() - spent) / messages)
+                        found["clients_us"] = round(1e6 * (time.process_time() - own) / messages)
                         samples.append({"env": env_id, "server": name, "clients": clients, **found})
                         print(samples[-1], file=sys.stderr)
     figures = {
         "messages": results_file.table(_rows(samples)),
+        "clients_cpu_us": median(sample["clients_us"] for sample in samples),
         "verdicts": verdicts(args.rounds),
         "idle_sessions": idle(args.idle),
     }
     head = results_file.head(
-        "messages a second (resets and steps) and their 99th percentile, of both servers with the "
-        "same environments; median of the rounds",
+        "messages a second (resets and steps), their 99th percentile and the CPU of the server for "
+        "each, of both servers with the same environments; median of the rounds",
         *("fastapi", "uvicorn", "websockets"),
         stock="openenv 0.10.0 in its own virtual environment",
         difficulty=DIFFICULTY,
@@ -156,6 +161,7 @@ async def load(port: int, env_id: str, clients: int, seconds: float) -> dict[str
     elapsed = time.monotonic() - began
     times.sort()
     return {
+        "messages": len(times),
         "a_second": round(len(times) / elapsed),
         "p50_ms": round(1000 * times[len(times) // 2], 1),
         "p99_ms": round(1000 * times[int(0.99 * len(times))], 1),
@@ -176,6 +182,7 @@ def _rows(samples: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
                 ]
                 row[name] = median(sample["a_second"] for sample in here)
                 row[f"{name}_p99_ms"] = round(median(sample["p99_ms"] for sample in here), 2)
+                row[f"{name}_cpu_us"] = median(sample["cpu_us"] for sample in here)
             row["ratio"] = round(row["ours"] / row["stock"], 2)
             rows[f"{env_id}, {clients} clients"] = row
     return rows
@@ -216,7 +223,7 @@ def idle(count: int) -> dict[str, float]:
     count = min(count, hard - 500)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # the server inherits it
     with server(_ours("Gcd-v0")) as port:
-        before = _memory_mb(port)
+        before = _memory_mb()
         after = asyncio.run(_hold(port, count))
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return {"sessions": count, "empty_mb": before, "full_mb": after}
@@ -236,25 +243,35 @@ async def _hold(port: int, count: int) -> float:
             return socket
 
     sockets = await asyncio.gather(*(one(i) for i in range(count)))
-    memory = _memory_mb(port)
+    memory = _memory_mb()
     await asyncio.gather(*(socket.close() for socket in sockets))
     return memory
 
 
-def _memory_mb(port: int) -> float:
-    """Return the resident memory of the server on a port and of its children, shared once."""
-    parents = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
+def _servers() -> dict[int, list[str]]:
+    """Return the processes that descend from this one, with the fields of their states."""
+    states = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
-        except OSError:
+            states[int(path.parent.name)] = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
             continue
-    mine = [pid for pid, parent in parents.items() if parent == os.getpid()]
-    family = list(mine)
+    family = [os.getpid()]
     for pid in family:
-        family += [child for child, parent in parents.items() if parent == pid]
+        family += [child for child, state in states.items() if int(state[1]) == pid]
+    return {pid: states[pid] for pid in family[1:]}
+
+
+def _cpu_s() -> float:
+    """Return the CPU seconds of the server's processes."""
+    ticks = sum(int(state[11]) + int(state[12]) for state in _servers().values())
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _memory_mb() -> float:
+    """Return the resident memory of the server's processes, what they share counted once."""
     kib = 0
-    for pid in family:
+    for pid in _servers():
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 kib += int(line.split()[1])
