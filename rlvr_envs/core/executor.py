@@ -5,8 +5,9 @@
 
 import importlib
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self, TypeVar
@@ -132,14 +133,25 @@ class Processes(Executor):
             workers=workers, memory_mib=MEMORY_MIB, recycle_after=RECYCLE_AFTER, preload=preload
         )
         self.workers = self._pool.workers
-        self._threads = ThreadPoolExecutor(self.workers, "rlvr-executor")
+        self._threads = ThreadPoolExecutor(self.workers, "rlvr-executor-sandbox")
+        self._batches = ThreadPoolExecutor(2, "rlvr-executor")
 
     def map(
         self, function: str, calls: Iterable[Call], *, cpu_s: float, batch: int = 64
     ) -> Iterator[Outcome]:
         """Yield the outcome of each call, in order; see `Executor.map`."""
-        for part in batched(calls, batch * self.workers):
-            yield from self.run(function, part, cpu_s)
+        under_way: deque[Future[list[Outcome]]] = deque()
+        try:
+            # Two parts at once, so that no worker waits for the slowest call of a part.
+            for part in batched(calls, batch * self.workers):
+                under_way.append(self._batches.submit(self.run, function, part, cpu_s))
+                if len(under_way) > 1:
+                    yield from under_way.popleft().result()
+            while under_way:
+                yield from under_way.popleft().result()
+        finally:
+            for left in under_way:
+                left.cancel()
 
     def run(self, function: str, calls: Sequence[Call], cpu_s: float) -> list[Outcome]:
         """Return the outcome of each call, in order."""
@@ -157,4 +169,5 @@ class Processes(Executor):
     def close(self) -> None:
         """End the processes."""
         self._pool.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._batches, self._threads):
+            threads.shutdown(wait=False, cancel_futures=True)
