@@ -43,10 +43,11 @@ MEASURED = (
     "after training by another's trainer, from our imitation, on one thread"
 )
 # What a reader has to know of how the stored runs were chosen.
-SELECTION = (
-    "of trl_several_turns, the settings were chosen on seed 0, and 60 steps on seeds 0 to 4 gained "
-    "0.095 (-0.006 to 0.196); 150 steps and seeds 10 to 15 were fixed before any of them was run"
-)
+SELECTION = {
+    "trl_several_turns": "settings were chosen on seed 0, and 60 steps on seeds 0 to 4 gained "
+    "0.095 (-0.006 to 0.196); 150 steps and seeds 10 to 15 were fixed before any of them was run",
+    "one_turn": "the fourth seed was added after the first three had been seen",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,8 +263,8 @@ def _servers() -> dict[int, list[str]]:
 
 
 def _cpu_s() -> float:
-    """Return the CPU seconds of the server's processes."""
-    ticks = sum(int(state[11]) + int(state[12]) for state in _servers().values())
+    """Return the CPU seconds of the server's processes, and of those that they have replaced."""
+    ticks = sum(sum(map(int, state[11:15])) for state in _servers().values())
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
