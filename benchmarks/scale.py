@@ -51,9 +51,9 @@ def main() -> None:
             rows[domain] |= driver(ids[domain], samples, executor)
             print(domain, rows[domain], file=sys.stderr, flush=True)
     head = results_file.head(
-        f"milliseconds for a problem, its solution, a verdict on it and an episode, at difficulty "
-        f"{DIFFICULTY}, and of the driver's CPU for each item that other processes work on; what "
-        "follows a second for a core and for a driver, and how many cores a driver keeps at work",
+        f"milliseconds of a core for a problem, a solution, a verdict and an episode at difficulty "
+        f"{DIFFICULTY}, and of the driver's CPU; what follows a second, and the cores that a "
+        "driver keeps at work",
         "ray",
         problems=args.count,
     )
