@@ -194,6 +194,7 @@ def play_all(
     Raises:
         ConfigError: the policy cannot leave this process, or an endpoint refuses it.
         DependencyError: something is missing where the episodes are played.
+        WorkerError: the policy raised something other than `PolicyError`.
     """
     packed, run = pack(policy, executor), secrets.token_hex(8)
     cells: dict[int, bytes] = {}
@@ -225,5 +226,7 @@ def play_all(
             yield from outcome.value
             continue
         error = outcome.error or WorkerError(f"the records are {outcome.value!r:.80}")
+        if type(error) is WorkerError:  # an exception, and not of a task: those are recorded
+            raise WorkerError(f"the policy {policy.name!r} failed on {question.key}: {error}")
         for sample in wanted_samples:
             yield Episode(question, sample, policy=policy, plan=plan, threads=_AtOnce()).lost(error)

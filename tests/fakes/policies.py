@@ -26,3 +26,10 @@ class Lacking(Policy):
 
     async def act(self, request):
         raise ToolchainMissing("apt-get install abacus")
+
+
+class Faulty(Policy):
+    """Has a bug."""
+
+    async def act(self, request):
+        return Response(request.instance.nonsense)

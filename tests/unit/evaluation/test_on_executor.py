@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fakes.openai_chat import ChatServer
-from fakes.policies import Lacking, Mortal
+from fakes.policies import Faulty, Lacking, Mortal
 
-from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.errors import ConfigError, DependencyError, WorkerError
 from rlvr_envs.evaluation import FunctionPolicy, PolicyOptions, evaluate, make_policy
 from rlvr_envs.evaluation.store import read_records
 from rlvr_envs.executors import Processes, Serial
@@ -113,6 +113,14 @@ def test_a_response_whose_verifier_failed_is_only_judged_again(executor, tmp_pat
 def test_what_is_missing_there_is_raised(executor):
     with pytest.raises(DependencyError, match="abacus"):
         evaluate("Gcd-v0", Lacking("lacking"), episodes=3, executor=executor)
+
+
+def test_a_bug_of_the_policy_ends_the_run_as_it_does_here(executor, tmp_path):
+    with pytest.raises(AttributeError, match="nonsense"):
+        evaluate("Gcd-v0", Faulty("faulty"), episodes=3)
+    with pytest.raises(WorkerError, match=r"'faulty' failed on rlvr/Gcd-v0.*nonsense"):
+        evaluate("Gcd-v0", Faulty("faulty"), episodes=3, executor=executor, out=tmp_path)
+    assert stored(tmp_path) == []
 
 
 def test_a_task_that_only_this_process_knows_is_refused(processes):
