@@ -15,7 +15,16 @@ from typing import Any, Self, TypeVar
 from rlvr_envs.core.errors import ConfigError, DependencyError, WorkerError
 from rlvr_envs.core.workers import Outcome, WorkerPool
 
-__all__ = ["Call", "Executor", "Outcome", "Processes", "Serial", "batched", "find_function"]
+__all__ = [
+    "Call",
+    "Executor",
+    "Outcome",
+    "Processes",
+    "Serial",
+    "batched",
+    "check_executor",
+    "find_function",
+]
 
 Item = TypeVar("Item")
 
@@ -103,6 +112,16 @@ def _call(function: Callable[..., object], call: Call) -> Outcome:
         raise
     except Exception as error:  # noqa: BLE001 - as a worker reports it
         return Outcome(None, WorkerError(f"{type(error).__name__}: {error}"))
+
+
+def check_executor(value: object) -> None:
+    """Check that an argument is an executor, or None.
+
+    Raises:
+        ConfigError: it is something else, such as the name of one.
+    """
+    if not (value is None or isinstance(value, Executor)):
+        raise ConfigError(f"an executor is what `open_executor` returns, got {value!r:.80}")
 
 
 class Serial(Executor):

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 from rlvr_envs.core._groups import Member, Stream, Walk
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, UsageError
-from rlvr_envs.core.executor import Executor, Processes
+from rlvr_envs.core.executor import Executor, Processes, check_executor
 from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.seeding import draw_seed, fan_out, stream
 from rlvr_envs.core.task import Reply
@@ -89,6 +89,7 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
             raise ConfigError(
                 f"num_envs must be a multiple of group_size, got {num_envs} and {group_size}"
             )
+        check_executor(executor)
         if workers and executor is not None:
             raise ConfigError(
                 "'workers' and 'executor' both say where answers are judged: give one"

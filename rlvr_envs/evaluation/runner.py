@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.core.executor import Executor
+from rlvr_envs.core.executor import Executor, check_executor
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.episode import Episode, episode_key
@@ -137,6 +137,7 @@ def run_plan(  # noqa: PLR0913 - as above
         raise ConfigError(f"an evaluation needs policies, each once, got {names}")
     if workers is not None and workers < 1:
         raise ConfigError(f"workers must be at least 1, got {workers}")
+    check_executor(executor)
     if workers is not None and executor is not None:
         raise ConfigError(
             "'workers' are threads of this process, and 'executor' is elsewhere: give one"

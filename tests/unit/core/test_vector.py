@@ -92,7 +92,7 @@ def test_steps_have_the_types_that_gymnasium_asks_for(make):
         ({"group_size": 3}, "multiple of group_size, got 4 and 3"),
         ({"group_size": 0}, "group_size is an integer from 1"),
         ({"workers": -1}, "workers is an integer from 0"),
-        ({"workers": 1, "executor": Serial()}, "'workers' and 'executor'.*give one"),
+        ({"executor": "ray"}, "an executor is what `open_executor` returns, got 'ray'"),
         ({"autoreset_mode": "Never"}, "'NextStep', 'SameStep', 'Disabled', got 'Never'"),
         ({"limt": 5}, "did you mean 'limit'"),
     ],
@@ -492,6 +492,11 @@ def test_a_task_that_workers_cannot_import_is_told_apart():
         with pytest.raises(ConfigError, match=r"LocalTask.*workers=0"):
             judge.judge([local], ["1"])
         assert judge.judge([instance], [instance.solution()]) == [Verdict.correct()]
+
+
+def test_workers_and_an_executor_exclude_each_other():
+    with pytest.raises(ConfigError, match=r"'workers' and 'executor'.*give one"):
+        gym.make_vec(SUM, num_envs=4, workers=1, executor=Serial())
 
 
 class Counting(Serial):

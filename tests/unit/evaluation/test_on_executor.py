@@ -142,3 +142,5 @@ def test_a_policy_that_cannot_travel_is_refused(processes):
 def test_threads_and_an_executor_exclude_each_other(processes):
     with pytest.raises(ConfigError, match="give one"):
         evaluate("Gcd-v0", "oracle", workers=2, executor=processes)
+    with pytest.raises(ConfigError, match="`open_executor` returns, got 'ray'"):
+        evaluate("Gcd-v0", "oracle", executor="ray")
