@@ -25,7 +25,7 @@ PURPOSES = {
     "report": "report pages, Parquet files, endpoints, progress bars",
     "search": "a faster engine for large collections",
     "solvers": "problems whose best answer a solver finds, puzzles from specifications",
-    "train": "models on this machine, to evaluate (local:...) and to train",
+    "train": "models on this machine, to evaluate (local:...), train and benchmark",
     "lora": "training low-rank adapters",
     "docker": "programs of a model in containers",
     "verilog": "judging hardware descriptions",

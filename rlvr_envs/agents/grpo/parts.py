@@ -52,11 +52,17 @@ class EnvMaker:
         name = next(iter(self._tasks)) if task is None else registry.full_id(task)
         knobs = self._knobs | self._tasks.get(name, {})
         level = difficulty if has_levels(name) else None
-        env: gymnasium.Env[str, str] = TextEnv(name, difficulty=level, **knobs)
+        env = self.bare(name, level, knobs)
         with self._lock:
             for place, (name, arguments) in enumerate(self._calls):
                 env = self._wrapped(env, f"{place} {name}", name, arguments)
         return env
+
+    def bare(
+        self, name: str, level: int | None, knobs: Mapping[str, Any]
+    ) -> gymnasium.Env[str, str]:
+        """Return what the wrappers go around."""
+        return TextEnv(name, difficulty=level, **knobs)
 
     def _wrapped(
         self, env: gymnasium.Env[str, str], key: str, name: str, arguments: Mapping[str, Any]

@@ -1,0 +1,226 @@
+"""Benchmark RL algorithms on frozen suites, and compare them with intervals.
+
+    rlvr bench list
+    rlvr bench run tiny-v1 grpo dapo "mine=default(loss='cispo')" --out runs/bench
+    rlvr bench compare runs/bench/grpo runs/bench/mine
+    rlvr bench report runs/bench/* --out report.html
+    rlvr bench verify runs/bench/mine
+
+The same `run` command goes on where it was interrupted. For trainers of others:
+
+    rlvr bench export tiny-v1 gcd --out job
+    rlvr bench score job checkpoints --name my_trainer --out runs/bench/my_trainer
+
+docs/benchmark.md has the protocol: what is free, what is fixed, and how results are published.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlvr_envs.cli import _text
+from rlvr_envs.cli._progress import ProgressBar
+from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.extras import hint
+
+if TYPE_CHECKING:
+    from rlvr_envs.bench.plan import Progress
+    from rlvr_envs.bench.suite import Suite
+
+HELP = "benchmark RL algorithms on frozen suites"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommands and their arguments."""
+    commands = parser.add_subparsers(dest="bench", required=True, metavar="COMMAND")
+
+    def command(
+        name: str, work: Callable[[argparse.Namespace], int], text: str
+    ) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        sub.set_defaults(work=work)
+        return sub
+
+    listing = command("list", _list, "show the suites, or the experiments of one")
+    listing.add_argument("suite", nargs="?", metavar="SUITE", help="a suite, or a file of one")
+    _add_run(command("run", _run, "train and test algorithms on a suite"))
+    check = command("verify", _verify, "compute the scores of entries again and check the rules")
+    _add_entries(check)
+    check.add_argument("--partial", action="store_true", help="runs may be missing")
+    pack = command("submit", _submit, "write an entry to be published, with its responses")
+    pack.add_argument("entry", type=Path, metavar="ENTRY", help="a folder of runs")
+    pack.add_argument("--to", type=Path, required=True, metavar="DIR", help="such as leaderboard")
+    pack.add_argument(
+        "--all-points", action="store_true", help="keep the responses of all evaluations"
+    )
+    freeze = command("freeze", _freeze, "make the next draft of a suite from this version's tasks")
+    freeze.add_argument("suite", metavar="SUITE", help="a draft suite, or a file of one")
+    freeze.add_argument("--rebuild", action="store_true", help="make all start checkpoints anew")
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("suite", metavar="SUITE", help="a suite, or a file of one")
+    parser.add_argument(
+        "algorithms",
+        nargs="+",
+        metavar="ALGORITHM",
+        help="a preset of `rlvr train --list`, LABEL=PRESET(setting=value, …), or baselines "
+        "(baselines:core, baselines:curricula, baselines:wrappers)",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("runs/bench"), help="holds a folder for each"
+    )
+    parser.add_argument("--experiments", nargs="+", default=[], metavar="E", help="default: all")
+    parser.add_argument("--seeds", type=_seeds, default=(), metavar="S", help="such as 0-9 or 0,3")
+    parser.add_argument(
+        "--plugin", nargs="+", default=[], metavar="FILE", help="Python files of yours"
+    )
+    parser.add_argument(
+        "--validate", action="store_true", help="test on validation problems, to choose settings"
+    )
+    parser.add_argument(
+        "--tuned-runs", type=_text.natural, default=0, metavar="N", help="runs that settings took"
+    )
+    parser.add_argument("--no-progress", action="store_true", help="show no progress on stderr")
+    _text.add_executor(parser, "train", default="this process")
+
+
+def _add_entries(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("entries", nargs="+", type=Path, metavar="ENTRY", help="a folder of runs")
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    found: list[int] = []
+    for part in text.split(","):
+        low, dash, high = part.partition("-")
+        found += range(_text.natural(low), _text.natural(high if dash else low) + 1)
+    if not found or len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"seeds are such as 0-9 or 0,3, each once, got {text!r}")
+    return tuple(found)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the subcommand."""
+    if find_spec("pydantic") is None:
+        raise DependencyError(f"the benchmark needs pydantic: {hint('train')}")
+    status: int = args.work(args)
+    return status
+
+
+def _list(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.suite import load, suite_names
+
+    if args.suite:
+        suite = load(args.suite)
+        print(f"{suite.name}: {suite.title}\n{_state(suite)}\n")
+        rows = [
+            [e.name, e.axis, str(e.samples), str(e.tokens), e.question] for e in suite.experiments
+        ]
+        print(_text.table(("experiment", "axis", "samples", "tokens", "question"), rows))
+        return 0
+    suites = [load(name) for name in suite_names()]
+    rows = [
+        [s.name, str(len(s.experiments)), str(len(s.seeds)), _state(s), s.title] for s in suites
+    ]
+    print(_text.table(("suite", "experiments", "seeds", "state", "what for"), rows))
+    return 0
+
+
+def _state(suite: "Suite") -> str:
+    draft = "frozen" if suite.status == "frozen" else f"draft {suite.draft}"
+    return f"{draft}, hash {suite.hash:.12}"
+
+
+def _run(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.algorithm import Choice
+    from rlvr_envs.bench.plan import Plan, run_plan
+    from rlvr_envs.bench.suite import load
+
+    plan = Plan(
+        suite=load(args.suite),
+        choices=tuple(
+            Choice.read(text, args.plugin) for given in args.algorithms for text in _texts(given)
+        ),
+        experiments=tuple(args.experiments),
+        seeds=args.seeds,
+        split="validation" if args.validate else "test",
+        tuned_runs=args.tuned_runs,
+    )
+    with _text.executor_of(args) as executor, ProgressBar("runs", hidden=args.no_progress) as bar:
+        folders = run_plan(plan, args.out, executor=executor, progress=_teller(bar))
+    for folder in folders:
+        print(folder)
+    return 0
+
+
+def _texts(given: str) -> Sequence[str]:
+    """Return the algorithms that an argument stands for."""
+    from rlvr_envs.bench.baselines import BASELINES
+
+    word, _, group = given.partition(":")
+    if word != "baselines":
+        return [given]
+    if group and group not in BASELINES:
+        raise ConfigError(f"baselines are of the groups {', '.join(BASELINES)}, got {group!r}")
+    return [text for name, texts in BASELINES.items() if group in ("", name) for text in texts]
+
+
+def _teller(bar: ProgressBar) -> "Callable[[Progress], None]":
+    def tell(progress: "Progress") -> None:
+        run = progress.run
+        name = f"{run.algorithm.name} {run.experiment} {run.seed}" if run else ""
+        if run and run.failed:
+            print(f"{name} failed: {run.failed}", file=sys.stderr)
+        bar.update(progress.done, progress.total, name)
+
+    return tell
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.results import read_runs
+    from rlvr_envs.bench.suite import load
+    from rlvr_envs.bench.verify import verify
+
+    faulty = 0
+    for entry in args.entries:
+        suite = load(read_runs(entry)[0].suite)
+        report = verify(suite, entry, partial=args.partial)
+        for fault in report.faults:
+            print(f"{entry}: {fault}", file=sys.stderr)
+        faulty += bool(report.faults)
+        state = "REJECTED" if report.faults else "passed"
+        unseen = f", {report.unseen} without responses" if report.unseen else ""
+        print(
+            f"{entry}: {state}, {report.runs} runs, {report.rescored} evaluations rescored{unseen}"
+        )
+    return 1 if faulty else 0
+
+
+def _submit(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.results import read_runs
+    from rlvr_envs.bench.store import pack
+
+    first = read_runs(args.entry)[0]
+    out = args.to / first.suite / first.algorithm.name
+    pack(args.entry, out, all_points=args.all_points)
+    print(out)
+    return _verify(argparse.Namespace(entries=[out], partial=False))
+
+
+def _freeze(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.freeze import freeze
+    from rlvr_envs.bench.suite import SUITES, load, write
+
+    suite = load(args.suite)
+    path = (
+        Path(args.suite)
+        if args.suite.endswith(".json")
+        else Path(str(SUITES)) / f"{suite.name}.json"
+    )
+    made = freeze(suite, rebuild=args.rebuild, tell=lambda text: print(text, file=sys.stderr))
+    path.write_text(write(made), encoding="utf-8")
+    print(f"{path}: {_state(made)}")
+    return 0
