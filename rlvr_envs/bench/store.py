@@ -101,14 +101,14 @@ def _responses(given: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _lines(folder: Path) -> Iterator[bytes]:
-    for name, opened in ((RESPONSES, _plain), (PACKED, _unpacked)):
+    # Runs may be added to an entry that was published.
+    for name, opened in ((PACKED, _unpacked), (RESPONSES, _plain)):
         if (folder / name).exists():
             try:
                 with opened(folder / name) as file:
                     yield from file
             except (OSError, EOFError, lzma.LZMAError) as error:
                 raise ConfigError(f"{folder / name} cannot be read: {error}") from error
-            return
 
 
 def _plain(path: Path) -> IO[bytes]:

@@ -58,6 +58,17 @@ def test_a_published_entry_has_the_last_responses_and_passes(suite, entry, tmp_p
     assert verify(suite, out).rescored == 6
 
 
+def test_runs_are_added_to_a_published_entry(suite, entry, tmp_path):
+    out = tmp_path / "published"
+    write_runs(entry, [run for run in read_runs(entry) if run.seed == 0])
+    pack(entry, out)
+    again = out.rename(tmp_path / "default")
+    run_plan(Plan(suite=suite, choices=(Choice.read("default"),)), tmp_path)
+    assert (again / RESPONSES).exists()
+    report = verify(suite, again)
+    assert (report.faults, report.runs, report.rescored) == ([], 2, 4)
+
+
 def test_altered_responses_are_rejected(suite, entry):
     def change(line):
         line["sampled"][0] += " "
