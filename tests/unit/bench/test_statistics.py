@@ -178,3 +178,15 @@ def test_intervals_of_ten_seeds_hold_the_truth_as_often_as_they_say():
 def test_drawing_one_seed_fewer_mends_much_of_what_few_seeds_leave_out():
     narrow, mended = (coverage(3, Bootstrap(resamples=400, fewer=fewer)) for fewer in (0, 1))
     assert narrow < 0.88 < mended < 0.95  # 0.848 and 0.915 in 3,000 repetitions
+
+
+def test_welchs_interval_of_a_difference():
+    x, y = np.array([0.0, 0.2, 0.4]), np.array([0.5, 0.5, 0.5, 0.7])
+    found = statistics.difference(x, y)
+    # variances 0.04 / 3 and 0.01 / 4; 2.6 degrees of freedom, so those of t are 2: 4.3027
+    assert found.mean == pytest.approx(-0.35)
+    assert found.se == pytest.approx(np.sqrt(0.04 / 3 + 0.01 / 4))
+    assert found.high == pytest.approx(-0.35 + 4.302653 * found.se, abs=1e-6)
+    same = statistics.difference(y[:3], y[:3])
+    assert (same.mean, same.low, same.high) == (0, 0, 0)
+    assert statistics.difference(x[:1], y).low is None

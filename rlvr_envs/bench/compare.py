@@ -1,0 +1,323 @@
+"""Which algorithms differ: aggregates with intervals, pairs, and experiments one by one.
+
+An order is claimed only where the intervals bear it out: an algorithm's rank is a range, and two
+algorithms are called better and worse only if the interval of the probability of improvement
+leaves out one half.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from rlvr_envs.bench import statistics
+from rlvr_envs.bench.entries import TRACKS, Entries, Track, gather
+from rlvr_envs.bench.results import TRUST, Run
+from rlvr_envs.bench.statistics import AGGREGATES, BOOTSTRAP, Bootstrap, Scores
+from rlvr_envs.bench.suite import Suite
+from rlvr_envs.core.seeding import Rng, stream
+from rlvr_envs.evaluation.metrics import Estimate, clustered_mean
+from rlvr_envs.evaluation.table import Table, estimate_text
+
+VERDICTS = {1: "better", 0: "not separated", -1: "worse"}  # by `_side` of one half
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An algorithm on a track.
+
+    Attributes:
+        algorithm: its name.
+        ranks: the best and the worst rank by IQM that its interval allows: 1 and 3 if two others'
+            intervals overlap its own and all the rest are lower.
+        iqm: the interquartile mean of the normalised scores, and so on.
+    """
+
+    algorithm: str
+    ranks: tuple[int, int]
+    iqm: Estimate
+    mean: Estimate
+    median: Estimate
+    optimality_gap: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two algorithms on a track.
+
+    Attributes:
+        x: the one with the higher IQM.
+        y: the other one.
+        probability: that a run of X scores more than one of Y.
+        verdict: whether X is better or worse than Y, or not separated from it.
+        higher: the experiments where X scores more, see `_differences`.
+        lower: those where it scores less.
+    """
+
+    x: str
+    y: str
+    probability: Estimate
+    verdict: str
+    higher: list[str]
+    lower: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All algorithms on a track.
+
+    Attributes:
+        standings: the highest IQM first.
+        pairs: each pair once.
+        experiments: by experiment and algorithm, the mean score as it was measured, with
+            Student's t interval over the seeds.
+    """
+
+    standings: list[Standing]
+    pairs: list[Pair]
+    experiments: dict[str, dict[str, Estimate]]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What an algorithm's runs came to, whatever the track.
+
+    Attributes:
+        runs: how many there are.
+        trust: of its results, the least of all runs.
+        collapsed: the share of runs that failed or ended well below the start.
+        unscored: the share of the final responses that no verdict could be had for.
+        cpu_min: CPU minutes, the mean of a run.
+    """
+
+    runs: int
+    trust: str
+    collapsed: float
+    unscored: float
+    cpu_min: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The result of `compare`.
+
+    Attributes:
+        suite: its name.
+        suite_hash: its hash.
+        split: of the problems.
+        how: the settings of the intervals.
+        start: the score of the start checkpoint, by experiment.
+        missing: experiments and seeds that were left out, see `Entries`.
+        accounts: by algorithm.
+        rankings: by track.
+    """
+
+    suite: str
+    suite_hash: str
+    split: str
+    how: Bootstrap
+    start: dict[str, float]
+    missing: list[tuple[str, int]]
+    accounts: dict[str, Account]
+    rankings: dict[Track, Ranking]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comparison as JSON can hold it."""
+        return asdict(self)
+
+
+def compare(
+    suite: Suite,
+    entries: Sequence[Sequence[Run]],
+    *,
+    common: bool = False,
+    how: Bootstrap = BOOTSTRAP,
+) -> Comparison:
+    """Compare algorithms by their runs on a suite.
+
+    An algorithm's own numbers depend on the others only through the start's score, which is the
+    mean over all runs compared.
+
+    Args:
+        suite: that all runs must be of.
+        entries: the runs of each algorithm.
+        common: whether to compare what all have in common where some lack runs.
+        how: the settings of the intervals.
+
+    Raises:
+        ConfigError: entries cannot be compared; the message says which and why.
+    """
+    return compared(gather(suite, entries, common=common), how)
+
+
+def compared(entries: Entries, how: Bootstrap = BOOTSTRAP) -> Comparison:
+    """Return the comparison of entries that were gathered."""
+    return Comparison(
+        suite=entries.suite.name,
+        suite_hash=entries.suite.hash,
+        split=entries.split,
+        how=how,
+        start=entries.start,
+        missing=entries.missing,
+        accounts={name: _account(entries, name) for name in entries.algorithms},
+        rankings={track: _ranking(entries, track, how) for track in TRACKS},
+    )
+
+
+def draws(*key: str) -> Rng:
+    """Return the stream of an interval; it depends on nothing but what the interval is of."""
+    return stream("rlvr bench", *key)
+
+
+def _account(entries: Entries, algorithm: str) -> Account:
+    runs = entries.of(algorithm)
+    failed = {
+        name: np.array([bool(run.failed) for run in found])
+        for name, found in entries.runs[algorithm].items()
+    }
+    return Account(
+        runs=len(runs),
+        trust=max((run.trust for run in runs), key=TRUST.index),
+        collapsed=statistics.collapse_rate(
+            entries.scores(algorithm, "samples"), entries.start, failed
+        ),
+        unscored=fmean(run.points[-1].unscored for run in runs),
+        cpu_min=fmean(run.cpu_s for run in runs) / 60,
+    )
+
+
+def _ranking(entries: Entries, track: Track, how: Bootstrap) -> Ranking:
+    raw = {name: entries.scores(name, track) for name in entries.algorithms}
+    scores = {name: entries.normalised(found) for name, found in raw.items()}
+    found = {
+        name: {
+            aggregate: statistics.estimate(
+                AGGREGATES[aggregate], own, rng=draws(aggregate, track, name), how=how
+            )
+            for aggregate in AGGREGATES
+        }
+        for name, own in scores.items()
+    }
+    order = sorted(found, key=lambda name: (-(found[name]["iqm"].mean or 0.0), name))
+    iqms = [found[name]["iqm"] for name in order]
+    return Ranking(
+        [Standing(name, _ranks(found[name]["iqm"], iqms), **found[name]) for name in order],
+        [_pair(x, y, scores, track, how) for x, y in combinations(order, 2)],
+        {
+            name: {each: clustered_mean(raw[each][name][:, None].tolist()) for each in order}
+            for name in entries.start
+        },
+    )
+
+
+def _ranks(own: Estimate, every: Sequence[Estimate]) -> tuple[int, int]:
+    """Return the best and the worst rank that the intervals allow."""
+    above = sum(_is_less(own, other) for other in every)
+    below = sum(_is_less(other, own) for other in every)
+    return 1 + above, len(every) - below
+
+
+def _is_less(a: Estimate, b: Estimate) -> bool:
+    """Whether a whole interval is below another."""
+    return a.high is not None and b.low is not None and a.high < b.low
+
+
+def _pair(x: str, y: str, scores: dict[str, Scores], track: Track, how: Bootstrap) -> Pair:
+    probability = statistics.estimate(
+        statistics.probability_of_improvement,
+        scores[x],
+        scores[y],
+        rng=draws("improvement", track, x, y),
+        how=how,
+    )
+    signs = _differences(scores[x], scores[y], how.confidence)
+    return Pair(
+        x,
+        y,
+        probability,
+        VERDICTS[_side(probability, 0.5)],
+        [name for name, sign in signs.items() if sign > 0],
+        [name for name, sign in signs.items() if sign < 0],
+    )
+
+
+def _differences(x: Scores, y: Scores, confidence: float) -> dict[str, int]:
+    """Return for each experiment whether X scores more (1) or less (-1), or that is open (0).
+
+    Welch's t test in each, at a level that is shared out among the experiments (Bonferroni): two
+    equal algorithms have a false alarm anywhere in at most 5 % of comparisons.
+    """
+    level = 1 - (1 - confidence) / len(x)
+    return {name: _side(statistics.difference(x[name], y[name], level), 0.0) for name in x}
+
+
+def _side(estimate: Estimate, value: float) -> int:
+    """Return whether the whole interval is above a value (1) or below it (-1), or neither (0)."""
+    if estimate.low is None or estimate.high is None:
+        return 0
+    return int(estimate.low > value) - int(estimate.high < value)
+
+
+def tables(comparison: Comparison) -> list[Table]:
+    """Return what to read at a glance: the aggregates, pairs and experiments of each track."""
+    found = []
+    for track, ranking in comparison.rankings.items():
+        found.append(aggregates(comparison, track))
+        if ranking.pairs:
+            found.append(_pairs(ranking, track))
+        found.append(_experiments(comparison, track))
+    return found
+
+
+def aggregates(comparison: Comparison, track: Track) -> Table:
+    """Return the table of the algorithms on a track, by IQM."""
+    header = [f"equal {track}", "rank", "IQM", "mean", "median", "optimality gap"]
+    header += ["collapsed", "unscored", "CPU min", "runs", "trust"]
+    rows = []
+    for each in comparison.rankings[track].standings:
+        account = comparison.accounts[each.algorithm]
+        first, last = each.ranks
+        rows.append(
+            [
+                each.algorithm,
+                str(first) if first == last else f"{first} to {last}",
+                *map(estimate_text, (each.iqm, each.mean, each.median, each.optimality_gap)),
+                f"{account.collapsed:.1%}",
+                f"{account.unscored:.1%}",
+                f"{account.cpu_min:.1f}",
+                str(account.runs),
+                account.trust,
+            ]
+        )
+    return Table(header, rows)
+
+
+def _pairs(ranking: Ranking, track: Track) -> Table:
+    rows = [
+        [
+            f"{pair.x} > {pair.y}",
+            estimate_text(pair.probability),
+            pair.verdict,
+            ", ".join(pair.higher) or "–",
+            ", ".join(pair.lower) or "–",
+        ]
+        for pair in ranking.pairs
+    ]
+    return Table([f"pair, equal {track}", "P", "verdict", "higher in", "lower in"], rows)
+
+
+def _experiments(comparison: Comparison, track: Track) -> Table:
+    ranking = comparison.rankings[track]
+    names = [each.algorithm for each in ranking.standings]
+    rows = [
+        [
+            experiment,
+            f"{comparison.start[experiment]:.3f}",
+            *(estimate_text(means[name]) for name in names),
+        ]
+        for experiment, means in ranking.experiments.items()
+    ]
+    return Table([f"score, equal {track}", "start", *names], rows)
