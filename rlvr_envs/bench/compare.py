@@ -5,7 +5,7 @@ algorithms are called better and worse only if the interval of the probability o
 leaves out one half.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean
@@ -265,37 +265,43 @@ def tables(comparison: Comparison) -> list[Table]:
     """Return what to read at a glance: the aggregates, pairs and experiments of each track."""
     found = []
     for track, ranking in comparison.rankings.items():
-        found.append(aggregates(comparison, track))
+        found.append(aggregates(comparison, track, intervals=("iqm",)))
         if ranking.pairs:
-            found.append(_pairs(ranking, track))
-        found.append(_experiments(comparison, track))
+            found.append(pairs(comparison, track))
+        found.append(experiments(comparison, track))
     return found
 
 
-def aggregates(comparison: Comparison, track: Track) -> Table:
-    """Return the table of the algorithms on a track, by IQM."""
+def aggregates(
+    comparison: Comparison, track: Track, intervals: Container[str] = tuple(AGGREGATES)
+) -> Table:
+    """Return the table of the algorithms on a track, by IQM; which aggregates have intervals."""
     header = [f"equal {track}", "rank", "IQM", "mean", "median", "optimality gap"]
-    header += ["collapsed", "unscored", "CPU min", "runs", "trust"]
+    header += ["collapsed", "unscored", "CPU min", "runs"]
     rows = []
     for each in comparison.rankings[track].standings:
         account = comparison.accounts[each.algorithm]
         first, last = each.ranks
+        values: dict[str, Estimate] = {name: getattr(each, name) for name in AGGREGATES}
         rows.append(
             [
                 each.algorithm,
                 str(first) if first == last else f"{first} to {last}",
-                *map(estimate_text, (each.iqm, each.mean, each.median, each.optimality_gap)),
+                *(
+                    estimate_text(value) if name in intervals else f"{value.mean:.3f}"
+                    for name, value in values.items()
+                ),
                 f"{account.collapsed:.1%}",
                 f"{account.unscored:.1%}",
                 f"{account.cpu_min:.1f}",
                 str(account.runs),
-                account.trust,
             ]
         )
     return Table(header, rows)
 
 
-def _pairs(ranking: Ranking, track: Track) -> Table:
+def pairs(comparison: Comparison, track: Track) -> Table:
+    """Return the table of the pairs on a track."""
     rows = [
         [
             f"{pair.x} > {pair.y}",
@@ -304,20 +310,20 @@ def _pairs(ranking: Ranking, track: Track) -> Table:
             ", ".join(pair.higher) or "–",
             ", ".join(pair.lower) or "–",
         ]
-        for pair in ranking.pairs
+        for pair in comparison.rankings[track].pairs
     ]
-    return Table([f"pair, equal {track}", "P", "verdict", "higher in", "lower in"], rows)
+    return Table([f"pair, equal {track}", "probability", "verdict", "higher in", "lower in"], rows)
 
 
-def _experiments(comparison: Comparison, track: Track) -> Table:
-    ranking = comparison.rankings[track]
-    names = [each.algorithm for each in ranking.standings]
+def experiments(comparison: Comparison, track: Track) -> Table:
+    """Return the table of the mean scores in each experiment, as they were measured."""
+    names = [each.algorithm for each in comparison.rankings[track].standings]
     rows = [
         [
             experiment,
             f"{comparison.start[experiment]:.3f}",
             *(estimate_text(means[name]) for name in names),
         ]
-        for experiment, means in ranking.experiments.items()
+        for experiment, means in comparison.rankings[track].experiments.items()
     ]
     return Table([f"score, equal {track}", "start", *names], rows)

@@ -5,15 +5,23 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import DependencyError, UsageError
-from rlvr_envs.core.extras import hint
+from rlvr_envs.core.errors import UsageError
 from rlvr_envs.evaluation.metrics import Estimate
+from rlvr_envs.evaluation.page import (
+    document,
+    facts,
+    folded,
+    grid,
+    heading,
+    require_plotly,
+    section,
+    table,
+)
 from rlvr_envs.evaluation.plan import Plan
-from rlvr_envs.evaluation.report_plots import DRAW, STATUS_COLOURS, Plots, short
+from rlvr_envs.evaluation.report_plots import STATUS_COLOURS, Plots, short
 from rlvr_envs.evaluation.report_samples import Sample, pick_samples
 from rlvr_envs.evaluation.runner import Evaluation, versions
 from rlvr_envs.evaluation.store import EPISODES, REPORT
@@ -27,20 +35,6 @@ MAX_TEXT_CHARS = 6000
 _FEW_IDS = 3
 
 _escape = html.escape
-
-
-def require_plotly() -> None:
-    """Check that the package for plots is there.
-
-    Raises:
-        DependencyError: it is not.
-    """
-    try:
-        import plotly  # noqa: F401 - only whether it is there
-    except ImportError as error:
-        raise DependencyError(
-            f"the report page needs plotly: {hint('report', 'plotly')}"
-        ) from error
 
 
 def write_report(done: Evaluation) -> Path:
@@ -64,46 +58,34 @@ def write_report(done: Evaluation) -> Path:
 
 def page(done: Evaluation, samples: Iterable[Sample]) -> str:
     """Return the whole page."""
-    from plotly.offline import get_plotlyjs
-
     summary = done.summary
     ids = done.plan.ids
+    body = (
+        _facts(done),
+        _tiles(summary),
+        _plots(summary),
+        _metrics_table(summary),
+        _comparisons(summary),
+        _samples(samples),
+        _config(done),
+    )
     title = f"Evaluation of {', '.join(ids) if len(ids) <= _FEW_IDS else f'{len(ids)} tasks'}"
-    css = files("rlvr_envs.evaluation").joinpath("report.css").read_text(encoding="utf-8")
-    body = "".join(
-        (
-            f"<h1>{_escape(title)}</h1>",
-            _facts(done),
-            _tiles(summary),
-            _plots(summary),
-            _metrics_table(summary),
-            _comparisons(summary),
-            _samples(samples),
-            _config(done),
-        )
-    )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_escape(title)}</title>\n<style>\n{css}</style>\n"
-        f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n{body}</main>\n"
-        f"<script>{DRAW}</script>\n</body>\n</html>\n"
-    )
+    return document(title, "".join(body))
 
 
 def _facts(done: Evaluation) -> str:
     plan = done.plan
-    facts = {
-        "tasks": len({record["task"] for record in done.records}),
-        "difficulties": _rungs(plan),
-        "problems each": plan.episodes,
-        "samples each": plan.samples,
-        "shots": plan.shots,
-        "seed": plan.seed,
-        "episodes": len(done.records),
-    }
-    items = " · ".join(f"{_escape(name)} <b>{_escape(str(v))}</b>" for name, v in facts.items())
-    return f'<p class="facts">{items}</p>\n'
+    return facts(
+        {
+            "tasks": len({record["task"] for record in done.records}),
+            "difficulties": _rungs(plan),
+            "problems each": plan.episodes,
+            "samples each": plan.samples,
+            "shots": plan.shots,
+            "seed": plan.seed,
+            "episodes": len(done.records),
+        }
+    )
 
 
 def _rungs(plan: Plan) -> str:
@@ -138,39 +120,27 @@ def _plots(summary: Summary) -> str:
     plots = Plots(summary)
     several_rungs = len(plots.rungs) > 1
     parts = [
-        _section("Score by task", "Mean score with its 95 % confidence interval.", plots.scores())
+        section("Score by task", "Mean score with its 95 % confidence interval.", plots.scores())
     ]
     if several_rungs:
         note = "Mean score along the difficulty ladder; the bands are 95 % confidence intervals."
-        parts.append(_section("Score against difficulty", note, plots.curves()))
+        parts.append(section("Score against difficulty", note, plots.curves()))
     if several_rungs and len(plots.tasks) > 1:
         note = "Mean score of each cell."
-        parts.append(_grid("Task by difficulty", note, plots, plots.heatmap))
+        parts.append(grid("Task by difficulty", note, _each(plots, plots.heatmap)))
     if summary.samples > 2:
         note = "Chance that one of k samples is right (lines), and score of the majority (dashed)."
-        parts.append(_section("More samples", note, plots.samples()))
+        parts.append(section("More samples", note, plots.samples()))
     note = "How the episodes ended. Verifier and policy errors are left out of every score."
-    parts.append(_grid("Verdicts", note, plots, plots.statuses))
+    parts.append(grid("Verdicts", note, _each(plots, plots.statuses)))
     note = "Characters a response: quartiles, and whiskers at 5 % and 95 %."
-    parts.append(_grid("Length of responses", note, plots, plots.lengths))
+    parts.append(grid("Length of responses", note, _each(plots, plots.lengths)))
     return "".join(parts)
 
 
-def _section(title: str, note: str, plot: str) -> str:
-    return f'{_heading(title, note)}<div class="card plot">{plot}</div>\n'
-
-
-def _grid(title: str, note: str, plots: Plots, draw: Callable[[str], str]) -> str:
-    """Return one plot for each policy, side by side where there is room."""
-    cards = "".join(
-        f'<div class="card"><h3>{_escape(policy)}</h3>{draw(policy)}</div>'
-        for policy in plots.policies
-    )
-    return f'{_heading(title, note)}<div class="plots">{cards}</div>\n'
-
-
-def _heading(title: str, note: str) -> str:
-    return f'<h2>{_escape(title)}</h2>\n<p class="note">{_escape(note)}</p>\n'
+def _each(plots: Plots, draw: Callable[[str], str]) -> dict[str, str]:
+    """Return a plot for each policy."""
+    return {policy: draw(policy) for policy in plots.policies}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +174,8 @@ def _metrics_table(summary: Summary) -> str:
             " SR is the share of feasible answers; AR is the mean ratio of an answer's objective "
             "to the best known, 0 if it is not feasible."
         )
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'{_heading("Metrics", note)}<div class="card scroll">{table}</div>\n'
+    metrics = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'{heading("Metrics", note)}<div class="card scroll">{metrics}</div>\n'
 
 
 def _right(place: int) -> str:
@@ -254,16 +224,12 @@ def _number(estimate: Estimate | None) -> str:
 def _comparisons(summary: Summary) -> str:
     if not summary.comparisons:
         return ""
-    rows = "".join(
-        f"<tr><td>{_escape(c.policy)} − {_escape(c.baseline)}</td>"
-        f'<td class="number">{_escape(estimate_text(c.difference))}</td>'
-        f'<td class="number">{c.problems}</td></tr>'
+    rows = [
+        [f"{c.policy} − {c.baseline}", estimate_text(c.difference), str(c.problems)]
         for c in summary.comparisons
-    )
+    ]
     note = "Mean difference of score on the same problems, with its 95 % confidence interval."
-    head = '<th>policies</th><th class="number">difference</th><th class="number">problems</th>'
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'{_heading("Policies compared", note)}<div class="card scroll">{table}</div>\n'
+    return heading("Policies compared", note) + table(["policies", "difference", "problems"], rows)
 
 
 def _samples(samples: Iterable[Sample]) -> str:
@@ -273,12 +239,9 @@ def _samples(samples: Iterable[Sample]) -> str:
     blocks = []
     for task, found in sorted(by_task.items()):
         inside = "".join(map(_episode, found))
-        blocks.append(
-            f"<details><summary>{_escape(task)} <span>· {len(found)} episodes</span></summary>"
-            f'<div class="episodes">{inside}</div></details>\n'
-        )
+        blocks.append(folded(task, f"· {len(found)} episodes", inside))
     note = f"Up to two episodes of each task, policy and kind of end; all are in {EPISODES}."
-    return _heading("Sample episodes", note) + "".join(blocks)
+    return heading("Sample episodes", note) + "".join(blocks)
 
 
 def _episode(sample: Sample) -> str:
@@ -328,7 +291,6 @@ def _config(done: Evaluation) -> str:
     text = _escape(json.dumps(data, indent=2, ensure_ascii=False))
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return (
-        f"{_heading('Configuration', '')}<details><summary>run.json</summary>"
-        f'<div class="episodes"><pre>{text}</pre></div></details>\n'
+        f"{heading('Configuration', '')}{folded('run.json', '', f'<pre>{text}</pre>')}"
         f"<footer>Written {now} by rlvr_envs {_escape(versions()['rlvr_envs'])}.</footer>\n"
     )

@@ -7,6 +7,7 @@ from typing import Any
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.evaluation.episode import POLICY_ERROR
 from rlvr_envs.evaluation.metrics import Estimate
+from rlvr_envs.evaluation.page import placed
 from rlvr_envs.evaluation.summary import Group, Summary
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart.
@@ -23,8 +24,10 @@ STATUS_COLOURS = {
 }
 
 _FONT = {"family": "system-ui, -apple-system, Segoe UI, Roboto, sans-serif", "size": 12}
-_GRID = "#E6E9EE"
+GRID = "#E6E9EE"
 _BAND_ALPHA = 0.15
+_LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"}
+_MANY_NAMES = 8
 
 # From this ratio between the longest and the shortest on, lengths are shown on a logarithmic axis.
 _WIDE_RATIO = 30
@@ -81,7 +84,7 @@ class Plots:
         row = 12 + 12 * len(self.policies)
         figure.update_layout(scattermode="group", scattergap=0.35, xaxis_range=[-0.02, 1.02])
         self._task_axis(figure)
-        return _fragment(figure, row * len(self.tasks), legend=len(self.policies) > 1)
+        return fragment(figure, row * len(self.tasks), legend=len(self.policies) > 1)
 
     def heatmap(self, policy: str) -> str:
         """Return the mean score of a policy by task and difficulty."""
@@ -108,7 +111,7 @@ class Plots:
         )
         figure.update_xaxes(title_text="difficulty", type="category")
         self._task_axis(figure)
-        return _fragment(figure, 26 * len(self.tasks))
+        return fragment(figure, 26 * len(self.tasks))
 
     def curves(self) -> str:
         """Return the score against the difficulty, a small plot for each task."""
@@ -130,16 +133,16 @@ class Plots:
             for policy in self.policies:
                 for trace in self._curve(policy, task, legend=place == 0):
                     figure.add_trace(trace, row=row, col=column)
-        figure.update_yaxes(range=[-0.04, 1.04], gridcolor=_GRID, zeroline=False, dtick=0.5)
-        figure.update_xaxes(gridcolor=_GRID, zeroline=False, tickvals=self.rungs)
+        figure.update_yaxes(range=[-0.04, 1.04], gridcolor=GRID, zeroline=False, dtick=0.5)
+        figure.update_xaxes(gridcolor=GRID, zeroline=False, tickvals=self.rungs)
         for title in figure.layout.annotations:
             title.font.size = 12
-        return _fragment(figure, height, legend=len(self.policies) > 1, top=24)
+        return fragment(figure, height, legend=len(self.policies) > 1, top=24)
 
     def _curve(self, policy: str, task: str, *, legend: bool) -> list[Any]:
         found = [(rung, self._cells.get((policy, task, rung))) for rung in self.rungs]
         scores = {rung: group.score for rung, group in found if group}
-        return _band_and_line(scores, policy, self.colour(policy), legend=legend)
+        return band_and_line(scores, policy, self.colour(policy), legend=legend)
 
     def samples(self) -> str:
         """Return pass@k and maj@k of every policy over all tasks."""
@@ -149,12 +152,12 @@ class Plots:
         for group in self.summary["overall"]:
             policy = group.by["policy"]
             colour = self.colour(policy)
-            figure.add_traces(_band_and_line(group.pass_at, policy, colour, legend=True))
-            votes = _band_and_line(group.majority_at, policy, colour, legend=False)[1]
+            figure.add_traces(band_and_line(group.pass_at, policy, colour, legend=True))
+            votes = band_and_line(group.majority_at, policy, colour, legend=False)[1]
             figure.add_trace(votes.update(line_dash="dot", marker_size=4))
-        figure.update_xaxes(title_text="k", type="log", tickvals=self.summary.ks, gridcolor=_GRID)
-        figure.update_yaxes(range=[-0.04, 1.04], gridcolor=_GRID, zeroline=False)
-        return _fragment(figure, 260, legend=True)
+        figure.update_xaxes(title_text="k", type="log", tickvals=self.summary.ks, gridcolor=GRID)
+        figure.update_yaxes(range=[-0.04, 1.04], gridcolor=GRID, zeroline=False)
+        return fragment(figure, 260, legend=True)
 
     def statuses(self, policy: str) -> str:
         """Return which share of a policy's episodes ended how, by task."""
@@ -175,7 +178,7 @@ class Plots:
         figure.update_layout(barmode="stack", bargap=0.3, legend_traceorder="normal")
         figure.update_xaxes(range=[0, 1.01], tickformat=".0%", dtick=0.25)
         self._task_axis(figure)
-        return _fragment(figure, 24 * len(self.tasks), legend=True)
+        return fragment(figure, 24 * len(self.tasks), legend=True)
 
     def _share(self, policy: str, task: str, status: str) -> float:
         group = self._tasks.get((policy, task))
@@ -191,7 +194,7 @@ class Plots:
                 y=[short(str(g.by["task"])) for g in found],
                 orientation="h",
                 line={"width": 1.3, "color": self.colour(policy)},
-                fillcolor=_transparent(self.colour(policy)),
+                fillcolor=transparent(self.colour(policy)),
                 **_box(found),
             )
         )
@@ -200,12 +203,12 @@ class Plots:
         if ends and max(ends) > _WIDE_RATIO * min(ends):
             figure.update_xaxes(type="log", dtick=1)
         self._task_axis(figure)
-        return _fragment(figure, 24 * len(self.tasks))
+        return fragment(figure, 24 * len(self.tasks))
 
     def _task_axis(self, figure: Any) -> None:
         """Put the tasks on the vertical axis, in order from the top, all labelled."""
         names = [short(task) for task in self.tasks]
-        figure.update_xaxes(gridcolor=_GRID, zeroline=False)
+        figure.update_xaxes(gridcolor=GRID, zeroline=False)
         figure.update_yaxes(
             type="category",
             categoryorder="array",
@@ -218,8 +221,12 @@ class Plots:
         )
 
 
-def _band_and_line(
-    estimates: Mapping[int, Estimate], policy: str, colour: str, *, legend: bool
+def band_and_line(
+    estimates: Mapping[int, Estimate] | Mapping[float, Estimate],
+    policy: str,
+    colour: str,
+    *,
+    legend: bool,
 ) -> list[Any]:
     """Return a line through the means, and the area of their intervals below it."""
     import plotly.graph_objects as go
@@ -241,7 +248,7 @@ def _band_and_line(
         x=[*band, *reversed(band)],
         y=[e.high for e in band.values()] + [e.low for e in reversed(band.values())],
         fill="toself",
-        fillcolor=_transparent(colour),
+        fillcolor=transparent(colour),
         line={"width": 0},
         mode="lines",
         hoverinfo="skip",
@@ -268,17 +275,19 @@ def label(policy: str) -> str:
     return html.escape(policy if len(policy) <= 40 else policy[:39] + "…")
 
 
-def _transparent(colour: str) -> str:
+def transparent(colour: str) -> str:
+    """Return a colour for the area of an interval."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{_BAND_ALPHA})"
 
 
-def _fragment(figure: Any, height: int, *, legend: bool = False, top: int = 0) -> str:
-    """Return the figure as HTML, for `DRAW` to draw; ``height`` is that of the plotting area.
+def fragment(figure: Any, height: int, *, legend: bool = False, top: int = 0) -> str:
+    """Return the figure as HTML, for `document` to show; ``height`` is that of the plotting area.
 
-    The data waits in a script element of its own, in which no text can end the element.
+    A legend of many names stands beside the figure, else it is above.
     """
-    above = 12 + top + 30 * legend
+    aside = sum(t.name is not None and t.showlegend is not False for t in figure.data) > _MANY_NAMES
+    above = 12 + top + 30 * (legend and not aside)
     below = 52
     figure.update_layout(
         height=above + max(height, 60) + below,
@@ -286,25 +295,6 @@ def _fragment(figure: Any, height: int, *, legend: bool = False, top: int = 0) -
         template="plotly_white",
         margin={"l": 10, "r": 16, "t": above, "b": below},
         showlegend=legend,
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "y": 1,
-            "yref": "container",
-            "yanchor": "top",
-        },
+        legend={} if aside else _LEGEND_ABOVE,
     )
-    data = figure.to_json().replace("<", "\\u003c")
-    return (
-        f'<div class="figure" style="height:{figure.layout.height}px">'
-        f'<script type="application/json">{data}</script></div>'
-    )
-
-
-# Draws when the page is laid out: a plot takes the width that its card has at that time.
-DRAW = """
-for (const place of document.querySelectorAll(".figure")) {
-  const figure = JSON.parse(place.firstElementChild.textContent);
-  Plotly.newPlot(place, figure.data, figure.layout, {responsive: true, displayModeBar: false});
-}
-"""
+    return placed(figure)

@@ -56,17 +56,17 @@ def run(of: Suite, name: str, experiment: str, seed: int, final: float, **settin
         )
         for share in of.fractions
     )
-    return Run(
-        suite=of.name,
-        suite_hash=settings.pop("suite_hash", None) or of.hash,
-        experiment=experiment,
-        seed=seed,
-        algorithm=settings.pop("algorithm", Algorithm(name=name, settings={"lr": 0.1})),
-        points=points,
-        machine={"processor": "an abacus", "cores": 2},
-        versions={"rlvr_envs": "0.1.0"},
-        **{"split": "test", "trust": "plug-in", "cpu_s": 120.0, "memory_mib": 100.0} | settings,
-    )
+    usual = {
+        "suite_hash": settings.get("suite_hash") or of.hash,
+        "split": "test",
+        "algorithm": Algorithm(name=name, settings={"lr": 0.1}),
+        "trust": "plug-in",
+        "cpu_s": 120.0,
+        "memory_mib": 100.0,
+        "machine": {"processor": "an abacus", "cores": 2},
+        "versions": {"rlvr_envs": "0.1.0"},
+    }
+    return Run(suite=of.name, experiment=experiment, seed=seed, points=points, **usual | settings)
 
 
 def entry(of: Suite, name: str, finals: Mapping[str, Sequence[float]], **settings) -> list[Run]:

@@ -3,7 +3,6 @@
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ from rlvr_envs.agents.grpo.tracking.scaling import Curve, fit_runs, supervised
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint, pip_install
 from rlvr_envs.core.files import replaced
-from rlvr_envs.evaluation.report_plots import DRAW, POLICY_COLOURS, label
+from rlvr_envs.evaluation.page import document, placed
+from rlvr_envs.evaluation.report_plots import POLICY_COLOURS, label
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -100,22 +100,12 @@ def _require(package: str, how: str) -> None:
 
 
 def _page(found: dict[str, list[Panel]], look: _Look) -> str:
-    from plotly.offline import get_plotlyjs
-
-    css = files("rlvr_envs.evaluation").joinpath("report.css").read_text(encoding="utf-8")
-    title = "Training of " + ", ".join(html.escape(one.name) for one in look.series)
+    title = "Training of " + ", ".join(one.name for one in look.series)
     cards = "".join(
-        f'<h2>{name}</h2>\n<div class="card plot">{_fragment(_figure(panels, look))}</div>\n'
+        f'<h2>{name}</h2>\n<div class="card plot">{placed(_figure(panels, look))}</div>\n'
         for name, panels in found.items()
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>\n{css}</style>\n"
-        f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n"
-        f'<h1>{title}</h1>\n<p class="note">{_note(look)}</p>\n{cards}</main>\n'
-        f"<script>{DRAW}</script>\n</body>\n</html>\n"
-    )
+    return document(title, f'<p class="note">{_note(look)}</p>\n{cards}')
 
 
 def _note(look: _Look) -> str:
@@ -145,15 +135,6 @@ def _note(look: _Look) -> str:
 
 def _banded(series: Series) -> bool:
     return any("held_out/low" in row for run in series.runs for row in run.values())
-
-
-def _fragment(figure: Any) -> str:
-    """Return a figure as `DRAW` looks for it; no text within can end the script element."""
-    data = figure.to_json().replace("<", "\\u003c")
-    return (
-        f'<div class="figure" style="height:{figure.layout.height}px">'
-        f'<script type="application/json">{data}</script></div>'
-    )
 
 
 def _figure(panels: Sequence[Panel], look: _Look) -> Any:
