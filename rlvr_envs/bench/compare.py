@@ -15,7 +15,7 @@ import numpy as np
 
 from rlvr_envs.bench import statistics
 from rlvr_envs.bench.entries import TRACKS, Entries, Track, gather
-from rlvr_envs.bench.results import TRUST, Run
+from rlvr_envs.bench.results import Run
 from rlvr_envs.bench.statistics import AGGREGATES, BOOTSTRAP, Bootstrap, Scores
 from rlvr_envs.bench.suite import Suite
 from rlvr_envs.core.seeding import Rng, stream
@@ -87,7 +87,7 @@ class Account:
 
     Attributes:
         runs: how many there are.
-        trust: of its results, the least of all runs.
+        trust: how far its results can be trusted; several words if its runs differ.
         collapsed: the share of runs that failed or ended well below the start.
         unscored: the share of the final responses that no verdict could be had for.
         cpu_min: CPU minutes, the mean of a run.
@@ -180,7 +180,7 @@ def _account(entries: Entries, algorithm: str) -> Account:
     }
     return Account(
         runs=len(runs),
-        trust=max((run.trust for run in runs), key=TRUST.index),
+        trust=" and ".join(sorted({run.trust for run in runs})),
         collapsed=statistics.collapse_rate(
             entries.scores(algorithm, "samples"), entries.start, failed
         ),

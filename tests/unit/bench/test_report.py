@@ -172,8 +172,8 @@ def test_the_page_says_what_was_run_and_what_to_beware_of(tmp_path):
         "The suite is a draft",
         "an abacus",
         '"lr": 0.1',
-        "metered, runs: 6",
-        "plug-in, runs: 6",
+        "metered and plug-in, runs: 6",
+        "· plug-in, runs: 6",
         "e0, seed 1",
         "out of memory",
         "16.7%",  # one of six runs failed
