@@ -15,6 +15,7 @@ docs/benchmark.md has the protocol: what is free, what is fixed, and how results
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -28,6 +29,7 @@ from rlvr_envs.core.extras import hint
 
 if TYPE_CHECKING:
     from rlvr_envs.bench.plan import Progress
+    from rlvr_envs.bench.results import Run
     from rlvr_envs.bench.suite import Suite
 
 HELP = "benchmark RL algorithms on frozen suites"
@@ -47,6 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = command("list", _list, "show the suites, or the experiments of one")
     listing.add_argument("suite", nargs="?", metavar="SUITE", help="a suite, or a file of one")
     _add_run(command("run", _run, "train and test algorithms on a suite"))
+    comparing = command("compare", _compare, "show which algorithms differ, with intervals")
+    _add_entries(comparing)
+    _add_common(comparing)
+    comparing.add_argument("--json", action="store_true", help="print everything as JSON")
+    reporting = command("report", _report, "write a page that compares algorithms")
+    _add_entries(reporting)
+    _add_common(reporting)
+    reporting.add_argument(
+        "--out", type=Path, default=Path("report.html"), help="default: report.html"
+    )
+    reporting.add_argument("--table", type=Path, metavar="FILE", help="a Markdown table as well")
     check = command("verify", _verify, "compute the scores of entries again and check the rules")
     _add_entries(check)
     check.add_argument("--partial", action="store_true", help="runs may be missing")
@@ -90,6 +103,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_entries(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("entries", nargs="+", type=Path, metavar="ENTRY", help="a folder of runs")
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--common", action="store_true", help="compare the runs that all have, where some lack any"
+    )
 
 
 def _seeds(text: str) -> tuple[int, ...]:
@@ -177,6 +196,38 @@ def _teller(bar: ProgressBar) -> "Callable[[Progress], None]":
         bar.update(progress.done, progress.total, name)
 
     return tell
+
+
+def _compared(args: argparse.Namespace) -> "tuple[Suite, list[list[Run]]]":
+    from rlvr_envs.bench.results import read_runs
+    from rlvr_envs.bench.suite import load
+
+    entries = [read_runs(entry) for entry in args.entries]
+    return load(entries[0][0].suite), entries
+
+
+def _compare(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.compare import compare, tables
+
+    comparison = compare(*_compared(args), common=args.common)
+    if args.json:
+        print(json.dumps(comparison.to_json(), indent=2))
+        return 0
+    print(f"{comparison.suite}, {comparison.split} problems, hash {comparison.suite_hash:.12}")
+    for each in tables(comparison):
+        print(f"\n{_text.table(each.header, each.rows)}")
+    return 0
+
+
+def _report(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.compare import compare
+    from rlvr_envs.bench.report import write_report, write_table
+
+    suite, entries = _compared(args)
+    print(write_report(suite, entries, args.out, common=args.common))
+    if args.table:
+        print(write_table(compare(suite, entries, common=args.common), args.table))
+    return 0
 
 
 def _verify(args: argparse.Namespace) -> int:
