@@ -1,6 +1,7 @@
 """Serve environments over the network: the wire of OpenEnv, and calls that make and judge rows.
 
     rlvr serve Gcd-v0 Sudoku-v0 --port 8000
+    rlvr serve --bench SUITE/EXPERIMENT
     curl -s localhost:8000/e/Gcd-v0/reset -d '{"seed": 7}' -H 'content-type: application/json'
 
 Without ids it serves all of them. An environment is at /e/NAME, the first one at the root too.
@@ -11,10 +12,13 @@ call, /metrics is for Prometheus. SIGTERM answers what was accepted, then ends t
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rlvr_envs.core.errors import DependencyError
+from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint
+
+if TYPE_CHECKING:
+    from rlvr_envs.serving.quota import Quota
 
 HELP = "serve environments over HTTP and WebSockets"
 
@@ -23,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add = parser.add_argument
     add("ids", nargs="*", metavar="ID", help="a task or a mixture (default: all)")
+    add(
+        "--bench",
+        metavar="SUITE/EXPERIMENT",
+        help="pose the training problems of a benchmark's experiment, within its budget",
+    )
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=8000, help="0 for any that is free (default: 8000)")
     add("--tokens", type=Path, metavar="FILE", help="file with one secret token a line")
@@ -63,11 +72,13 @@ def run(args: argparse.Namespace) -> int:
         from rlvr_envs.serving.run import serve
     except ImportError as error:
         raise DependencyError(f"serving needs {error.name}: {hint('serve')}") from error
+    quota = _quota(args)
     settings = Settings(
         ids=args.ids,
         tokens=Tokens.from_file(args.tokens) if args.tokens else Tokens([]),
-        rows=not args.no_rows,
+        rows=not args.no_rows and quota is None,
         routers=_routers(args.wire),
+        quota=quota,
         workers=args.workers,
         sessions=args.sessions,
         queue=args.queue,
@@ -83,6 +94,27 @@ def run(args: argparse.Namespace) -> int:
         log_level=args.log_level,
     )
     return 0
+
+
+def _quota(args: argparse.Namespace) -> "Quota | None":
+    """Return the limit to an experiment's training problems and budget, if one is named."""
+    if not args.bench:
+        return None
+    if args.ids:
+        raise ConfigError(f"--bench says what is served: leave out {' '.join(args.ids)}")
+    from rlvr_envs.bench.export import training_rows
+    from rlvr_envs.bench.reward import wrappers_of
+    from rlvr_envs.bench.suite import load
+    from rlvr_envs.serving.quota import Quota
+
+    suite, _, name = args.bench.rpartition("/")
+    experiment = load(suite).experiment(name)
+    if named := wrappers_of(experiment.fixed):
+        raise ConfigError(
+            f"{name} changes training by {', '.join(named)}, which is not served: export it, and "
+            "pay by rlvr_envs.bench.reward.Reward"
+        )
+    return Quota(training_rows(experiment), experiment.samples)
 
 
 def _routers(wire: str) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from rlvr_envs.core.version import __version__
 from rlvr_envs.serving.guard import Guard, Receive, Scope, Send, Tokens, UnderWay
 from rlvr_envs.serving.metrics import Metrics, note
 from rlvr_envs.serving.openenv import Sockets
+from rlvr_envs.serving.quota import Quota
 from rlvr_envs.serving.routes import Json, openenv_router
 from rlvr_envs.serving.rows import rows_router
 from rlvr_envs.serving.sessions import Sessions, WireError
@@ -34,6 +35,8 @@ class Settings:
         tokens: who may come in; everybody by default.
         rows: whether ``/problems`` and ``/verify`` are served.
         routers: make the routes of other wires, which take precedence over OpenEnv's.
+        quota: a limit of what is posed; with it neither ``rows`` nor ``routers`` are served, which
+            know no limit.
         workers: processes that pose and judge; as many as this process may use cores by default.
         sessions: sessions at once.
         queue: requests that may wait or run at once.
@@ -46,6 +49,7 @@ class Settings:
     tokens: Tokens = field(default_factory=lambda: Tokens([]))
     rows: bool = True
     routers: Sequence[Callable[[Sessions, Metrics], APIRouter]] = ()
+    quota: Quota | None = None
     workers: int | None = None
     sessions: int = 512
     queue: int = 4096
@@ -54,6 +58,11 @@ class Settings:
     life_s: float = 3600.0
 
     def __post_init__(self) -> None:
+        if self.quota is not None and (self.rows or self.routers):
+            raise ConfigError(
+                "a server with a quota has no /problems, no /verify and no other wire, which would "
+                "give out problems and verdicts that it does not count: leave them out"
+            )
         for name in ("workers", "sessions", "queue", "max_bytes"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
@@ -68,7 +77,8 @@ class Settings:
         Raises:
             RegistrationError: there is no such id.
         """
-        ids = [open_source(each).id for each in self.ids]
+        given = self.ids if self.quota is None else self.quota.ids
+        ids = [open_source(each).id for each in given]
         if not ids:
             ids = sorted(registry.all_ids(), key=lambda each: each != "rlvr/All-v0")
         return {each.partition("/")[2]: each for each in ids}
@@ -95,6 +105,9 @@ class Server:
             idle_s=settings.idle_s,
             life_s=settings.life_s,
         )
+        self.sessions.quota = settings.quota
+        if settings.quota is not None:
+            settings.quota.show(self.metrics)
         sockets = Sockets(self.sessions, self.metrics, self.under_way)
         app = FastAPI(
             title="rlvr_envs", version=__version__, lifespan=self._lifespan, description=_ABOUT

@@ -3,6 +3,7 @@
 import json
 import logging
 import time
+from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -40,6 +41,11 @@ class Metrics:
             registry=registry,
         )
         self.errors = Counter("rlvr_errors", "Refused messages.", ["code"], registry=registry)
+
+    def quota(self, what: str, count: Callable[[], float]) -> None:
+        """Show a count of a server's budget of episodes."""
+        gauge = Gauge(f"rlvr_episodes_{what}", f"Episodes {what}.", registry=self.registry)
+        gauge.set_function(count)
 
     def step(self, turn: Turn) -> None:
         """Count a step."""

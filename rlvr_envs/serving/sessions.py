@@ -5,11 +5,12 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from rlvr_envs.core.errors import RlvrEnvsError, WorkerTimeout, did_you_mean
+from rlvr_envs.core.instance import Row
 from rlvr_envs.core.parallel import verdict_of
 from rlvr_envs.core.seeding import Rng, draw_seed, stream
 from rlvr_envs.serving import episodes
@@ -38,6 +39,16 @@ class WireError(RlvrEnvsError):
 def invalid(message: str) -> WireError:
     """Return the error for a message whose content does not fit."""
     return WireError("VALIDATION_ERROR", 422, message)
+
+
+class Quota(Protocol):
+    """A limit of what is posed, see `rlvr_envs.serving.quota`."""
+
+    def choose(self, env_id: str, data: Mapping[str, Any], seeds: Rng) -> Row:
+        """Return the problem of a reset."""
+
+    def one(self) -> AbstractContextManager[None]:
+        """Count an episode that begins."""
 
 
 @dataclass(slots=True, eq=False)
@@ -87,6 +98,8 @@ class Session:
 class Sessions:
     """All sessions of a server.
 
+    ``quota`` limits what they play, where there is one.
+
     Args:
         work: what runs the episodes.
         metrics: what counts them.
@@ -104,6 +117,7 @@ class Sessions:
         self.idle_s = idle_s
         self.life_s = life_s
         self.closing = False
+        self.quota: Quota | None = None
         self._found: dict[str, Session] = {}
         metrics.sessions.set_function(lambda: len(self._found))
 
@@ -168,17 +182,20 @@ class Sessions:
         arguments, options, episode_id = self._read_reset(session.env_id, data)
         with self._using(session):
             seed = data.get("seed")
-            if seed is not None:
+            if session.seeds is None or seed is not None:
+                seed = secrets.randbits(63) if seed is None else seed
                 session.seeds = stream("episodes", session.env_id, seed)
-            if data.get("split") is not None:
+            if self.quota is not None:
+                row = self.quota.choose(session.env_id, data, session.seeds)
+                arguments, options = json.dumps({"env_id": session.env_id}), {"problem": row}
+            elif data.get("split") is not None:
                 options = await self._task_options(arguments, data)
             elif not options:
-                if session.seeds is None:
-                    session.seeds = stream("episodes", session.env_id, secrets.randbits(63))
                 options = {"problem_seed": draw_seed(session.seeds)}
             session.resets += 1
             episode = Episode(f"{session.key}/{session.resets}", arguments, options)
-            turn = _turn(await self.ask("begin", episode, session=session))
+            with self.quota.one() if self.quota is not None else nullcontext():
+                turn = _turn(await self.ask("begin", episode, session=session))
             session.episode, session.episode_id = episode, episode_id or episode.key[-12:]
             session.actions, session.over = [], False
             session.in_sandbox = turn.in_sandbox
