@@ -31,7 +31,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, T
 from trl import GRPOConfig, GRPOTrainer
 
 from rlvr_envs.bench.export import prompt_lines, read_export
-from rlvr_envs.bench.reward import Reward
+from rlvr_envs.bench.noise import reward as reward_of
 from rlvr_envs.bench.usage import Usage
 
 BETAS = (0.9, 0.95)
@@ -81,14 +81,13 @@ def make_trainer(folder: Path, out: Path, seed: int | None, chosen: Settings) ->
         epochs=chosen.epochs,
         clock=time.process_time,
     )
-    judge = Reward(job.fixed, seed=seed)
 
     def reward(
         completions: Sequence[Any], row: Sequence[str], completion_ids: Sequence[Any], **_: Any
     ) -> list[float | None]:
         usage.count(map(len, completion_ids))
         texts = [each if isinstance(each, str) else each[0]["content"] for each in completions]
-        return [judge(*pair) for pair in zip(row, texts, strict=True)]
+        return [reward_of(*pair, job.noise) for pair in zip(row, texts, strict=True)]
 
     lines = bool(job.chat_template)  # a model that is asked on lines of their own
     problems = [

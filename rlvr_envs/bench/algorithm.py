@@ -136,13 +136,11 @@ def make_config(
         raise ConfigError(
             f"group_size divides the {experiment.batch} episodes of a step, got {size}"
         )
-    wrappers = (*experiment.fixed.get("wrappers", ()), *values.pop("wrappers", ()))
     values = {name: value for name, value in values.items() if group_of(name) is not None}
     return Config(plugins=choice.plugins).replace(
         **{
             **values,
             **experiment.fixed,
-            "wrappers": wrappers,
             "group_size": size,
             "groups": experiment.batch // size,
             "steps": experiment.samples // experiment.batch,

@@ -17,8 +17,7 @@ from pydantic import ConfigDict, TypeAdapter
 from rlvr_envs.bench import starts
 from rlvr_envs.bench.draw import rows_of
 from rlvr_envs.bench.results import STRICT, Sha256
-from rlvr_envs.bench.reward import beyond_reward, wrappers_of
-from rlvr_envs.bench.suite import SPLITS, Experiment, Suite
+from rlvr_envs.bench.suite import SPLITS, Experiment, Noise, Suite
 from rlvr_envs.core.errors import ConfigError, RowError, did_you_mean
 from rlvr_envs.core.instance import Instance, Row
 from rlvr_envs.core.version import __version__
@@ -57,6 +56,7 @@ class Assignment:
         chat_template: to be given to a tokenizer that has none, so that prompts are ours.
         settings: defaults of our own agent for this experiment; you may take others.
         fixed: settings of our agent that belong to the experiment, and that you have to match.
+        noise: of the verifier in training, see `rlvr_envs.bench.noise.reward`; or None.
         rows_sha256: of `TRAIN`.
         version: of the package that wrote it.
     """
@@ -79,6 +79,7 @@ class Assignment:
     chat_template: str
     settings: dict[str, Any] = field(default_factory=dict)
     fixed: dict[str, Any] = field(default_factory=dict)
+    noise: Noise | None = None
     rows_sha256: Sha256
     version: str
 
@@ -136,6 +137,7 @@ def export(
         chat_template=LINES if lines else "",
         settings=experiment.settings,
         fixed=experiment.fixed,
+        noise=experiment.noise,
         rows_sha256=_sha256(out / TRAIN),
         version=__version__,
     )
@@ -152,18 +154,11 @@ def _format(to: str | None) -> str:
 
 
 def _check_rewards(experiment: Experiment, name: str) -> None:
-    """Refuse an experiment whose training is more than its rows say."""
-    named = wrappers_of(experiment.fixed)
-    if beyond := beyond_reward(named):
+    """Refuse a format whose reward function knows nothing of the experiment's noise."""
+    if experiment.noise is not None and name:
         raise ConfigError(
-            f"{experiment.name} trains on episodes that {beyond} changes, and rows cannot say how: "
-            "run it with our own agent, by rlvr bench run"
-        )
-    if named and name:
-        raise ConfigError(
-            f"{experiment.name} changes the reward of training by {', '.join(named)}, and the "
-            f"reward function of {name} judges rows alone: export without a format, and pay by "
-            "rlvr_envs.bench.reward.Reward"
+            f"the verifier of {experiment.name} errs, and the reward function of {name} does not: "
+            "export without a format, and pay by rlvr_envs.bench.noise.reward"
         )
 
 

@@ -255,6 +255,8 @@ def _check(suite: Suite) -> None:
     for each in suite.experiments:
         if sorted(each.splits) != sorted(SPLITS):
             raise ConfigError(f"{each.name} needs the splits {SPLITS}, got {tuple(each.splits)}")
+        if "wrappers" in each.fixed:
+            raise ConfigError(f"{each.name}: wrappers are an algorithm's; the verifier has noise")
         if each.samples % each.batch:
             raise ConfigError(
                 f"{each.name}: {each.samples} samples are no multiple of the batch {each.batch}"

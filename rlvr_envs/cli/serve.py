@@ -103,16 +103,15 @@ def _quota(args: argparse.Namespace) -> "Quota | None":
     if args.ids:
         raise ConfigError(f"--bench says what is served: leave out {' '.join(args.ids)}")
     from rlvr_envs.bench.export import training_rows
-    from rlvr_envs.bench.reward import wrappers_of
     from rlvr_envs.bench.suite import load
     from rlvr_envs.serving.quota import Quota
 
     suite, _, name = args.bench.rpartition("/")
     experiment = load(suite).experiment(name)
-    if named := wrappers_of(experiment.fixed):
+    if experiment.noise is not None:
         raise ConfigError(
-            f"{name} changes training by {', '.join(named)}, which is not served: export it, and "
-            "pay by rlvr_envs.bench.reward.Reward"
+            f"the verifier of {name} errs, and that of a server does not: export it, and pay by "
+            "rlvr_envs.bench.noise.reward"
         )
     return Quota(training_rows(experiment), experiment.samples)
 

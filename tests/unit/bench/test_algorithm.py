@@ -73,16 +73,6 @@ def test_what_belongs_to_the_experiment_holds_whatever_the_preset_says(suite, co
         assert config.optimiser.learning_rate == experiment.settings["learning_rate"]
 
 
-def test_wrappers_of_the_experiment_stand_inside_those_of_the_algorithm(suite, tmp_path):
-    from dataclasses import replace
-
-    noisy = replace(suite.experiments[0], fixed={"wrappers": ["NoisyVerifier(rho0=0.1)"]})
-    places = {name: tmp_path / name for name in ("start", "rows", "out")}
-    chosen = Choice.read("a=default(wrappers=('FormatReward()',))")
-    config = make_config(chosen, suite, noisy, 0, places)
-    assert config.data.wrappers == ("NoisyVerifier(rho0=0.1)", "FormatReward()")
-
-
 @pytest.mark.parametrize(
     ("source", "told"),
     [

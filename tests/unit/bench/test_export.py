@@ -20,11 +20,11 @@ from rlvr_envs.bench.export import (
     read_export,
     training_rows,
 )
-from rlvr_envs.bench.reward import Reward
-from rlvr_envs.bench.suite import TaskLevels
+from rlvr_envs.bench.noise import reward
+from rlvr_envs.bench.suite import Noise, TaskLevels
 from rlvr_envs.core.errors import ConfigError
 
-NOISY = {"wrappers": ("NoisyVerifier(rho0=1.0)",)}
+NOISY = Noise(passes_wrong=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -138,47 +138,26 @@ def test_an_altered_start_is_refused(suite, tmp_path):
         export(other, "small", tmp_path, seed=0)
 
 
-def test_a_changed_reward_is_paid_by_our_function_and_no_other(tmp_path):
-    noisy = small_suite(fixed=NOISY)
-    job = export(noisy, "small", tmp_path / "out", seed=1)
+def test_a_verifier_that_errs_is_paid_by_our_function_and_no_other(tmp_path):
+    suite = small_suite(noise=NOISY)
+    job = export(suite, "small", tmp_path / "out", seed=1)
     row = read_export(tmp_path / "out")[1][0]
-    right = rlvr_envs.solve(rows_of(noisy.experiment("small"), "train")[0])
+    right = rlvr_envs.solve(rows_of(suite.experiment("small"), "train")[0])
     # every wrong answer passes for right
-    assert Reward(job.fixed, seed=1)(row, "no idea") == 1
-    assert Reward({}, seed=1)(row, "no idea") == 0
-    assert Reward({}, seed=1)(row, right) == 1
-    with pytest.raises(ConfigError, match=r"NoisyVerifier.*verl judges rows alone.*Reward"):
-        export(noisy, "small", tmp_path / "verl", seed=1, to="verl")
+    assert reward(json.dumps(row), "no idea", job.noise) == 1
+    assert reward(row, "no idea") == 0
+    assert reward(row, right, job.noise) == reward(row, right) == 1
+    with pytest.raises(ConfigError, match=r"the verifier of small errs.*of verl does not"):
+        export(suite, "small", tmp_path / "verl", seed=1, to="verl")
     assert not (tmp_path / "verl").exists()
-
-
-def test_chance_in_a_reward_follows_from_the_seed(suite):
-    row = training_rows(suite.experiment("small"))[0]
-    fixed = {"wrappers": ["NoisyVerifier(rho0=0.5)"]}
-
-    def paid(seed):
-        reward = Reward(fixed, seed=seed)
-        return [reward(json.dumps(row), "no idea") for _ in range(32)]
-
-    assert paid(0) == paid(0) != paid(1)
-    assert 4 < sum(paid(0)) < 28
 
 
 def test_a_reward_of_several_turns_takes_actions():
     suite = small_suite(train=(TaskLevels(task="GuessNumber-v0", levels=(0,)),))
     rows = rows_of(suite.experiment("small"), "train")
-    reward = Reward({}, seed=0)
     actions = rlvr_envs.solve(rows[0])
     assert reward(rows[0], actions) == 1
     assert reward(rows[0], actions[:-1]) < 1
-
-
-def test_what_changes_more_than_the_reward_is_refused(tmp_path):
-    fixed = {"wrappers": ("UnaryRetry(attempts=3)",)}
-    with pytest.raises(ConfigError, match=r"UnaryRetry.*rlvr bench run"):
-        export(small_suite(fixed=fixed), "small", tmp_path, seed=0)
-    with pytest.raises(ConfigError, match="no reward function"):
-        Reward(fixed, seed=0)
 
 
 @pytest.mark.parametrize("split", ["validation", "test"])

@@ -169,7 +169,7 @@ def test_the_command_line_limits_a_server_to_an_experiment(tmp_path):
     from small_suite import PROBLEMS, small_suite
 
     from rlvr_envs.bench.draw import rows_of
-    from rlvr_envs.bench.suite import write
+    from rlvr_envs.bench.suite import Noise, write
 
     path = tmp_path / "small.json"
     suite = small_suite()
@@ -183,8 +183,8 @@ def test_the_command_line_limits_a_server_to_an_experiment(tmp_path):
     assert len(train) == PROBLEMS["train"]
     with pytest.raises(ConfigError, match="leave out Gcd-v0"):
         serve._quota(arguments("Gcd-v0", "--bench", f"{path}/small"))
-    noisy = small_suite(fixed={"wrappers": ("NoisyVerifier(rho0=0.5)",)})
+    noisy = small_suite(noise=Noise(passes_wrong=0.5))
     path.write_text(write(noisy))
-    with pytest.raises(ConfigError, match=r"NoisyVerifier.* not served: export it"):
+    with pytest.raises(ConfigError, match=r"the verifier of small errs.*export it"):
         serve._quota(arguments("--bench", f"{path}/small"))
     assert serve._quota(arguments("Gcd-v0")) is None
