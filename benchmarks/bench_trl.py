@@ -12,6 +12,8 @@ makes a run of CHECKPOINTS. The defaults are those of our preset ``default``::
                                                 "dr_grpo" for "constant_length")
     correction="truncate"                       nothing: it samples with the weights it trains
     minibatches, epochs                         steps_per_generation, num_iterations
+    no step where nothing has an advantage      an optimiser that leaves such steps out; TRL's
+                                                would go on by its momentum
     betas=(0.9, 0.95), warmup=10                an optimiser and a schedule that are handed over,
                                                 since its own warm-up begins at a rate of 0
 """
@@ -50,11 +52,23 @@ class Settings:
     warmup: int = 10
     minibatches: int = 1
     epochs: int = 1
+    skips_empty: bool = True
 
     @property
     def updates(self) -> int:
         """Optimiser steps on what a step sampled."""
         return self.minibatches * self.epochs
+
+
+class Skipping(torch.optim.AdamW):
+    """AdamW that takes no step where every gradient is 0, as our agent takes none."""
+
+    def step(self, closure: Any = None) -> Any:
+        """Take a step, or none."""
+        weights = [weight for group in self.param_groups for weight in group["params"]]
+        if any(weight.grad is not None and bool(weight.grad.any()) for weight in weights):
+            return super().step(closure)
+        return None
 
 
 class Save(TrainerCallback):  # type: ignore[misc]
@@ -101,7 +115,8 @@ def make_trainer(folder: Path, out: Path, seed: int | None, chosen: Settings) ->
     ]
     model = AutoModelForCausalLM.from_pretrained(start, dtype=torch.float32)
     rate = chosen.learning_rate or float(job.settings["learning_rate"])
-    optimiser = torch.optim.AdamW(model.parameters(), lr=rate, betas=BETAS, weight_decay=0.0)
+    kind = Skipping if chosen.skips_empty else torch.optim.AdamW
+    optimiser = kind(model.parameters(), lr=rate, betas=BETAS, weight_decay=0.0)
 
     def warm_up(update: int) -> float:
         return min(1.0, (update // chosen.updates + 1) / (chosen.warmup + 1))
@@ -161,6 +176,7 @@ def main() -> None:
     add("--warmup", type=int, default=plain.warmup, help="steps")
     add("--minibatches", type=int, default=plain.minibatches)
     add("--epochs", type=int, default=plain.epochs)
+    add("--takes-empty", dest="skips_empty", action="store_false", help="steps without a gradient")
     given = vars(parser.parse_args())
     folder, out, seed = (given.pop(name) for name in ("exported", "out", "seed"))
     torch.set_num_threads(1)

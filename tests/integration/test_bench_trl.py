@@ -7,8 +7,11 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
+from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from small_suite import small_suite
 
@@ -20,10 +23,10 @@ if not importlib.metadata.version("trl").startswith("1.16."):
     pytest.skip("reads internals of TRL 1.16, here is another", allow_module_level=True)
 
 from rlvr_envs.agents.grpo import run as running  # noqa: E402
+from rlvr_envs.agents.grpo import train as training  # noqa: E402
 from rlvr_envs.agents.grpo.chat import Chat  # noqa: E402
 from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
 from rlvr_envs.agents.grpo.learner import set_learning_rate  # noqa: E402
-from rlvr_envs.agents.grpo.train import update  # noqa: E402
 from rlvr_envs.bench import starts  # noqa: E402
 from rlvr_envs.bench.algorithm import Choice, make_config  # noqa: E402
 from rlvr_envs.bench.export import TRAIN, export, read_export  # noqa: E402
@@ -66,6 +69,7 @@ class Watched:
         self.out = out
         self.trainer = bench_trl.make_trainer(exported, out, None, bench_trl.Settings(**settings))
         self.batches, self.weights = [], []
+        self.parts = []  # the episodes of each update, as tokens of prompt and answer
         (pay,) = self.trainer.reward_funcs
 
         def paid(prompts, completion_ids, **named):
@@ -74,6 +78,16 @@ class Watched:
             return rewards
 
         self.trainer.reward_funcs[0] = paid
+        loss = self.trainer._compute_loss
+
+        def lost(model, inputs):
+            kinds = ("prompt", "completion")
+            pairs = [zip(inputs[f"{k}_ids"], inputs[f"{k}_mask"], strict=True) for k in kinds]
+            texts = [[tuple(ids[mask.bool()].tolist()) for ids, mask in pair] for pair in pairs]
+            self.parts.append(list(zip(*texts, strict=True)))
+            return loss(model, inputs)
+
+        self.trainer._compute_loss = lost
         step = self.trainer.optimizer.step
 
         def stepped(*given, **named):
@@ -124,7 +138,7 @@ def replayed(suite, exported, tmp_path, batches, **settings):
             for place, (prompt, tokens, reward) in enumerate(batch)
         ]
         set_learning_rate(run.learner, step)
-        update(run.learner, episodes, step)
+        training.update(run.learner, episodes, step)
         weights.append(flattened(run.learner.model))
     run.close()
     return weights
@@ -181,6 +195,40 @@ def test_other_settings_are_equal_too(bench_trl, suite, exported, tmp_path, thei
     watched = Watched(bench_trl, exported, tmp_path / "checkpoints", **theirs)
     watched.trainer.train()
     assert distance(suite, exported, tmp_path, watched, **ours) < 1e-3
+
+
+class SameParts:
+    """Draws the minibatches of our agent as TRL drew its own."""
+
+    def __init__(self, watched, count):
+        chat = Chat(watched.trainer.processing_class)
+        self.orders = []
+        for step, batch in enumerate(watched.batches):
+            places = defaultdict(list)
+            for place, (prompt, tokens, _) in enumerate(batch):
+                places[chat.opening(prompt.removesuffix("\n")), tuple(tokens)].append(place)
+            parts = watched.parts[step * count :][:count]
+            order = np.empty(len(batch), dtype=int)
+            for k, part in enumerate(parts):
+                order[k::count] = [places[pair].pop() for pair in part]
+            self.orders.append(order)
+
+    def __call__(self, name, *key):
+        assert name == "minibatches"
+        return SimpleNamespace(permutation=lambda _: self.orders[key[1]])
+
+
+@pytest.mark.parametrize(("skips", "equal"), [(True, True), (False, False)])
+def test_minibatches_are_equal_where_those_without_an_advantage_are_left_out(
+    bench_trl, suite, exported, tmp_path, monkeypatch, skips, equal
+):
+    theirs = {"minibatches": 4, "scale_rewards": "group", "skips_empty": skips}
+    watched = Watched(bench_trl, exported, tmp_path / "checkpoints", **theirs)
+    watched.trainer.train()
+    monkeypatch.setattr(training, "stream", SameParts(watched, 4))
+    ours = {"minibatches": 4, "estimator": "grpo"}
+    found = distance(suite, exported, tmp_path, watched, **ours)
+    assert found < 1e-3 if equal else found > 1e-2
 
 
 def test_settings_that_differ_move_the_weights_elsewhere(trained, suite, exported, tmp_path):
