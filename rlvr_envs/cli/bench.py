@@ -63,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = command("verify", _verify, "compute the scores of entries again and check the rules")
     _add_entries(check)
     check.add_argument("--partial", action="store_true", help="runs may be missing")
+    _add_export(command("export", _export, "write what another trainer needs for an experiment"))
+    _add_score(command("score", _score, "test what another trainer has made, as an entry"))
     pack = command("submit", _submit, "write an entry to be published, with its responses")
     pack.add_argument("entry", type=Path, metavar="ENTRY", help="a folder of runs")
     pack.add_argument("--to", type=Path, required=True, metavar="DIR", help="such as leaderboard")
@@ -103,6 +105,36 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_entries(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("entries", nargs="+", type=Path, metavar="ENTRY", help="a folder of runs")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("suite", metavar="SUITE", help="a suite, or a file of one")
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="one of the suite's")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="new or empty")
+    parser.add_argument("--seed", type=_text.natural, default=0, help="of the run (default: 0)")
+    parser.add_argument("--to", metavar="FORMAT", help="trl, verl, openrlhf or nemo-gym as well")
+
+
+def _add_score(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job", type=Path, metavar="JOB", help="the folder that export wrote")
+    parser.add_argument(
+        "results",
+        type=Path,
+        metavar="RESULTS",
+        help="a folder of checkpoints, each with a usage.json, or a JSONL file of responses",
+    )
+    parser.add_argument("--name", required=True, help="of the algorithm")
+    parser.add_argument("--out", type=Path, required=True, metavar="ENTRY", help="added to")
+    parser.add_argument("--source", default="", help="where the algorithm comes from")
+    parser.add_argument("--version", default="", help="of what implements it")
+    parser.add_argument("--settings", type=json.loads, default={}, metavar="JSON", help="its own")
+    parser.add_argument(
+        "--tuned-runs", type=_text.natural, default=0, metavar="N", help="runs that settings took"
+    )
+    parser.add_argument("--validate", action="store_true", help="test on validation problems")
+    parser.add_argument(
+        "--metered", action="store_true", help="`rlvr serve --bench` counted the samples"
+    )
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -248,6 +280,52 @@ def _verify(args: argparse.Namespace) -> int:
             f"{entry}: {state}, {report.runs} runs, {report.rescored} evaluations rescored{unseen}"
         )
     return 1 if faulty else 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.export import export
+    from rlvr_envs.bench.suite import load
+
+    job = export(load(args.suite), args.experiment, args.out, seed=args.seed, to=args.to)
+    print(f"{args.out}: {job.samples} samples, checkpoints after the shares {job.fractions}")
+    return 0
+
+
+def _score(args: argparse.Namespace) -> int:
+    from rlvr_envs.bench.export import read_export
+    from rlvr_envs.bench.results import Algorithm
+    from rlvr_envs.bench.score import score_checkpoints, score_responses
+    from rlvr_envs.bench.store import Entry
+    from rlvr_envs.bench.suite import load
+
+    job, _ = read_export(args.job)
+    suite = load(job.suite)
+    if suite.hash != job.suite_hash:
+        raise ConfigError(
+            f"{args.job} is of {job.suite} with the hash {job.suite_hash:.12}, and this version "
+            f"has {suite.hash:.12}: export and train again"
+        )
+    score = score_checkpoints if args.results.is_dir() else score_responses
+    entry = Entry(args.out)
+    run, answers = score(
+        suite,
+        job.experiment,
+        args.results,
+        algorithm=Algorithm(
+            name=args.name,
+            source=args.source,
+            version=args.version,
+            settings=args.settings,
+            tuned_runs=args.tuned_runs,
+        ),
+        seed=job.seed,
+        split="validation" if args.validate else "test",
+        trust="metered" if args.metered else "self-reported",
+    )
+    entry.add(run, answers)
+    last = run.points[-1]
+    print(f"{args.out}: {job.experiment}, seed {job.seed}: {last.score:.3f} after {last.samples}")
+    return 0
 
 
 def _submit(args: argparse.Namespace) -> int:
