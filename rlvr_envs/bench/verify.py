@@ -85,8 +85,9 @@ def _budget(suite: Suite, experiment: Experiment, run: Run) -> Iterator[str]:
     points = run.points
     if points[0].samples or points[0].tokens:
         yield f"the first evaluation is of the start, got one after {points[0].samples} samples"
-    if any(b.samples <= a.samples or b.tokens < a.tokens for a, b in pairwise(points)):
-        yield "samples and tokens rise from one evaluation to the next"
+    # The last one may repeat the one before, where another step would exceed the budget.
+    if any(b.samples < a.samples or b.tokens < a.tokens for a, b in pairwise(points)):
+        yield "samples and tokens do not fall from one evaluation to the next"
     if points[-1].samples > experiment.samples:
         yield (f"the budget is {experiment.samples} samples, and the run used {points[-1].samples}")
     if not run.failed and len(points) < 2:

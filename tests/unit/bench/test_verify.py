@@ -91,8 +91,8 @@ def test_a_number_that_the_responses_do_not_earn_is_rejected(suite, entry, name)
     ("changes", "words"),
     [
         ({"samples": 65}, "the budget is 64 samples, and the run used 65"),
-        ({"samples": 32}, "rise from one evaluation to the next"),
-        ({"tokens": 0}, "rise from one evaluation to the next"),
+        ({"samples": 31}, "do not fall from one evaluation to the next"),
+        ({"tokens": 0}, "do not fall from one evaluation to the next"),
         ({"greedy": None}, "lacks the likeliest responses"),
     ],
 )
