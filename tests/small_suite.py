@@ -3,24 +3,24 @@
 from dataclasses import replace
 
 from rlvr_envs.bench.draw import digest, draw
-from rlvr_envs.bench.suite import Split, Suite, TaskLevels, load, suite_names
+from rlvr_envs.bench.suite import Split, Suite, TaskLevels, load
 
 PROBLEMS = {"train": 48, "validation": 3, "test": 4}
-TASK = "Derivative-v0"
+TASK, START = "Derivative-v0", "derivative"
 
 
 def small_suite(**changes) -> Suite:
     """Return a suite with one experiment, some of whose fields are others."""
-    known = load(suite_names()[0])
-    start = next(iter(known.starts))
+    known = load("tiny-v1")
+    experiment = known.experiment(START)
     experiment = replace(
-        known.experiments[0],
+        experiment,
         name="small",
         train=(TaskLevels(task=TASK, levels=(0,)),),
         test=(),
         splits={name: Split(problems=count) for name, count in PROBLEMS.items()},
-        start=start,
-        max_tokens=8,
+        start=START,
+        max_tokens=12,
         context=128,
         samples=64,
         tokens=2000,
@@ -41,6 +41,6 @@ def small_suite(**changes) -> Suite:
         fractions=(0.0, 0.5, 1.0),
         responses=2,
         temperature=1.0,
-        starts={start: known.starts[start]},
+        starts={START: known.starts[START]},
         experiments=(replace(experiment, splits=splits),),
     )

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 BENCHMARKS = str(Path(__file__).resolve().parents[2] / "benchmarks")
 STEPS = 4
-SEED = 1
+SEED = 3  # of samples in which every step has something to learn, and some are cut off
 
 
 @pytest.fixture(scope="module")

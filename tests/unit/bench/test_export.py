@@ -48,7 +48,7 @@ def test_the_job_says_what_the_suite_decides(suite, exported):
     experiment = suite.experiment("small")
     assert (job.suite, job.suite_hash, job.experiment) == ("small-v1", suite.hash, "small")
     assert (job.seed, job.samples, job.tokens, job.batch) == (3, 64, 2000, 16)
-    assert (job.max_tokens, job.context, job.temperature) == (8, 128, 1.0)
+    assert (job.max_tokens, job.context, job.temperature) == (12, 128, 1.0)
     assert job.fractions == (0.5, 1.0)
     assert job.question == experiment.question
     assert job.settings == experiment.settings
