@@ -88,12 +88,8 @@ def check_free(setting: str) -> None:
     Raises:
         ConfigError: there is none of that name, or the suite decides it.
     """
-    free = setting in _FREE or (
-        group_of(setting) in ("algorithm", "optimiser")
-        and setting not in _NOT_FREE
-        and not setting.startswith("warm_start")
-    )
-    if not free:
+    group_of(setting)  # which knows what is a setting at all
+    if setting not in free_settings():
         raise ConfigError(
             f"the suite decides {setting}: an algorithm may choose {', '.join(free_settings())}"
         )
@@ -136,7 +132,6 @@ def make_config(
         raise ConfigError(
             f"group_size divides the {experiment.batch} episodes of a step, got {size}"
         )
-    values = {name: value for name, value in values.items() if group_of(name) is not None}
     return Config(plugins=choice.plugins).replace(
         **{
             **values,
@@ -161,14 +156,14 @@ def _source(text: str, rows: Path) -> str:
     """Return a source over the suite's training problems."""
     name, given = parse_call(text)
     where = f"rows(path={str(rows)!r}"
+    own = "".join(f", {key}={value!r}" for key, value in given.items())
     if name == "rows":
-        return f"{where}{''.join(f', {key}={value!r}' for key, value in given.items())})"
+        return f"{where}{own})"
     known = plugins.source.choose(name).settings
     if "over" not in known or "over" in given or "path" in given:
         raise ConfigError(
             f"an algorithm has the suite's own problems: its source is rows or pool, got {text!r}"
         )
-    own = "".join(f", {key}={value!r}" for key, value in given.items())
     return f"{name}(over={where}){own})"
 
 

@@ -82,10 +82,10 @@ def rows_of(experiment: Experiment, split: str) -> Sequence[Row]:
     Raises:
         ConfigError: this version of the package draws other problems than the suite was made with.
     """
-    kept = _kept.setdefault((experiment.name, split, experiment.splits[split].digest), [])
-    if not kept:
-        kept += _checked(experiment, split)
-    return kept
+    key = (experiment.name, split, experiment.splits[split].digest)
+    if key not in _kept:
+        _kept[key] = _checked(experiment, split)
+    return _kept[key]
 
 
 _kept: dict[tuple[str, str, str], list[Row]] = {}  # drawing takes seconds

@@ -79,6 +79,11 @@ class Examiner:
             rollout.close()
 
 
+def sampling_seed(experiment: str, algorithm: str, seed: int, samples: int) -> int:
+    """Return the seed of an evaluation's samples; the start's is the same in all runs."""
+    return draw_seed(stream("bench", experiment, algorithm, seed, samples)) if samples else 0
+
+
 def _response(episode: Episode) -> Response:
     """Return what the model said: a text, or its actions where it had several turns."""
     actions = tuple(episode.texts[: len(episode.actions)])

@@ -17,9 +17,10 @@ from typing import Any, ClassVar, get_args
 from pydantic import ConfigDict, TypeAdapter
 
 import rlvr_envs
-from rlvr_envs.bench import starts
-from rlvr_envs.bench.algorithm import Choice, make_config
+from rlvr_envs.bench.algorithm import Choice
 from rlvr_envs.bench.draw import rows_of
+from rlvr_envs.bench.exam import Examiner, sampling_seed
+from rlvr_envs.bench.job import Job
 from rlvr_envs.bench.results import (
     STRICT,
     Algorithm,
@@ -36,9 +37,7 @@ from rlvr_envs.bench.suite import Experiment, Suite
 from rlvr_envs.bench.usage import USAGE, Used, read_usage
 from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.core.instance import Row
-from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.version import __version__
-from rlvr_envs.datasets.rows import json_line
 from rlvr_envs.evaluation.local_model import load_tokenizer, without_bars
 
 Scored = tuple[Run, list[Answers]]
@@ -82,10 +81,9 @@ def score_checkpoints(  # noqa: PLR0913 - what a run is of, and what is said of 
     with ExitStack() as stack:
         ask = _examiner(suite, experiment, split, seed, stack)
         for used, folder in [(Used(0, 0, 0.0), None), *found]:
-            key = ("bench", experiment.name, algorithm.name, seed, used.samples)
             given, marks = ask(
                 folder,
-                seed=draw_seed(stream(*key)) if used.samples else 0,
+                seed=sampling_seed(experiment.name, algorithm.name, seed, used.samples),
                 greedy=used.samples in (0, found[-1][0].samples),
             )
             points.append(_point(marks, given, used))
@@ -240,13 +238,12 @@ def _examiner(
     So a model is asked as our agent asks it, whatever else a checkpoint's folder holds.
     """
     from rlvr_envs.agents.grpo import run as running
-    from rlvr_envs.bench.exam import Examiner
+    from rlvr_envs.bench.train import config_of
 
     work = Path(stack.enter_context(TemporaryDirectory(prefix="rlvr-bench-")))
-    rows = work / "train.jsonl"
-    rows.write_bytes(b"".join(map(json_line, rows_of(experiment, "train"))))
-    places = {"start": Path(starts.folder_of(suite, experiment)), "rows": rows, "out": work / "run"}
-    config = make_config(Choice("default", "default"), suite, experiment, seed, places)
+    choice = Choice("default", "default")
+    job = Job(suite=suite, experiment=experiment.name, choice=choice, seed=seed)
+    config = config_of(job, experiment, work)
     run = running.begin(config, curriculum=None, make_env=None, quiet=True)
     stack.callback(run.close)
     examiner = Examiner(suite, experiment, rows_of(experiment, split), run.sampler, run.chat)

@@ -14,19 +14,19 @@ from typing import Any
 import torch
 
 from rlvr_envs.agents.grpo import run as running
+from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.preflight import check
 from rlvr_envs.agents.grpo.train import learn
 from rlvr_envs.bench import starts
 from rlvr_envs.bench.algorithm import changed, make_config
 from rlvr_envs.bench.draw import rows_of
-from rlvr_envs.bench.exam import Examiner
+from rlvr_envs.bench.exam import Examiner, sampling_seed
 from rlvr_envs.bench.job import Job
 from rlvr_envs.bench.meter import BudgetSpentError, Meter
 from rlvr_envs.bench.noise import NoisyEnvMaker
 from rlvr_envs.bench.results import Answers, Marks, Run
 from rlvr_envs.bench.suite import Experiment
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError
-from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.version import __version__
 from rlvr_envs.datasets.rows import json_line
 
@@ -56,7 +56,7 @@ def train(job: Job) -> tuple[Run, list[Answers]]:
     began, tests, failed = time.process_time(), _Tests(), ""
     with ExitStack() as stack:
         work = Path(stack.enter_context(TemporaryDirectory(prefix="rlvr-bench-")))
-        config = _config(job, experiment, work)
+        config = config_of(job, experiment, work)
         check(config)
         maker = None
         if experiment.noise is not None:
@@ -94,7 +94,8 @@ def train(job: Job) -> tuple[Run, list[Answers]]:
     return run_of, tests.answers
 
 
-def _config(job: Job, experiment: Experiment, work: Path) -> Any:
+def config_of(job: Job, experiment: Experiment, work: Path) -> Config:
+    """Return the configuration of a run whose training problems and output lie in a folder."""
     rows = work / "train.jsonl"
     rows.write_bytes(b"".join(map(json_line, rows_of(experiment, "train"))))
     places = {"start": Path(starts.folder_of(job.suite, experiment)), "rows": rows}
@@ -139,8 +140,8 @@ def _go(
 
 def _asked(job: Job, examiner: Examiner, samples: int, last: bool) -> tuple[Answers, Marks]:
     if samples:
-        key = (job.experiment, job.choice.label, job.seed, samples)
-        return examiner.ask(seed=draw_seed(stream("bench", *key)), greedy=last)
+        seed = sampling_seed(job.experiment, job.choice.label, job.seed, samples)
+        return examiner.ask(seed=seed, greedy=last)
     place = (job.suite.hash, job.experiment, job.split)
     if place not in _of_starts:
         _of_starts[place] = examiner.ask(seed=0, greedy=True)

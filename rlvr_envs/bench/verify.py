@@ -58,10 +58,9 @@ def verify(suite: Suite, folder: Path, *, partial: bool = False) -> Report:
         return report
     if not partial:
         report.faults += _missing(suite, runs)
-    judge = Judge()
+    judge, known = Judge(), {each.name: each for each in suite.experiments}
     for run in runs:
         named = f"{run.experiment}, seed {run.seed}"
-        known = {each.name: each for each in suite.experiments}
         if run.experiment not in known:
             report.faults.append(f"{named}: the suite has no such experiment")
             continue
