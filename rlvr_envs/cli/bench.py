@@ -83,7 +83,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="ALGORITHM",
         help="a preset of `rlvr train --list`, LABEL=PRESET(setting=value, …), or baselines "
-        "(baselines:core, baselines:curricula, baselines:wrappers)",
+        "(or a group of them, such as baselines:core)",
     )
     parser.add_argument(
         "--out", type=Path, default=Path("runs/bench"), help="holds a folder for each"
