@@ -1,6 +1,7 @@
 """A run that is to be made, as it travels to where it is made."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from rlvr_envs.bench.algorithm import Choice
 from rlvr_envs.bench.suite import Suite
@@ -17,6 +18,8 @@ class Job:
         seed: of the run.
         split: what is tested on: test, or validation while settings are chosen.
         tuned_runs: how many runs its settings were chosen with.
+        folder: where the run keeps what it needs to go on after an interruption; None to begin
+            anew each time.
     """
 
     suite: Suite
@@ -25,3 +28,4 @@ class Job:
     seed: int
     split: str = "test"
     tuned_runs: int = 0
+    folder: Path | None = None

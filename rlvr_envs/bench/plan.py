@@ -1,6 +1,10 @@
-"""Many runs: on an executor, each stored as it ends, and none made twice."""
+"""Many runs: on an executor, each stored as it ends, and none made twice.
+
+A run that was interrupted goes on from its last evaluation, from a folder in `UNFINISHED`.
+"""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -17,6 +21,7 @@ from rlvr_envs.evaluation.on_executor import Stop
 
 # CPU seconds of a run, after which something hangs.
 CPU_S = 24 * 3600.0
+UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +107,7 @@ def run_plan(
                 seed=seed,
                 split=plan.split,
                 tuned_runs=plan.tuned_runs,
+                folder=out.absolute() / choice.label / UNFINISHED / f"{name}-{seed}",
             )
 
         jobs = (Call((job(choice, name, seed),)) for choice, name, seed in todo)
@@ -117,6 +123,9 @@ def run_plan(
             entries[choice.label].add(run, answers)
             done += 1
             progress(Progress(done, len(wanted), run))
+        for entry in entries.values():
+            with suppress(OSError):  # where one was given up before, it stays
+                (entry.folder / UNFINISHED).rmdir()
     return [out / label for label in labels]
 
 

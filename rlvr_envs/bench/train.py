@@ -2,10 +2,11 @@
 
 import platform
 import resource
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ from typing import Any
 import torch
 
 from rlvr_envs.agents.grpo import run as running
+from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.preflight import check
 from rlvr_envs.agents.grpo.train import learn
@@ -24,19 +26,41 @@ from rlvr_envs.bench.exam import Examiner, sampling_seed
 from rlvr_envs.bench.job import Job
 from rlvr_envs.bench.meter import BudgetSpentError, Meter
 from rlvr_envs.bench.noise import NoisyEnvMaker
-from rlvr_envs.bench.results import Answers, Marks, Run
+from rlvr_envs.bench.results import Answers, Marks, Point, Run
 from rlvr_envs.bench.suite import Experiment
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError
 from rlvr_envs.core.version import __version__
 from rlvr_envs.datasets.rows import json_line
 
 
-@dataclass(slots=True)
-class _Tests:
-    """The evaluations of a run so far."""
+class _Tests(Callback):
+    """The evaluations of a run so far and what it took, which its checkpoints keep."""
 
-    points: list[Any] = field(default_factory=list)
-    answers: list[Answers] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.points: list[Point] = []
+        self.answers: list[Answers] = []
+        self.device_s = 0.0
+        self._cpu_before_s, self._began = 0.0, time.process_time()
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU seconds of the run, those before an interruption included."""
+        return self._cpu_before_s + time.process_time() - self._began
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return all of it."""
+        return {
+            "points": [asdict(point) for point in self.points],
+            "answers": [[each.sampled, each.greedy] for each in self.answers],
+            "device_s": self.device_s,
+            "cpu_s": self.cpu_s,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state_dict` returned."""
+        self.points = [Point(**each) for each in state["points"]]
+        self.answers = [Answers(*each) for each in state["answers"]]
+        self.device_s, self._cpu_before_s = state["device_s"], state["cpu_s"]
 
 
 # The start is the same in all runs of an experiment, and so are its responses.
@@ -46,25 +70,32 @@ _of_starts: dict[tuple[str, str, str], tuple[Answers, Marks]] = {}
 def train(job: Job) -> tuple[Run, list[Answers]]:
     """Train by an algorithm, and return the run and the responses of each of its evaluations.
 
-    A run that breaks keeps the evaluations before that, and says why in ``failed``.
+    A run that breaks keeps the evaluations before that, and says why in ``failed``. With
+    `Job.folder` one that was killed goes on from its last evaluation, and ends as it would have.
 
     Raises:
         ConfigError: the algorithm does not fit the experiment, or the suite this version.
         DependencyError: a package is missing.
     """
     experiment = job.suite.experiment(job.experiment)
-    began, tests, failed = time.process_time(), _Tests(), ""
+    tests, failed = _Tests(), ""
     with ExitStack() as stack:
-        work = Path(stack.enter_context(TemporaryDirectory(prefix="rlvr-bench-")))
+        if job.folder is None:
+            work = Path(stack.enter_context(TemporaryDirectory(prefix="rlvr-bench-")))
+        else:
+            work = job.folder
+            work.mkdir(parents=True, exist_ok=True)
         config = config_of(job, experiment, work)
-        check(config)
+        resumable = config.replace(resume=job.folder is not None, keep=1)
+        check(resumable)
         maker = None
         if experiment.noise is not None:
             maker = NoisyEnvMaker((), config.data.wrappers, {}, noise=experiment.noise)
-        run = running.begin(config, curriculum=None, make_env=maker, quiet=True)
-        stack.callback(run.close)
         meter = Meter(experiment.samples, config.optimiser.epochs)
-        run.callbacks.insert(0, meter)
+        run = running.begin(
+            resumable, curriculum=None, make_env=maker, quiet=True, first=(meter, tests)
+        )
+        stack.callback(run.close)
         rows = rows_of(experiment, job.split)
         examiner = Examiner(job.suite, experiment, rows, run.sampler, run.chat)
         stack.callback(examiner.close)
@@ -76,6 +107,8 @@ def train(job: Job) -> tuple[Run, list[Answers]]:
             if not tests.points:  # the start could not be tested: that is no fault of the algorithm
                 raise
             failed = f"{type(error).__name__}: {error}"[:500]
+    if job.folder is not None:
+        shutil.rmtree(job.folder)
     run_of = Run(
         suite=job.suite.name,
         suite_hash=job.suite.hash,
@@ -86,7 +119,7 @@ def train(job: Job) -> tuple[Run, list[Answers]]:
         trust="plug-in",
         points=tuple(tests.points),
         failed=failed,
-        cpu_s=round(time.process_time() - began, 2),
+        cpu_s=round(tests.cpu_s, 2),
         memory_mib=round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         machine=machine(),
         versions=versions(),
@@ -112,17 +145,22 @@ def _go(
 ) -> None:
     """Train until the budget is used, testing on the way."""
     clock = _clock(run)
-    spent = 0.0
 
     def test(*, last: bool = False) -> None:
         answers, marks = _asked(job, examiner, meter.samples, last)
         tests.points.append(
-            marks.point(answers, samples=meter.samples, tokens=meter.tokens, device_s=spent)
+            marks.point(
+                answers, samples=meter.samples, tokens=meter.tokens, device_s=tests.device_s
+            )
         )
         tests.answers.append(answers)
+        if job.folder is not None and meter.samples and not last:
+            running.save(run)
 
-    test()
-    due = [share * experiment.samples for share in job.suite.fractions[1:-1]]
+    if not tests.points:
+        test()
+    shares = [share * experiment.samples for share in job.suite.fractions[1:-1]]
+    due = [each for each in shares if each > meter.samples]
     while run.step < run.total and meter.samples < experiment.samples:
         before = clock()
         try:
@@ -131,7 +169,7 @@ def _go(
             break
         running.refresh(run)
         run.step += 1
-        spent = round(spent + clock() - before, 3)
+        tests.device_s = round(tests.device_s + clock() - before, 3)
         if due and meter.samples >= due[0]:
             due = [each for each in due if each > meter.samples]
             test()

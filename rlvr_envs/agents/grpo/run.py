@@ -1,6 +1,7 @@
 """What a run has at hand, how it is set up, and how it goes on from a checkpoint."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,9 +90,17 @@ class Run:
 
 
 def begin(
-    config: Config, *, curriculum: Curriculum | None, make_env: MakeEnv | None, quiet: bool
+    config: Config,
+    *,
+    curriculum: Curriculum | None,
+    make_env: MakeEnv | None,
+    quiet: bool,
+    first: Sequence[Callback] = (),
 ) -> Run:
-    """Load everything, and go on from the newest checkpoint if the configuration says so."""
+    """Load everything, and go on from the newest checkpoint if the configuration says so.
+
+    The callbacks ``first`` are told before those of the configuration.
+    """
     folder = Path(config.output.out)
     kept = checkpoint.newest(folder / CHECKPOINTS) if config.output.resume else None
     if kept is not None:
@@ -151,7 +160,7 @@ def begin(
         curriculum=curriculum,
         problems=problems,
         source=make_source(config.data.source, problems, config.seed),
-        callbacks=[*callbacks.made(config.callbacks), Alarms(config)],
+        callbacks=[*first, *callbacks.made(config.callbacks), Alarms(config)],
         metrics=Metrics(
             folder if workers.is_main else folder / "workers" / str(workers.rank),
             report=config.output.report if workers.is_main else (),

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from rlvr_envs.bench.algorithm import Choice
-from rlvr_envs.bench.plan import Plan, run_plan
+from rlvr_envs.bench.plan import UNFINISHED, Plan, run_plan
 from rlvr_envs.bench.results import RUNS, Run, read_runs
 from rlvr_envs.bench.store import RESPONSES, read_answers
 from rlvr_envs.bench.suite import write
@@ -31,6 +31,27 @@ class Breaks(Callback):
         return episodes
 
 recipe("breaks", "this test", callbacks=("Breaks",))
+"""
+
+DIES_ONCE = """
+import os, signal
+from pathlib import Path
+from rlvr_envs.agents.grpo.callbacks import Callback
+from rlvr_envs.agents.grpo.plugins import callback
+from rlvr_envs.agents.grpo.presets import recipe
+
+STEPS = Path(__file__).with_suffix(".steps")
+
+@callback
+class DiesOnce(Callback):
+    def on_batch(self, run, episodes):
+        with STEPS.open("a") as file:
+            file.write(f"{run.step} ")
+        if STEPS.read_text() == "0 1 ":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return episodes
+
+recipe("dies_once", "this test", callbacks=("DiesOnce",))
 """
 
 
@@ -164,3 +185,19 @@ def test_an_algorithm_that_does_not_fit_ends_the_plan(plan, tmp_path):
     wrong = replace(plan, choices=(Choice.read("a=grpo(group_size=1)"),))
     with Processes(2) as executor, pytest.raises(ConfigError, match="a on gcd: "):
         run_plan(wrong, tmp_path, executor=executor)
+
+
+def test_a_run_that_was_killed_goes_on_from_its_last_evaluation(suite, made, tmp_path):
+    (tmp_path / "mini.json").write_text(write(suite))
+    plugin, out = tmp_path / "dies.py", tmp_path / "out"
+    plugin.write_text(DIES_ONCE)
+    command = [sys.executable, "-m", "rlvr_envs", "bench", "run", str(tmp_path / "mini.json")]
+    command += ["default=dies_once", "--plugin", str(plugin), "--seeds", "0", "--out", str(out)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert [path.name for path in (out / "default").iterdir()] == [UNFINISHED]
+    assert subprocess.run(command, check=False).returncode == 0
+    assert plugin.with_suffix(".steps").read_text() == "0 1 1 "
+    (run,) = read_runs(out / "default")
+    assert same(run).points == same(made[0]).points
+    assert list(read_answers(out / "default").values()) == made[1]
+    assert not (out / "default" / UNFINISHED).exists()
