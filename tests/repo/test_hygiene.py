@@ -6,12 +6,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = sorted((ROOT / "rlvr_envs").rglob("*.py"))
-TASK_FILES = [p for p in (ROOT / "rlvr_envs/envs").glob("*/*.py") if not p.name.startswith("_")]
-
-# Modules that may be longer than the limit, with their length: numbers here may only shrink.
-LONG_MODULES: dict[str, int] = {
-    "rlvr_envs/sandboxes/_slot.py": 1661,  # one file, because it travels alone into containers
-}
 
 
 def relative(path):
@@ -22,16 +16,6 @@ def syntax_trees():
     """Yield each module of the package with its syntax tree."""
     for path in PACKAGE:
         yield path, ast.parse(path.read_text("utf-8"))
-
-
-def test_modules_are_short():
-    found = []
-    for path in PACKAGE:
-        limit = LONG_MODULES.get(relative(path), 300 if path in TASK_FILES else 400)
-        lines = len(path.read_text("utf-8").splitlines())
-        if lines > limit:
-            found.append(f"{relative(path)} has {lines} lines, more than {limit}")
-    assert not found
 
 
 def test_every_module_says_what_it_is():
