@@ -1,5 +1,7 @@
 """Published results of the benchmark: every score is computed again from its responses."""
 
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,12 @@ from rlvr_envs.bench.results import read_runs
 from rlvr_envs.bench.suite import load
 from rlvr_envs.bench.verify import verify
 
-LEADERBOARD = Path(__file__).resolve().parents[2] / "leaderboard"
+ROOT = Path(__file__).resolve().parents[2]
+LEADERBOARD = ROOT / "leaderboard"
 ENTRIES = sorted(path.parent for path in LEADERBOARD.glob("*/*/runs.jsonl"))
+
+sys.path.append(str(ROOT / "benchmarks"))  # which are no part of the package
+bench_power = importlib.import_module("bench_power")
 
 
 def test_entries_are_where_their_suite_and_name_say():
@@ -25,3 +31,24 @@ def test_an_entry_passes(entry):
     report = verify(suite, entry, partial=suite.status == "draft")
     assert report.faults == []
     assert report.rescored >= report.runs > 0
+
+
+@pytest.mark.parametrize(
+    ("experiment", "better", "worse"),
+    [
+        ("stale_samples", "default", "unclipped"),
+        ("noisy_verifier", "backward_correction", "no_baseline"),
+        ("imbalance", "no_baseline", "default"),
+    ],
+)
+def test_diagnostics_tell_apart_what_differs(experiment, better, worse):
+    found = bench_power.power(bench_power.entries_of("diagnostics-v1"), experiment, better, worse)
+    assert found["seeds"] >= 10
+    assert found["p_improvement"][1] > 0.5
+    assert found["difference"][1] > 0
+
+
+@pytest.mark.parametrize("suite", bench_power.SUITES)
+def test_halves_of_the_same_runs_are_rarely_called_different(suite):
+    found = bench_power.alarms(bench_power.entries_of(suite), splits=20)
+    assert found["share"] < 0.1
