@@ -1,9 +1,7 @@
 """Write docs/environments/: a page for each task and the table of all ids, from the registry."""
 
-import dataclasses
 import inspect
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,9 @@ from typing import Any
 from ladder_plot import charts
 
 from rlvr_envs.core import registry
+from rlvr_envs.core.documentation import sections, summary
 from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.knobs import knobs_of
 from rlvr_envs.core.registry import TaskSpec
 from rlvr_envs.core.task import IndexedTask
 
@@ -65,19 +65,16 @@ def index(specs: list[TaskSpec]) -> str:
             lines.append(f"- `{mixture}`: a mixture of {len(members)} tasks ({about})")
     lines += ["", "| id | domain | what it asks |", "|---|---|---|"]
     for spec in specs:
-        first = inspect.cleandoc(spec.task_type.__doc__ or "").splitlines()[0]
-        lines.append(f"| [`{spec.id}`]({spec.domain}/{_name(spec)}.md) | {spec.domain} | {first} |")
+        page_of = f"[`{spec.id}`]({spec.domain}/{_name(spec)}.md)"
+        lines.append(f"| {page_of} | {spec.domain} | {summary(spec.task_type)} |")
     return "\n".join([*lines, ""])
 
 
 def page(spec: TaskSpec, rungs: dict[str, dict[str, Any]]) -> str:
     """Return the page of a task: what its author wrote, and what a program knows."""
-    doc = inspect.cleandoc(spec.task_type.__doc__ or "")
-    doc = re.sub(r"^([A-Z][A-Za-z ]+):$", r"## \1\n", doc, flags=re.MULTILINE)
-    doc = re.sub(r"^    ", "", doc, flags=re.MULTILINE)
-    summary, _, rest = doc.partition("\n")
-    parts = [f"# {_name(spec)}", summary, "## Example", _example(spec), rest.strip()]
-    parts += ["## Facts", _facts(spec), "## Ladder", _ladder(spec)]
+    parts = [f"# {_name(spec)}", summary(spec.task_type), "## Example", _example(spec)]
+    parts += [f"## {name}\n\n{text}" for name, text in sections(spec.task_type).items()]
+    parts += ["## Facts", _facts(spec), "## Knobs", _knobs(spec)]
     if rungs:
         parts.append(_measured(rungs))
     return "\n\n".join([*parts, ""])
@@ -110,17 +107,24 @@ def _facts(spec: TaskSpec) -> str:
     )
 
 
-def _ladder(spec: TaskSpec) -> str:
+def _knobs(spec: TaskSpec) -> str:
+    """Return what the knobs are, and their values at some difficulty levels."""
     config_type = spec.task_type.Config
-    names = [field.name for field in dataclasses.fields(config_type)]
-    lines = [
+    known = knobs_of(config_type)
+    lines = []
+    if any(each.help or each.allowed for each in known.values()):
+        lines += ["| knob | what it is | allowed |", "|---|---|---|"]
+        lines += [f"| `{name}` | {each.help} | {each.allowed} |" for name, each in known.items()]
+        lines.append("")
+    names = list(known)
+    lines += [
         inspect.cleandoc(config_type.at.__doc__ or ""),
         "",
         f"| difficulty | {' | '.join(names)} |",
         "|---" * (len(names) + 1) + "|",
     ]
-    rungs = () if issubclass(spec.task_type, IndexedTask) else LADDER
-    rows = [("default", config_type())] + [(str(d), config_type.at(d)) for d in rungs]
+    levels = () if issubclass(spec.task_type, IndexedTask) else LADDER
+    rows = [("default", config_type())] + [(str(d), config_type.at(d)) for d in levels]
     for label, config in rows:
         cells = " | ".join(f"`{getattr(config, name)!s}`" for name in names)
         lines.append(f"| {label} | {cells} |")

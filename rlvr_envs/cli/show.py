@@ -1,20 +1,20 @@
-"""Show an id: its documentation, spaces, knobs and ladder, and an example with its answer."""
+"""Show an id: its documentation, knobs and spaces, and an example with its answer."""
 
 import argparse
-import dataclasses
-import inspect
 import textwrap
 
 from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, table, width
 from rlvr_envs.core import registry
+from rlvr_envs.core.documentation import sections, summary
 from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.knobs import knobs_of
 from rlvr_envs.core.registry import TaskSpec
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.evaluation.plan import read_knobs
 
-HELP = "show what an id is: documentation, spaces, ladder, an example with its oracle answer"
+HELP = "show what an id is: documentation, knobs, an example with its reference answer"
 
-LADDER = (0, 1, 2, 3, 5, 10, 20)
+LEVELS = (0, 1, 2, 3, 5, 10, 20)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--difficulty",
         type=difficulty,
         metavar="D",
-        help="of the example: a rung '3', or a range '0-5' whose rungs are equally likely",
+        help="of the example: a level '3', or a range '0-5' whose levels are equally likely",
     )
     parser.add_argument("--seed", type=natural, default=0, help="of the example (default: 0)")
     parser.add_argument(
@@ -47,15 +47,15 @@ def run(args: argparse.Namespace) -> int:
     else:
         spec = registry.find(env_id)
         env = TextEnv(env_id, difficulty=args.difficulty, **{**spec.example, **chosen})
-        print(_wrapped(inspect.cleandoc(spec.task_type.__doc__ or "")), end="\n\n")
-        print(_ladder(spec), end="\n\n")
+        print(_documentation(spec), end="\n\n")
+        print(_knobs(spec), end="\n\n")
     print(f"Observation space: {env.observation_space}\nAction space: {env.action_space}\n")
     prompt, info = env.reset(seed=args.seed)
     instance = env.instance
     solution = instance.solution()
     answers = [solution] if isinstance(solution, str) else solution
-    rung = "default" if info["difficulty"] is None else info["difficulty"]
-    print(f"Example (task {info['task']}, difficulty {rung}, seed {args.seed}):\n")
+    level = "default" if info["difficulty"] is None else info["difficulty"]
+    print(f"Example (task {info['task']}, difficulty {level}, seed {args.seed}):\n")
     print(textwrap.indent(fill(prompt, 4), "    "))
     if args.explain:
         steps = instance.task.explain(instance.problem)
@@ -67,38 +67,44 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _wrapped(text: str) -> str:
-    """Return a docstring with its paragraphs filled anew, for a terminal of any width."""
-    filled = []
-    for paragraph in text.split("\n\n"):
-        heading, line_end, body = paragraph.partition("\n")
-        if not line_end or not body.startswith("    "):
-            heading, body = "", paragraph
-        indent = "    " if heading else ""
-        plain = " ".join(body.split())
-        lines = textwrap.wrap(
-            plain, min(width(), 100), initial_indent=indent, subsequent_indent=indent
-        )
-        filled.append("\n".join([*([heading] if heading else []), *lines]))
-    return "\n\n".join(filled)
+def _documentation(spec: TaskSpec) -> str:
+    found = [_filled(summary(spec.task_type))]
+    for name, text in sections(spec.task_type).items():
+        paragraphs = [_filled(each, "    ") for each in text.split("\n\n")]
+        found.append(f"{name}:\n" + "\n\n".join(paragraphs))
+    return "\n\n".join(found)
 
 
-def _ladder(spec: TaskSpec) -> str:
+def _filled(text: str, indent: str = "") -> str:
+    """Return a paragraph filled anew, for a terminal of any width."""
+    lines = textwrap.wrap(
+        " ".join(text.split()), min(width(), 100), initial_indent=indent, subsequent_indent=indent
+    )
+    return "\n".join(lines)
+
+
+def _knobs(spec: TaskSpec) -> str:
+    """Return what the knobs are, and their values at some difficulty levels."""
     config_type = spec.task_type.Config
+    known = knobs_of(config_type)
     configs = {"default": config_type(**spec.example)}
     if not issubclass(spec.task_type, IndexedTask):
-        configs |= {str(rung): config_type.at(rung) for rung in LADDER}
+        configs |= {str(level): config_type.at(level) for level in LEVELS}
     rows = [
-        [field.name, *(_cell(getattr(config, field.name)) for config in configs.values())]
-        for field in dataclasses.fields(config_type)
+        [name, *(_cell(getattr(config, name)) for config in configs.values())] for name in known
     ]
     lists = [
-        f"{field.name} by default: {', '.join(map(str, value))}"
-        for field in dataclasses.fields(config_type)
-        if isinstance(value := getattr(configs["default"], field.name), tuple)
+        _filled(f"{name} by default: {', '.join(map(str, value))}")
+        for name in known
+        if isinstance(value := getattr(configs["default"], name), tuple)
     ]
-    ladder = f"Knobs along the ladder of difficulties:\n\n{table(('knob', *configs), rows)}"
-    return "\n\n".join([ladder, *(_wrapped(text) for text in lists)])
+    told = [
+        f"    {name}: {'; '.join(filter(None, (each.help, each.allowed)))}"
+        for name, each in known.items()
+        if each.help or each.allowed
+    ]
+    levels = f"Knobs at difficulty levels:\n\n{table(('knob', *configs), rows)}"
+    return "\n\n".join([*(["Knobs:\n" + "\n".join(told)] if told else []), levels, *lists])
 
 
 def _cell(value: object) -> str:

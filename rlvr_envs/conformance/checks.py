@@ -8,7 +8,6 @@ import copy
 import json
 import pickle
 import random
-import re
 import warnings
 from typing import Any
 
@@ -34,6 +33,7 @@ from rlvr_envs.conformance.subject import (
     Subject,
     require,
 )
+from rlvr_envs.core.documentation import SECTIONS, sections
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import UsageError
 from rlvr_envs.core.instance import Instance
@@ -42,17 +42,6 @@ from rlvr_envs.core.verdict import Verdict
 
 DIFFICULTIES = tuple(range(11))
 MAX_EXPLANATION = 5_000  # characters of a worked solution, up to difficulty 3
-SECTIONS = (
-    "Description",
-    "Observation",
-    "Action",
-    "Reward",
-    "Episode End",
-    "Verification",
-    "Difficulty",
-    "References",
-    "Version History",
-)
 
 
 def gymnasium_checker(subject: Subject) -> None:
@@ -262,11 +251,10 @@ def nothing_is_written(subject: Subject) -> None:
 
 
 def documentation_is_complete(subject: Subject) -> None:
-    """The docstring of the task has every headed section, and each says something."""
-    doc = subject.task_type.__doc__ or ""
+    """The docstring of the task, or of a base class, has every headed section."""
+    found = sections(subject.task_type)
     for section in SECTIONS:
-        found = re.search(rf"^\s*{section}:\n\s+\S", doc, re.MULTILINE)
-        require(found is not None, f"the docstring lacks the section {section!r}")
+        require(section in found, f"the docstring lacks the section {section!r}")
 
 
 CHECKS: dict[str, Check] = {

@@ -39,13 +39,19 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
     """One kind of problem; subclass as ``Task[MyConfig, MyProblem]`` and register it.
 
     Attributes:
-        Config: the frozen, keyword-only dataclass of the knobs. It checks itself and raises
-            `ConfigError`; its classmethod ``at(difficulty)`` is the difficulty ladder.
+        Config: the frozen, keyword-only dataclass of the knobs (`rlvr_envs.core.knobs`). Its
+            classmethod ``at(difficulty)`` returns the configuration of a difficulty level.
         Problem: the frozen dataclass of one problem (see `rlvr_envs.core.problem`).
         guess_bound: the most that one constant answer may earn on average; a check holds the
             task to it.
         judged_in_sandbox: whether `verify` hands the answer to a sandbox, which has processes of
             its own: such answers are judged in threads, not in worker processes.
+
+    Episode End:
+        After one step.
+
+    Version History:
+        v0: first version.
     """
 
     Config: ClassVar[type[Any]]
@@ -186,7 +192,11 @@ class Shorthand:
 
 
 class InteractiveTask(Task[ConfigT, ProblemT]):
-    """A task of several turns: search, tools, games."""
+    """A task of several turns: search, tools, games.
+
+    Episode End:
+        After the answer, or at the turn limit.
+    """
 
     @abstractmethod
     def begin(self, problem: ProblemT) -> Session:
