@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).with_name("swift_run.py")
+BENCH = Path(__file__).with_name("bench_swift_run.py")
 ROOT = RUN.parents[2]
 
 
@@ -37,3 +38,24 @@ def test_the_command_line_finds_the_reward_and_the_example_trains(client):
     assert len(example.read_text("utf-8").splitlines()) <= 60
     client.run(example, "--model", "start", "--steps", "2", "--groups", "2")
     assert (client.folder / "runs/swift/model.safetensors").is_file()
+
+
+def test_the_benchmark_trains_and_counts_it_as_our_agent(client):
+    path = f"{ROOT / 'benchmarks'}:{ROOT / 'tests'}"
+    told = json.loads(client.run(BENCH, PYTHONPATH=path).splitlines()[-1])
+    updates = told["updates"]
+    assert updates.pop("another") > 1e-2
+    assert updates.pop("takes") > 1e-2  # ms-swift's Adam goes on where nothing has an advantage
+    assert set(updates) == {"default", "dr_grpo", "grpo", "epochs", "skips"}
+    assert max(updates.values()) < 1e-3
+    ended = [False, True]  # some answers are cut off
+    assert told["tokens"] == {"tokens": True, "lengths": True, "texts": True, "ended": ended}
+    assert told["cut"] == [False] * 4  # every token may be drawn
+    sampled = told["sampled"]
+    used = [(samples, tokens) for samples, tokens, _ in told["points"]]
+    assert used == [(0, 0), (32, 2 * sum(sampled[:2])), (64, 2 * sum(sampled))]
+    assert 0 < told["points"][1][2] < told["points"][2][2]
+    assert told["learned"]
+    message, checkpoints = told["spent"]
+    assert "16 more episodes go beyond the budget of 64" in message
+    assert checkpoints == 2  # what was due is there
