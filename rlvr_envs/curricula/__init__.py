@@ -11,6 +11,7 @@ from rlvr_envs.curricula.gdro import PassRateBins, PromptGdro
 from rlvr_envs.curricula.hard_focus import HardFocus
 from rlvr_envs.curricula.horizon import GrowingHorizon
 from rlvr_envs.curricula.learning_progress import LearningProgress
+from rlvr_envs.curricula.levels import OnLevels
 from rlvr_envs.curricula.linear import Linear
 from rlvr_envs.curricula.nested import Nested
 from rlvr_envs.curricula.oversampled import Oversampled
@@ -35,6 +36,7 @@ __all__ = [
     "LearningProgress",
     "Linear",
     "Nested",
+    "OnLevels",
     "Oversampled",
     "PassRateBins",
     "Played",

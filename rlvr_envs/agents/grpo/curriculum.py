@@ -3,8 +3,10 @@
 What a curriculum takes: ``seed``; ``tasks``, full ids, a mixture's among them, and ``weights``,
 their shares; ``arms``, pairs of a task and a level, and ``shares``, theirs; ``low`` and ``high``,
 the ends of the levels; ``steps`` of the run; ``free``, whether the rows of a file say what comes;
-``inner``, which makes the curriculum of a text, for those that go around another one; and ``draw``,
-which returns so many different problems to train on, by the shares.
+``climb``, for those that go up level by level: ``climb(make)`` is the curriculum that ``make(low,
+high)`` returns, held to the levels of a file where its rows are trained on; ``inner``, which makes
+the curriculum of a text, for those that go around another one; and ``draw``, which returns so many
+different problems to train on, by the shares.
 """
 # ruff: noqa: PLR0913 - what a curriculum is handed and its settings are all parameters
 
@@ -30,6 +32,7 @@ from rlvr_envs.curricula import (
     HardFocus,
     LearningProgress,
     Linear,
+    OnLevels,
     Oversampled,
     PassRateBins,
     PromptGdro,
@@ -43,6 +46,7 @@ from rlvr_envs.curricula import (
 )
 
 Inner = Callable[[str], Curriculum]
+Climb = Callable[[Callable[[int, int], Curriculum]], Curriculum]
 Draw = Callable[[int], list[Proposal]]
 
 T = TypeVar("T")
@@ -68,6 +72,7 @@ def make_curriculum(config: Config, problems: Problems) -> Curriculum:
         "high": max(rungs, default=0),
         "steps": config.optimiser.steps,
         "free": bool(problems.rows) and not config.data.tasks,
+        "climb": lambda make: climbing(make, problems),
         "draw": lambda count: different(problems, count, config.seed),
     }
 
@@ -77,6 +82,22 @@ def make_curriculum(config: Config, problems: Problems) -> Curriculum:
 
     known["inner"] = inner
     return inner(config.data.curriculum)
+
+
+def climbing(make: Callable[[int, int], Curriculum], problems: Problems) -> Curriculum:
+    """Return the curriculum that is made of the lowest and the highest level.
+
+    Among the rows of a file it counts the levels that they have, which need not begin at 0 nor
+    follow each other.
+    """
+    levels = {
+        task: [rung for name, rung in problems.cells if name == task and rung is not None]
+        for task in problems.knobs
+    }
+    if problems.rows:
+        return OnLevels(make(0, max(map(len, levels.values())) - 1), levels)
+    all_levels = [rung for own in levels.values() for rung in own]
+    return make(min(all_levels, default=0), max(all_levels, default=0))
 
 
 def different(problems: Problems, count: int, seed: int) -> list[Proposal]:
@@ -111,46 +132,53 @@ def fixed(arms: Sequence[Cell], shares: Sequence[float], free: bool, seed: int) 
 def linear(
     tasks: Sequence[str],
     weights: Sequence[float],
-    low: int,
-    high: int,
+    climb: Climb,
     steps: int,
     seed: int,
     *,
     over_steps: int | None = None,
-) -> Linear:
+) -> Curriculum:
     """Climb from the lowest level to the highest, by default in the steps of the run."""
-    climb = over_steps or steps
-    return Linear(tasks, start=low, end=high, steps=climb, weights=weights, seed=seed)
+
+    def make(low: int, high: int) -> Linear:
+        taken = over_steps or steps
+        return Linear(tasks, start=low, end=high, steps=taken, weights=weights, seed=seed)
+
+    return climb(make)
 
 
 @curriculum
 def rising_window(
     tasks: Sequence[str],
     weights: Sequence[float],
-    low: int,
+    climb: Climb,
     seed: int,
     *,
     width: int = 4,
     promote_at: float = 0.9,
     least_scores: int = 64,
-) -> RisingWindow:
+) -> Curriculum:
     """Draw from the highest levels reached, and add one when the top is mastered (RLVE)."""
-    return RisingWindow(
-        tasks,
-        start=low,
-        width=width,
-        promote_at=promote_at,
-        least_scores=least_scores,
-        weights=weights,
-        seed=seed,
-    )
+
+    def make(low: int, high: int) -> RisingWindow:
+        return RisingWindow(
+            tasks,
+            start=low,
+            width=width,
+            promote_at=promote_at,
+            least_scores=least_scores,
+            weights=weights,
+            seed=seed,
+        )
+
+    return climb(make)
 
 
 @curriculum
 def success_band(
     tasks: Sequence[str],
     weights: Sequence[float],
-    high: int,
+    climb: Climb,
     seed: int,
     *,
     target: float = 0.5,
@@ -159,16 +187,19 @@ def success_band(
     active: int | None = None,
     patience: int = 5,
     trend: int = 20,
-) -> SuccessBand:
+) -> Curriculum:
     """Move each task's level until the target share succeeds; swap tasks that stall (SCALER)."""
-    curation = Curation(active=active or len(tasks), patience=patience, trend=trend)
-    return SuccessBand(
-        dict.fromkeys(tasks, high),
-        control=Control(target=target, gain=gain, most=most),
-        curation=curation,
-        weights=weights,
-        seed=seed,
-    )
+
+    def make(low: int, high: int) -> SuccessBand:
+        return SuccessBand(
+            dict.fromkeys(tasks, high),
+            control=Control(target=target, gain=gain, most=most),
+            curation=Curation(active=active or len(tasks), patience=patience, trend=trend),
+            weights=weights,
+            seed=seed,
+        )
+
+    return climb(make)
 
 
 @curriculum

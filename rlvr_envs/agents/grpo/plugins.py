@@ -242,7 +242,7 @@ curriculum = Registry(
     "curriculum",
     (
         *("seed", "tasks", "arms", "weights", "shares", "low", "high", "steps", "free"),
-        *("inner", "draw"),
+        *("climb", "inner", "draw"),
     ),
 )
 sampler = Registry("sampler", ("model", "chat", "context", "dtype", "folder", "workers"), "check")

@@ -105,7 +105,7 @@ def test_a_draft_is_frozen_again(home, capsys):
     [
         (["run", "mini", "default"], "did you mean 'mini-v1'"),
         (["run", "mini-v1", "defaul"], "did you mean 'default'"),
-        (["run", "mini-v1", "baselines:cores"], "core, curricula, wrappers"),
+        (["run", "mini-v1", "baselines:cores"], "core, ablations, curricula, wrappers"),
         (["run", "mini-v1", "default", "--experiments", "gdc"], "did you mean 'gcd'"),
         (["run", "mini-v1", "default", "--plugin", "none.py"], "cannot be read"),
         (["compare", "nowhere"], "no entry of a benchmark"),

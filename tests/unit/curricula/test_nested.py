@@ -15,6 +15,7 @@ from rlvr_envs.curricula import (
     HardBrittlePairs,
     Linear,
     Nested,
+    OnLevels,
     Oversampled,
     PromptGdro,
     Proposal,
@@ -77,6 +78,37 @@ def test_a_state_holds_both_and_one_that_is_refused_changes_neither():
         with pytest.raises(ConfigError):
             stranger.load_state_dict(wrong)
         assert stranger.state_dict() == before
+
+
+# Levels of stored problems
+
+
+def test_a_climb_goes_over_the_levels_that_there_are():
+    curriculum = OnLevels(Linear(["a", "b"], end=9, steps=10), {"a": [7, 2, 4], "b": []})
+    levels = {"a": [], "b": []}
+    for _ in range(10):
+        for _ in range(20):
+            proposal = curriculum.propose()
+            if proposal.difficulty not in levels[proposal.task]:
+                levels[proposal.task].append(proposal.difficulty)
+        curriculum.end_step()
+    assert levels == {"a": [2, 4, 7], "b": [None]}
+
+
+def test_scores_count_for_the_number_of_their_level():
+    inner = RisingWindow(["a"], least_scores=4, promote_at=1.0)
+    curriculum = OnLevels(inner, {"a": [3, 5]})
+    tops = []
+    for level in (5, 3, 5, 9):  # at first only level 3 is posed; there is no level 9
+        curriculum.record("a", level, [1.0] * 4)
+        curriculum.end_step()
+        tops.append(inner.window("a")[1])
+    assert tops == [0, 1, 2, 2]
+    assert {curriculum.propose().difficulty for _ in range(50)} == {3, 5}
+    with pytest.raises(ConfigError, match="the levels of b"):
+        curriculum.record("b", 0, [1.0])
+    with pytest.raises(ConfigError, match="levels are distinct"):
+        OnLevels(inner, {"a": [1, 1]})
 
 
 # Reinforce-Ada

@@ -9,6 +9,7 @@ from rlvr_envs.agents.grpo import plugins
 from rlvr_envs.agents.grpo.curriculum import different, make_curriculum
 from rlvr_envs.agents.grpo.presets import preset
 from rlvr_envs.agents.grpo.problems import Problems
+from rlvr_envs.agents.grpo.sources import make_source
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.source import open_source
 
@@ -40,8 +41,8 @@ def made(text, tasks=TASKS, **changes):
 
 
 def test_every_curriculum_of_the_package_has_a_name():
-    parts = {"AdaptiveGroup", "Control", "Curation", "Curriculum", "Nested", "PassRateBins"}
-    parts |= {"Played", "Proposal", "Stage"}
+    parts = {"AdaptiveGroup", "Control", "Curation", "Curriculum", "Nested", "OnLevels"}
+    parts |= {"PassRateBins", "Played", "Proposal", "Stage"}
     assert set(NAMES) == set(curricula.__all__) - parts
     assert {plugin.name for plugin in plugins.curriculum} >= set(NAMES.values())
 
@@ -130,6 +131,23 @@ def test_rows_without_tasks_come_as_they_are_unless_a_curriculum_chooses(tmp_pat
     assert levels == [0]
     pairs = made("pairs(problems=4)", (), source=source)
     assert {each.row["fingerprint"] for each in pairs.problems} <= {r["fingerprint"] for r in rows}
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0])
+@pytest.mark.parametrize("kind", NAMES)
+def test_whatever_is_proposed_over_rows_is_among_them(kind, score, tmp_path):
+    path = tmp_path / "rows.jsonl"
+    drawn = [open_source("Gcd-v0", difficulty=level).draw(n) for level in (2, 5) for n in range(4)]
+    path.write_text("".join(json.dumps(each.to_row()) + "\n" for each in drawn))
+    config = preset(tasks=("Gcd-v0",), curriculum=NAMES[kind], source=f"rows(path={str(path)!r})")
+    problems = Problems(config.data)
+    source = make_source(config.data.source, problems, seed=0)
+    curriculum = make_curriculum(config, problems)
+    for step in range(200):
+        (given,) = source.draw([curriculum.propose()], step, 0)
+        assert given.row["difficulty"] == given.difficulty
+        curriculum.record(given.task, given.difficulty, [score] * 8, given.problem)
+        curriculum.end_step()
 
 
 @pytest.mark.parametrize(
