@@ -65,6 +65,7 @@ check: $(READY) docs  ## what CI checks before the tests: format, lint, types, i
 
 docs: $(READY)  ## build the site into site/, warnings are errors
 	$(BIN)/python scripts/gen_env_pages.py
+	$(BIN)/python scripts/gen_benchmark_pages.py
 	$(BIN)/zensical build --strict --clean -f mkdocs.yml
 
 bench: $(READY)  ## run the benchmarks (installs the projects they compare with into benchmarks/.peers)
@@ -74,4 +75,4 @@ bench: $(READY)  ## run the benchmarks (installs the projects they compare with 
 		verilog_soundness; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) site demo build dist docs/environments .*_cache .hypothesis
+	rm -rf $(VENV) site demo build dist docs/environments docs/results .*_cache .hypothesis
