@@ -25,7 +25,7 @@ import results_file
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.seeding import Rng, stream
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.optimisation.task import (
     BANDS,
     Infeasible,
     OptimisationTask,

@@ -34,7 +34,7 @@ import results_file
 
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.search._task import SearchTask
+from rlvr_envs.generators.search_episodes.task import SearchTask
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED = (

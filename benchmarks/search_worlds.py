@@ -16,11 +16,11 @@ import gymnasium as gym
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.search._articles import library
-from rlvr_envs.envs.search._questions import KINDS, QuestionSpec, draw_question
-from rlvr_envs.envs.search._site import site
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.worlds.articles import library
+from rlvr_envs.generators.worlds.questions import KINDS, QuestionSpec, draw_question
+from rlvr_envs.generators.worlds.site import site
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 
 DIFFICULTIES = (0, 2, 5, 10)
 SECONDS = 1.0  # of CPU time that a rate is measured over

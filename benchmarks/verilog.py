@@ -36,7 +36,7 @@ from verilog_variants import (
 
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog._design import Design
+from rlvr_envs.generators.hardware.design import Design
 from rlvr_envs.sandboxes.base import Job, Result
 from rlvr_envs.sandboxes.sandbox import Sandbox
 from rlvr_envs.verifiers.hdl.equivalence import decide, pair

@@ -20,10 +20,10 @@ import results_file
 from verilog_variants import simulators
 
 from rlvr_envs.core.verdict import Status, Verdict
-from rlvr_envs.envs.verilog._dataset_layouts import NotARow, VerilogRow, read_row
-from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
-from rlvr_envs.envs.verilog._mutations import mutants
 from rlvr_envs.envs.verilog.verilog_dataset import PATIENT
+from rlvr_envs.generators.hardware.mutations import mutants
+from rlvr_envs.generators.published.verilog_references import Unusable, reference_of
+from rlvr_envs.generators.published.verilog_rows import NotARow, VerilogRow, read_row
 from rlvr_envs.sandboxes.base import Job, Limits, RunStatus
 from rlvr_envs.sandboxes.shared import shared_sandbox
 from rlvr_envs.verifiers.hdl import icarus

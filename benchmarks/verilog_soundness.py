@@ -47,7 +47,7 @@ from verilog_variants import (
 )
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._design import Design
+from rlvr_envs.generators.hardware.design import Design
 from rlvr_envs.verifiers.hdl.equivalence import decide, pair
 from rlvr_envs.verifiers.hdl.source import Refusal
 

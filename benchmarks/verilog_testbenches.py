@@ -18,10 +18,10 @@ import results_file
 from verilog_variants import simulators
 
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.verilog._dataset_layouts import renamed
-from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
-from rlvr_envs.envs.verilog._mutations import mutants
 from rlvr_envs.envs.verilog.verilog_dataset import PATIENT
+from rlvr_envs.generators.hardware.mutations import mutants
+from rlvr_envs.generators.published.verilog_references import Unusable, reference_of
+from rlvr_envs.generators.published.verilog_rows import renamed
 from rlvr_envs.verifiers.hdl.bench_text import Bench, BenchRefused, read_bench
 from rlvr_envs.verifiers.hdl.interface import Reference
 from rlvr_envs.verifiers.hdl.judge import judge

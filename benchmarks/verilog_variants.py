@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.seeding import Rng, integer, stream
-from rlvr_envs.envs.verilog._design import Design, clocked, literal
-from rlvr_envs.envs.verilog._mutations import mutants
-from rlvr_envs.envs.verilog._syntax import read_code, tokens
-from rlvr_envs.envs.verilog._task import DesignTask
+from rlvr_envs.generators.hardware.design import Design, clocked, literal
+from rlvr_envs.generators.hardware.mutations import mutants
+from rlvr_envs.generators.hardware.syntax import read_code, tokens
+from rlvr_envs.generators.hardware.task import DesignTask
 from rlvr_envs.sandboxes.base import Job, Result
 from rlvr_envs.sandboxes.sandbox import Sandbox
 from rlvr_envs.verifiers.hdl.interface import Port, Reference

@@ -10,14 +10,14 @@ from types import ModuleType
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.envs.code._programs.check import ProgramReport, check_program
-from rlvr_envs.envs.code._programs.program_task import Program
+from rlvr_envs.generators.program_tasks.check import ProgramReport, check_program
+from rlvr_envs.generators.program_tasks.program_task import Program
 
 # What a task file imports beside what the author's code does.
 _OURS = (
     ("rlvr_envs.core.registry", "register"),
-    ("rlvr_envs.envs.code._programs.program_task", "Program"),
-    ("rlvr_envs.envs.code._programs.program_task", "ProgramTask"),
+    ("rlvr_envs.generators.program_tasks.program_task", "Program"),
+    ("rlvr_envs.generators.program_tasks.program_task", "ProgramTask"),
 )
 _NEEDED = {
     "STATEMENT": "a text with {name} where a constant goes",

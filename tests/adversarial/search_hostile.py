@@ -10,9 +10,9 @@ import sys
 
 import rlvr_envs  # noqa: F401 - registers every id
 from rlvr_envs.core.env import TextEnv
-from rlvr_envs.envs.search._articles import articles
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.worlds.articles import articles
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 from rlvr_envs.retrieval.base import Document, build
 
 DEEP = 30_000

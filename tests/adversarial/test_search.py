@@ -18,17 +18,17 @@ from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.search import _task
-from rlvr_envs.envs.search._browser import Browser, Limits
-from rlvr_envs.envs.search._gates import is_told_apart
-from rlvr_envs.envs.search._pages import Page, Section
-from rlvr_envs.envs.search._plan import Hop, evaluate
-from rlvr_envs.envs.search._protocol import Call, Malformed, call_text, parse_action
-from rlvr_envs.envs.search._questions import KINDS, UNANSWERABLE, QuestionSpec, draw_question
-from rlvr_envs.envs.search._site import Site, unlinked
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._task import SearchConfig
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.search_episodes import task as _task
+from rlvr_envs.generators.search_episodes.browser import Browser, Limits
+from rlvr_envs.generators.search_episodes.protocol import Call, Malformed, call_text, parse_action
+from rlvr_envs.generators.search_episodes.task import SearchConfig
+from rlvr_envs.generators.worlds.gates import is_told_apart
+from rlvr_envs.generators.worlds.pages import Page, Section
+from rlvr_envs.generators.worlds.plan import Hop, evaluate
+from rlvr_envs.generators.worlds.questions import KINDS, UNANSWERABLE, QuestionSpec, draw_question
+from rlvr_envs.generators.worlds.site import Site, unlinked
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 from rlvr_envs.retrieval.base import Document, build
 from rlvr_envs.verifiers.retrieval import UNANSWERABLE_FORMS
 

@@ -16,7 +16,6 @@ if find_spec("pyosys") is None:  # never imported here: it crashes beside torch 
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog._task import LANGUAGE
 from rlvr_envs.envs.verilog.verilog_completion import (
     VerilogCompletionConfig,
     VerilogCompletionProblem,
@@ -32,6 +31,7 @@ from rlvr_envs.envs.verilog.verilog_dialogue import (
     VerilogDialogueProblem,
     VerilogDialogueTask,
 )
+from rlvr_envs.generators.hardware.task import LANGUAGE
 from rlvr_envs.verifiers.hdl import icarus
 
 # Test files are no package: the attacks and the designs under attack are loaded by their path.

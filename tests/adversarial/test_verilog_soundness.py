@@ -13,7 +13,7 @@ import pytest
 
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog._mutations import inverted
+from rlvr_envs.generators.hardware.mutations import inverted
 from rlvr_envs.verifiers.hdl.judge import judge
 
 if find_spec("pyosys") is None:  # never imported here: it crashes beside torch and OR-Tools

@@ -19,12 +19,15 @@ from rlvr_envs.cli.main import main
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.vector import TextVectorEnv
-from rlvr_envs.envs.search import _articles, _site, _task, _world
-from rlvr_envs.envs.search._articles import articles
-from rlvr_envs.envs.search._questions import KINDS
-from rlvr_envs.envs.search._site import site, unlinked
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.search_episodes import task
+from rlvr_envs.generators.worlds import articles as articles_module
+from rlvr_envs.generators.worlds import site as site_module
+from rlvr_envs.generators.worlds import world as _world
+from rlvr_envs.generators.worlds.articles import articles
+from rlvr_envs.generators.worlds.questions import KINDS
+from rlvr_envs.generators.worlds.site import site, unlinked
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 from rlvr_envs.retrieval.base import Document, build
 
 NAMES = sorted(
@@ -85,7 +88,7 @@ def in_a_process(names, **environment):
 
 def forget():
     """Empty what a process keeps of worlds, pages, sites and plays."""
-    for kept in (_world.build_world, _articles._written, _site.site, _task._played):
+    for kept in (_world.build_world, articles_module._written, site_module.site, task._played):
         kept.cache_clear()
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog._dataset_layouts import read_row
-from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
-from rlvr_envs.envs.verilog._mutations import inverted, mutants
 from rlvr_envs.envs.verilog.verilog_dataset import VerilogDatasetConfig, VerilogDatasetTask
+from rlvr_envs.generators.hardware.mutations import inverted, mutants
+from rlvr_envs.generators.published.verilog_references import Unusable, reference_of
+from rlvr_envs.generators.published.verilog_rows import read_row
 from rlvr_envs.verifiers.hdl import icarus
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -7,12 +7,12 @@ import pytest
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.search import _proposal_words as words
-from rlvr_envs.envs.search._plan import evaluate
-from rlvr_envs.envs.search._proposal_check import meaning
-from rlvr_envs.envs.search._proposal_reader import read
-from rlvr_envs.envs.search._proposer_episode import posed
-from rlvr_envs.envs.search._schema import RELATIONS
+from rlvr_envs.generators.proposals import wordings as words
+from rlvr_envs.generators.proposals.check import meaning
+from rlvr_envs.generators.proposals.episode import posed
+from rlvr_envs.generators.proposals.reader import read
+from rlvr_envs.generators.worlds.plan import evaluate
+from rlvr_envs.generators.worlds.schema import RELATIONS
 
 TASK = registry.find("SearchProposer-v0").task_type
 _UNTRUE = ("nothing in the world answers", "the answer to the question is not", "do not make up")

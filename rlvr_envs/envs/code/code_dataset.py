@@ -10,8 +10,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.tables import RowFile, RowFiles
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._code_file import load
-from rlvr_envs.envs.code._layouts import CodeRow, StoredTest
+from rlvr_envs.generators.published.code_files import load
+from rlvr_envs.generators.published.code_rows import CodeRow, StoredTest
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program import (

@@ -9,12 +9,12 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._families.plan import FAMILIES, answer, draw_inputs, draw_plan, program
-from rlvr_envs.envs.code._ir.emit import EMITTED, emit
-from rlvr_envs.envs.code._ir.interpret import interpret
-from rlvr_envs.envs.code._ir.nodes import Program
-from rlvr_envs.envs.code._ir.random_program import MAX_STEPS, random_inputs, random_program
-from rlvr_envs.envs.code._ir.stdin import stdin_text
+from rlvr_envs.generators.algorithms.plan import FAMILIES, answer, draw_inputs, draw_plan, program
+from rlvr_envs.generators.programs.emit import EMITTED, emit
+from rlvr_envs.generators.programs.interpret import interpret
+from rlvr_envs.generators.programs.nodes import Program
+from rlvr_envs.generators.programs.random_program import MAX_STEPS, random_inputs, random_program
+from rlvr_envs.generators.programs.stdin import stdin_text
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program import StdioTest, judge_stdio

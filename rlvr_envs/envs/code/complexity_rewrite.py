@@ -11,11 +11,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, integer, integers, pick, stream
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._rewriting import fast_functions as _fast_functions
-from rlvr_envs.envs.code._rewriting import slow_functions as _slow_functions
-from rlvr_envs.envs.code._rewriting.bounds import GROWTH, KINDS
-from rlvr_envs.envs.code._rewriting.composed import compose, step_name
-from rlvr_envs.envs.code._rewriting.timed import SandboxFault, costs
+from rlvr_envs.generators.slow_programs import fast_functions as _fast_functions
+from rlvr_envs.generators.slow_programs import slow_functions as _slow_functions
+from rlvr_envs.generators.slow_programs.bounds import GROWTH, KINDS
+from rlvr_envs.generators.slow_programs.composed import compose, step_name
+from rlvr_envs.generators.slow_programs.timed import SandboxFault, costs
 from rlvr_envs.verifiers.program import Call, judge_function
 
 Function: TypeAlias = Callable[[Any, int, int, int], int]

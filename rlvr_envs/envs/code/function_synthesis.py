@@ -9,8 +9,14 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._synthesis.pipelines import BRANCH, PLAIN, REFERENCE, RULE, Pipeline
-from rlvr_envs.envs.code._synthesis.specifications import KINDS, STARTS, draw_value
+from rlvr_envs.generators.specified_functions.pipelines import (
+    BRANCH,
+    PLAIN,
+    REFERENCE,
+    RULE,
+    Pipeline,
+)
+from rlvr_envs.generators.specified_functions.specifications import KINDS, STARTS, draw_value
 from rlvr_envs.verifiers.program import Call, judge_function
 
 _EXAMPLES = 3  # shown

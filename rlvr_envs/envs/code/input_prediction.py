@@ -7,12 +7,13 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._ir.emit import emit
-from rlvr_envs.envs.code._ir.interpret import IrError, interpret
-from rlvr_envs.envs.code._ir.random_program import MAX_STEPS
-from rlvr_envs.envs.code._ir.random_scope import MAX_ITEMS
-from rlvr_envs.envs.code._ir.stdin import stdin_text
-from rlvr_envs.envs.code._predictions import (
+from rlvr_envs.envs.code.output_prediction import check_knobs
+from rlvr_envs.generators.programs.emit import emit
+from rlvr_envs.generators.programs.interpret import IrError, interpret
+from rlvr_envs.generators.programs.json_text import program_text, read_program
+from rlvr_envs.generators.programs.random_program import MAX_STEPS
+from rlvr_envs.generators.programs.random_scope import MAX_ITEMS
+from rlvr_envs.generators.programs.sample_runs import (
     draw_execution,
     input_format,
     language_title,
@@ -20,8 +21,7 @@ from rlvr_envs.envs.code._predictions import (
     simple_inputs,
     told_run,
 )
-from rlvr_envs.envs.code._program_data import program_text, read_program
-from rlvr_envs.envs.code.output_prediction import check_knobs
+from rlvr_envs.generators.programs.stdin import stdin_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._refactoring.check import interface_fault
-from rlvr_envs.envs.code._refactoring.interfaces import FEATURES, Interface
-from rlvr_envs.envs.code._refactoring.runs import draw_script, drive_script, expected
-from rlvr_envs.envs.code._refactoring.stateful import draw_machine
-from rlvr_envs.envs.code._synthesis.definitions import definition
+from rlvr_envs.generators.specified_functions.definitions import definition
+from rlvr_envs.generators.stateful_modules.check import interface_fault
+from rlvr_envs.generators.stateful_modules.interfaces import FEATURES, Interface
+from rlvr_envs.generators.stateful_modules.runs import draw_script, drive_script, expected
+from rlvr_envs.generators.stateful_modules.stateful import draw_machine
 from rlvr_envs.verifiers.program import Call, judge_function
 
 _TESTS = 8

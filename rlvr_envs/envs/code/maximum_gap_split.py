@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
-from rlvr_envs.envs.code._programs.program_task import Kind, Program, ProgramTask, Values
+from rlvr_envs.generators.program_tasks.program_task import Kind, Program, ProgramTask, Values
 
 STATEMENT = """
 Cut the list `numbers` into consecutive parts of at least {width} numbers each; there may be any

@@ -8,11 +8,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._ir.emit import EMITTED, emit
-from rlvr_envs.envs.code._ir.random_scope import MAX_INPUT, MAX_ITEMS
-from rlvr_envs.envs.code._ir.stdin import stdin_text
-from rlvr_envs.envs.code._predictions import draw_execution, language_title, told_run
-from rlvr_envs.envs.code._program_data import program_text, read_program
+from rlvr_envs.generators.programs.emit import EMITTED, emit
+from rlvr_envs.generators.programs.json_text import program_text, read_program
+from rlvr_envs.generators.programs.random_scope import MAX_INPUT, MAX_ITEMS
+from rlvr_envs.generators.programs.sample_runs import draw_execution, language_title, told_run
+from rlvr_envs.generators.programs.stdin import stdin_text
 from rlvr_envs.verifiers.program_output import tokens
 
 

@@ -12,10 +12,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, integer, integers, pick, stream
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Status, Verdict
-from rlvr_envs.envs.code._rewriting import fast_stages as _fast_stages
-from rlvr_envs.envs.code._rewriting import slow_stages as _slow_stages
-from rlvr_envs.envs.code._rewriting.composed import compose, step_name
-from rlvr_envs.envs.code._rewriting.timed import SandboxFault, costs
+from rlvr_envs.generators.slow_programs import fast_stages as _fast_stages
+from rlvr_envs.generators.slow_programs import slow_stages as _slow_stages
+from rlvr_envs.generators.slow_programs.composed import compose, step_name
+from rlvr_envs.generators.slow_programs.timed import SandboxFault, costs
 from rlvr_envs.verifiers.program import Call, judge_function
 
 Stage: TypeAlias = Callable[[list[int], int, int], list[int]]

@@ -10,13 +10,13 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._ir.emit import EMITTED
-from rlvr_envs.envs.code._repair.repair import (
+from rlvr_envs.generators.programs.broken_programs import (
     Test,
     draw_repair,
     failing_tests_in_words,
     task_in_words,
 )
+from rlvr_envs.generators.programs.emit import EMITTED
 from rlvr_envs.verifiers.program import StdioTest, judge_stdio
 
 _N_PUBLIC = 4  # of which those that fail are shown

@@ -10,7 +10,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.code._computations import DRAWS, Question
-from rlvr_envs.envs.code._rewriting.composed import compose, step_name
+from rlvr_envs.generators.slow_programs.composed import compose, step_name
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.sandboxes.tool import PythonRuns, read_message
 from rlvr_envs.verifiers.symbolic import judge_math

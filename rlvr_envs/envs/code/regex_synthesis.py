@@ -9,7 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._regex.automata import (
+from rlvr_envs.generators.regular_languages.automata import (
     Automaton,
     both,
     explore,
@@ -19,8 +19,13 @@ from rlvr_envs.envs.code._regex.automata import (
     sample,
     to_pattern,
 )
-from rlvr_envs.envs.code._regex.conditions import Condition, draw_condition, machine, say
-from rlvr_envs.envs.code._regex.dialect import (
+from rlvr_envs.generators.regular_languages.conditions import (
+    Condition,
+    draw_condition,
+    machine,
+    say,
+)
+from rlvr_envs.generators.regular_languages.dialect import (
     MAX_COUNT,
     MAX_LENGTH,
     PatternError,

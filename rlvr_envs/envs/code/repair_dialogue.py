@@ -10,8 +10,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._ir.emit import EMITTED
-from rlvr_envs.envs.code._repair.repair import Test, draw_repair, task_in_words
+from rlvr_envs.generators.programs.broken_programs import Test, draw_repair, task_in_words
+from rlvr_envs.generators.programs.emit import EMITTED
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Case, Limits, Result, RunStatus
 from rlvr_envs.sandboxes.shared import shared_sandbox

@@ -13,10 +13,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._sql.judge import Expected, as_rows, compare, judge_query, settled
-from rlvr_envs.envs.code._sql.mutants import edges, mutants
-from rlvr_envs.envs.code._sql.questions import SHAPES, Question, ask
-from rlvr_envs.envs.code._sql.themes import (
+from rlvr_envs.generators.databases.judge import Expected, as_rows, compare, judge_query, settled
+from rlvr_envs.generators.databases.mutants import edges, mutants
+from rlvr_envs.generators.databases.questions import SHAPES, Question, ask
+from rlvr_envs.generators.databases.themes import (
     THEMES,
     Cell,
     Database,

@@ -9,7 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._families.plan import (
+from rlvr_envs.generators.algorithms.plan import (
     FAMILIES,
     Plan,
     answer,
@@ -20,10 +20,10 @@ from rlvr_envs.envs.code._families.plan import (
     program,
     statement,
 )
-from rlvr_envs.envs.code._families.scales import FULL, scale_of, size_of, sizes
-from rlvr_envs.envs.code._ir.emit import emit
-from rlvr_envs.envs.code._ir.nodes import Value
-from rlvr_envs.envs.code._ir.stdin import stdin_text
+from rlvr_envs.generators.algorithms.scales import FULL, scale_of, size_of, sizes
+from rlvr_envs.generators.programs.emit import emit
+from rlvr_envs.generators.programs.nodes import Value
+from rlvr_envs.generators.programs.stdin import stdin_text
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program import StdioTest, judge_stdio

@@ -9,7 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs._string_functions import (
+from rlvr_envs.generators.specified_functions.definitions import definition
+from rlvr_envs.generators.string_functions import (
     FUNCTIONS,
     LETTERS,
     Argument,
@@ -17,7 +18,6 @@ from rlvr_envs.envs._string_functions import (
     literal,
     numbers_of,
 )
-from rlvr_envs.envs.code._synthesis.definitions import definition
 from rlvr_envs.verifiers.program import Call, judge_function
 
 SIDES = ("all", "train", "held_out")

@@ -9,9 +9,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.code._inference.solver import ARITIES, written
-from rlvr_envs.envs.code._inference.untyped_code import Draft, draw_function, finish, settle
-from rlvr_envs.envs.code._python_source import parse_module
+from rlvr_envs.generators.type_inference.solver import ARITIES, written
+from rlvr_envs.generators.type_inference.untyped_code import Draft, draw_function, finish, settle
+from rlvr_envs.verifiers.python_source import parse_module
 
 _PARAMETERS = "abcdefghijkmnpqrstuvwyz"
 _RULES = """\

@@ -10,12 +10,18 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Status, Verdict
-from rlvr_envs.envs.code._ir.nodes import Program
-from rlvr_envs.envs.code._repair.mutate import Mistake
-from rlvr_envs.envs.code._suites.functions import KINDS, Args, Tested, rule_function, trial_inputs
-from rlvr_envs.envs.code._suites.quality import first_failure, kept, mutant, output, slips
-from rlvr_envs.envs.code._suites.suite import read_suite
-from rlvr_envs.envs.code._suites.values import SuiteError
+from rlvr_envs.generators.programs.mutate import Mistake
+from rlvr_envs.generators.programs.nodes import Program
+from rlvr_envs.generators.tested_functions.functions import (
+    KINDS,
+    Args,
+    Tested,
+    rule_function,
+    trial_inputs,
+)
+from rlvr_envs.generators.tested_functions.quality import first_failure, kept, mutant, output, slips
+from rlvr_envs.generators.tested_functions.suite import read_suite
+from rlvr_envs.generators.tested_functions.values import SuiteError
 
 _REDRAWS = 2  # of a function whose mutants often do the same
 _TOLD = 0.75

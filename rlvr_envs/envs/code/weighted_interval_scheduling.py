@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.code._programs.program_task import Kind, Program, ProgramTask, Values
+from rlvr_envs.generators.program_tasks.program_task import Kind, Program, ProgramTask, Values
 
 STATEMENT = """
 Each row of `jobs` is a job: its first day, its last day and its pay. You may take any set of jobs

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
-from rlvr_envs.envs.math._calendar_text import WEEKDAYS
-from rlvr_envs.envs.math._calendars import Date
-from rlvr_envs.envs.math._steps import operand, total
+from rlvr_envs.generators.mathematics.calendar_text import WEEKDAYS
+from rlvr_envs.generators.mathematics.calendars import Date
+from rlvr_envs.generators.mathematics.steps import operand, total
 
 
 class System(Protocol):

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.envs.math._causal_model import Mechanism
+from rlvr_envs.generators.mathematics.causal_model import Mechanism
 
 _WINDOW = 4  # parents are looked for among this many variables before, which bounds the cost
 

@@ -6,11 +6,11 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from rlvr_envs.envs.math._causal_model import Model
-from rlvr_envs.envs.math._causal_text import name
-from rlvr_envs.envs.math._latex import decimal
-from rlvr_envs.envs.math._steps import worked
-from rlvr_envs.envs.math._words import listed
+from rlvr_envs.generators.mathematics.causal_model import Model
+from rlvr_envs.generators.mathematics.causal_text import name
+from rlvr_envs.generators.mathematics.latex import decimal
+from rlvr_envs.generators.mathematics.steps import worked
+from rlvr_envs.generators.mathematics.words import listed
 
 _MAX_CASES = 32  # longer lists teach nobody
 _MAX_NOISES = 300  # combinations of noises, of which only those that fit are listed

@@ -11,7 +11,7 @@ from itertools import combinations
 from math import comb, factorial, lcm, perm, prod
 
 from rlvr_envs.core.seeding import Rng, integer, integers
-from rlvr_envs.envs.math._words import counted, listed
+from rlvr_envs.generators.mathematics.words import counted, listed
 
 Numbers = tuple[int, ...]
 SURFACES = 2

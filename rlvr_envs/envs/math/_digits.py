@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from math import comb
 
-from rlvr_envs.envs.math._primes import factor_small
-from rlvr_envs.envs.math._steps import total, worked
+from rlvr_envs.generators.mathematics.primes import factor_small
+from rlvr_envs.generators.mathematics.steps import total, worked
 
 
 def digit_sum(value: int, base: int = 10) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.envs.math._steps import value_parts
+from rlvr_envs.generators.mathematics.steps import value_parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,15 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from rlvr_envs.envs.math._evaluation import operations
-from rlvr_envs.envs.math._polynomials import add, evaluate, multiply
-from rlvr_envs.envs.math._steps import horner, operand, polynomial, read_polynomial, value_parts
+from rlvr_envs.generators.mathematics.evaluation import operations
+from rlvr_envs.generators.mathematics.polynomials import add, evaluate, multiply
+from rlvr_envs.generators.mathematics.steps import (
+    horner,
+    operand,
+    polynomial,
+    read_polynomial,
+    value_parts,
+)
 
 _RELATION = re.compile(r" (<|\\le|>|\\ge) ")
 _QUOTIENT = re.compile(r"\\frac\{(.*)\}\{(.*)\}")

@@ -3,10 +3,10 @@
 import re
 from fractions import Fraction
 
-from rlvr_envs.envs.math._calculus import Num, X, differentiate, latex, num, substitute
-from rlvr_envs.envs.math._calculus_steps import from_text, parts_of_quotient
-from rlvr_envs.envs.math._polynomials import evaluate
-from rlvr_envs.envs.math._steps import (
+from rlvr_envs.generators.mathematics.calculus import Num, X, differentiate, latex, num, substitute
+from rlvr_envs.generators.mathematics.calculus_steps import from_text, parts_of_quotient
+from rlvr_envs.generators.mathematics.polynomials import evaluate
+from rlvr_envs.generators.mathematics.steps import (
     divided_out,
     horner,
     operand,

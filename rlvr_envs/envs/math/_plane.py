@@ -10,8 +10,8 @@ from fractions import Fraction
 from math import gcd, isqrt, lcm
 
 from rlvr_envs.core.seeding import Rng, integer, nonzero
-from rlvr_envs.envs.math._latex import Rational, linear, number, point, signed_sum
-from rlvr_envs.envs.math._words import listed
+from rlvr_envs.generators.mathematics.latex import Rational, linear, number, point, signed_sum
+from rlvr_envs.generators.mathematics.words import listed
 
 Numbers = tuple[Fraction, ...]
 Point = tuple[Fraction, Fraction]

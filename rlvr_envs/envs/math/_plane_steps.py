@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
-from rlvr_envs.envs.math._latex import linear
-from rlvr_envs.envs.math._steps import ascii_math, operand, total, worked
+from rlvr_envs.generators.mathematics.latex import linear
+from rlvr_envs.generators.mathematics.steps import ascii_math, operand, total, worked
 
 Numbers = tuple[Fraction, ...]
 

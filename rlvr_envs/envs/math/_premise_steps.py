@@ -1,11 +1,11 @@
-"""Steps to the answers of `rlvr_envs.envs.math._premises`, or to the premise that is missing."""
+"""Steps to the answers of `rlvr_envs.generators.mathematics.premises`, or to the premise that is missing."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from rlvr_envs.envs.math._latex import Rational, linear
-from rlvr_envs.envs.math._premises import Premise
-from rlvr_envs.envs.math._steps import ascii_math, eliminate, operand, total, worked
+from rlvr_envs.generators.mathematics.latex import Rational, linear
+from rlvr_envs.generators.mathematics.premises import Premise
+from rlvr_envs.generators.mathematics.steps import ascii_math, eliminate, operand, total, worked
 
 Premises = Sequence[Premise]
 _OPEN = "So the answer is not determined."

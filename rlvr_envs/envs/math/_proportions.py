@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.seeding import Rng, integer, integers
-from rlvr_envs.envs.math._steps import operand, total, worked
+from rlvr_envs.generators.mathematics.steps import operand, total, worked
 
 
 @dataclass(frozen=True, slots=True)

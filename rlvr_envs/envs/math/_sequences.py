@@ -11,9 +11,9 @@ from itertools import pairwise
 from math import comb, lcm
 
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
-from rlvr_envs.envs.math._latex import linear, signed_sum
-from rlvr_envs.envs.math._steps import differences, operand, times
-from rlvr_envs.envs.math._words import listed
+from rlvr_envs.generators.mathematics.latex import linear, signed_sum
+from rlvr_envs.generators.mathematics.steps import differences, operand, times
+from rlvr_envs.generators.mathematics.words import listed
 
 Numbers = tuple[int, ...]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
-from rlvr_envs.envs.math._calculus import (
+from rlvr_envs.generators.mathematics.calculus import (
     ONE,
     Node,
     X,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from rlvr_envs.envs.math._polynomials import add, compose, evaluate
-from rlvr_envs.envs.math._steps import (
+from rlvr_envs.generators.mathematics.polynomials import add, compose, evaluate
+from rlvr_envs.generators.mathematics.steps import (
     operand,
     polynomial,
     read_polynomial,

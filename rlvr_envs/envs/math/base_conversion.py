@@ -10,7 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._expressions import SIGNS
+from rlvr_envs.generators.mathematics.expressions import SIGNS
 
 DIGITS = string.digits + string.ascii_uppercase
 MAX_TEXT = 2_000

@@ -10,8 +10,8 @@ from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math import _calendar_steps
-from rlvr_envs.envs.math import _calendar_text as words
-from rlvr_envs.envs.math._calendars import (
+from rlvr_envs.generators.mathematics import calendar_text as words
+from rlvr_envs.generators.mathematics.calendars import (
     Date,
     MadeUpCalendar,
     gregorian_date,

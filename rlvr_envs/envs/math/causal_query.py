@@ -10,9 +10,9 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._causal_draw import draw_model
-from rlvr_envs.envs.math._causal_model import Distribution, Mechanism, Model, distance
 from rlvr_envs.envs.math._causal_steps import Query, query_steps
-from rlvr_envs.envs.math._causal_text import describe, question, read_distribution
+from rlvr_envs.generators.mathematics.causal_model import Distribution, Mechanism, Model, distance
+from rlvr_envs.generators.mathematics.causal_text import describe, question, read_distribution
 
 LEVELS = ("association", "intervention", "counterfactual")
 _TOLERANCE = Fraction(1, 100)

@@ -9,10 +9,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._evaluation import Value, combine, operations
-from rlvr_envs.envs.math._expressions import Expression, join
-from rlvr_envs.envs.math._latex import in_parentheses, power, signed_sum
-from rlvr_envs.envs.math._stated import stated_complex
+from rlvr_envs.generators.mathematics.evaluation import Value, combine, operations
+from rlvr_envs.generators.mathematics.expressions import Expression, join
+from rlvr_envs.generators.mathematics.latex import in_parentheses, power, signed_sum
+from rlvr_envs.generators.mathematics.stated_numbers import stated_complex
 
 OPERATORS = "+-*|"  # the last is a division written as a fraction
 

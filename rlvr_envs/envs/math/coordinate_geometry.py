@@ -10,9 +10,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._plain import squeeze
 from rlvr_envs.envs.math._plane import KINDS, Scale
 from rlvr_envs.envs.math._plane_steps import STEPS
+from rlvr_envs.generators.mathematics.plain_answers import squeeze
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _EASY = 5  # the first kinds, which need one formula each, make up the lowest rungs

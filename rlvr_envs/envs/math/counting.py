@@ -9,7 +9,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._counting import KINDS, SURFACES
-from rlvr_envs.envs.math._counting_steps import STEPS
+from rlvr_envs.generators.mathematics.counting_steps import STEPS
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ATTEMPTS = 20  # draws with an answer below 2 are rare, and kept after so many in a row

@@ -10,10 +10,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._evaluation import operations
-from rlvr_envs.envs.math._expressions import Expression, grow
-from rlvr_envs.envs.math._latex import decimal
-from rlvr_envs.envs.math._stated import judge_rational
+from rlvr_envs.generators.mathematics.evaluation import operations
+from rlvr_envs.generators.mathematics.expressions import Expression, grow
+from rlvr_envs.generators.mathematics.latex import decimal
+from rlvr_envs.generators.mathematics.stated_numbers import judge_rational
 
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _CHANGE = re.compile(r"(rises|falls) by ([0-9.]+)%")

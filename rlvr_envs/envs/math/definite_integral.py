@@ -9,17 +9,28 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _antiderivatives
-from rlvr_envs.envs.math._antiderivatives import Pair
-from rlvr_envs.envs.math._calculus import PI, ZERO, Node, X, add, latex, mul, neg, num, substitute
-from rlvr_envs.envs.math._calculus_steps import from_text
-from rlvr_envs.envs.math._integration_steps import integral_steps
+from rlvr_envs.generators.mathematics import antiderivatives
+from rlvr_envs.generators.mathematics.antiderivatives import Pair
+from rlvr_envs.generators.mathematics.calculus import (
+    PI,
+    ZERO,
+    Node,
+    X,
+    add,
+    latex,
+    mul,
+    neg,
+    num,
+    substitute,
+)
+from rlvr_envs.generators.mathematics.calculus_steps import from_text
+from rlvr_envs.generators.mathematics.integration_steps import integral_steps
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ANGLES = tuple(Fraction(k, n) for n, k in ((1, 1), (2, 1), (3, 1), (3, 2), (4, 1), (6, 1)))
 _DRAWS = 8  # how often the bounds of an integral that vanishes are drawn anew
 
-_LAST_KIND = len(_antiderivatives.KINDS) - 1
+_LAST_KIND = len(antiderivatives.KINDS) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +157,7 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
 
     def _general(self, rng: Rng) -> Pair:
         config = self.config
-        return _antiderivatives.draw(
+        return antiderivatives.draw(
             rng,
             (config.first_kind, config.last_kind),
             config.n_terms,
@@ -164,8 +175,8 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
             first, second = (
                 (*integers(rng, -limit, limit, degree), nonzero(rng, limit)) for _ in range(2)
             )
-            pairs.append(_antiderivatives.circular(rng, integer(rng, 1, 6), first, second))
-        return _antiderivatives.total(pairs)
+            pairs.append(antiderivatives.circular(rng, integer(rng, 1, 6), first, second))
+        return antiderivatives.total(pairs)
 
     def _bounds(self, rng: Rng) -> tuple[Node, Node]:
         low = integer(rng, 0, self.config.max_bound - 1)

@@ -8,7 +8,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._calculus import (
+from rlvr_envs.generators.mathematics.calculus import (
     Node,
     X,
     add,
@@ -23,7 +23,7 @@ from rlvr_envs.envs.math._calculus import (
     sqrt,
     substitute,
 )
-from rlvr_envs.envs.math._calculus_steps import derivative_steps, from_text
+from rlvr_envs.generators.mathematics.calculus_steps import derivative_steps, from_text
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _MAX_LENGTH = 800  # of a derivative in characters; a longer one makes way for a simpler function

@@ -9,9 +9,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _latex, _matrix
-from rlvr_envs.envs.math._polynomials import Poly, evaluate
-from rlvr_envs.envs.math._steps import divided_out, horner, operand, polynomial, total
+from rlvr_envs.generators.mathematics import latex, matrices
+from rlvr_envs.generators.mathematics.polynomials import Poly, evaluate
+from rlvr_envs.generators.mathematics.steps import divided_out, horner, operand, polynomial, total
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -88,22 +88,22 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
             )
             for i, value in enumerate(values)
         )
-        matrix = _matrix.mixed(rng, triangular, config.n_mixes)
+        matrix = matrices.mixed(rng, triangular, config.n_mixes)
         return EigenvaluesProblem(matrix, tuple(sorted(set(values))))
 
     def prompt(self, problem: EigenvaluesProblem) -> str:
         return (
-            f"Find all eigenvalues of the matrix $${_latex.matrix(problem.matrix)}.$$ "
+            f"Find all eigenvalues of the matrix $${latex.matrix(problem.matrix)}.$$ "
             "Answer with the set of distinct eigenvalues, in braces."
         )
 
     def verify(self, problem: EigenvaluesProblem, answer: str) -> Verdict:
         return judge_math(
-            _latex.number_set(problem.eigenvalues), answer, answer_type="set", exact=True
+            latex.number_set(problem.eigenvalues), answer, answer_type="set", exact=True
         )
 
     def solve(self, problem: EigenvaluesProblem) -> str:
-        return _latex.number_set(problem.eigenvalues)
+        return latex.number_set(problem.eigenvalues)
 
     def explain(self, problem: EigenvaluesProblem) -> list[str]:
         """Return the characteristic polynomial and its roots."""
@@ -127,7 +127,7 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
         return steps
 
 
-def _characteristic(rows: _matrix.Matrix) -> tuple[list[str], Poly]:
+def _characteristic(rows: matrices.Matrix) -> tuple[list[str], Poly]:
     """Return the steps to ``det(xI - A)``, from the traces of powers by Newton's identities."""
     size = len(rows)
     if size == 2:
@@ -141,7 +141,7 @@ def _characteristic(rows: _matrix.Matrix) -> tuple[list[str], Poly]:
     raised: Sequence[Sequence[int]] = rows
     for k in range(size):
         traces.append(sum(raised[i][i] for i in range(size)))
-        raised = _matrix.product(raised, rows) if k + 1 < size else raised
+        raised = matrices.product(raised, rows) if k + 1 < size else raised
     steps = [f"The traces of A^k for k from 1 to {size}: {', '.join(map(str, traces))}"]
     sums = [1]  # elementary symmetric sums of the eigenvalues, e_0 = 1
     for k in range(1, size + 1):

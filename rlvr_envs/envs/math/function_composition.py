@@ -9,12 +9,12 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import number, polynomial
-from rlvr_envs.envs.math._polynomial_answers import expanded_of, sides
-from rlvr_envs.envs.math._polynomials import compose, evaluate, multiply
-from rlvr_envs.envs.math._stated import judge_rational
-from rlvr_envs.envs.math._steps import polynomial as plain
-from rlvr_envs.envs.math._steps import value_parts
+from rlvr_envs.generators.mathematics.latex import number, polynomial
+from rlvr_envs.generators.mathematics.polynomial_answers import expanded_of, sides
+from rlvr_envs.generators.mathematics.polynomials import compose, evaluate, multiply
+from rlvr_envs.generators.mathematics.stated_numbers import judge_rational
+from rlvr_envs.generators.mathematics.steps import polynomial as plain
+from rlvr_envs.generators.mathematics.steps import value_parts
 from rlvr_envs.verifiers.mathtext.nodes import symbols
 
 FORMS = ("value", "expression")

@@ -10,7 +10,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._finite_functions import FiniteFunction, composed, value_told
-from rlvr_envs.envs.math._latex import number_set, polynomial
+from rlvr_envs.generators.mathematics.latex import number_set, polynomial
 from rlvr_envs.verifiers.symbolic import judge_math
 
 KINDS = ("iterate", "composition", "cycle_length", "fixed_points", "preimage", "image_size")

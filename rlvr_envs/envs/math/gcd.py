@@ -9,7 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._steps import euclid
+from rlvr_envs.generators.mathematics.steps import euclid
 from rlvr_envs.verifiers.symbolic import judge_math
 
 

@@ -8,13 +8,13 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _antiderivatives
-from rlvr_envs.envs.math._calculus import latex
-from rlvr_envs.envs.math._calculus_steps import from_text
-from rlvr_envs.envs.math._integration_steps import integral_steps
+from rlvr_envs.generators.mathematics import antiderivatives
+from rlvr_envs.generators.mathematics.calculus import latex
+from rlvr_envs.generators.mathematics.calculus_steps import from_text
+from rlvr_envs.generators.mathematics.integration_steps import integral_steps
 from rlvr_envs.verifiers.symbolic import judge_antiderivative
 
-_LAST_KIND = len(_antiderivatives.KINDS) - 1
+_LAST_KIND = len(antiderivatives.KINDS) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class IndefiniteIntegralTask(Task[IndefiniteIntegralConfig, IndefiniteIntegralPr
 
     def generate(self, rng: Rng) -> IndefiniteIntegralProblem:
         config = self.config
-        pair = _antiderivatives.draw(
+        pair = antiderivatives.draw(
             rng,
             (config.first_kind, config.last_kind),
             config.n_terms,

@@ -12,14 +12,14 @@ from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.math._inequality_steps import inequality_steps
-from rlvr_envs.envs.math._latex import interval, number, polynomial, signed_sum, union
-from rlvr_envs.envs.math._polynomials import Poly, add, multiply
 from rlvr_envs.envs.math._solution_sets import (
     Span,
     solve_on_line,
     states_set,
     with_set_braces,
 )
+from rlvr_envs.generators.mathematics.latex import interval, number, polynomial, signed_sum, union
+from rlvr_envs.generators.mathematics.polynomials import Poly, add, multiply
 from rlvr_envs.verifiers.symbolic import judge_math
 
 KINDS = ("linear", "polynomial", "absolute", "rational")

@@ -10,8 +10,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _latex, _series
-from rlvr_envs.envs.math._calculus import (
+from rlvr_envs.envs.math import _series
+from rlvr_envs.envs.math._limit_steps import limit_steps
+from rlvr_envs.generators.mathematics import latex as written
+from rlvr_envs.generators.mathematics.calculus import (
     ONE,
     Num,
     X,
@@ -26,7 +28,6 @@ from rlvr_envs.envs.math._calculus import (
     power,
     sqrt,
 )
-from rlvr_envs.envs.math._limit_steps import limit_steps
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _MAX_EXPONENT = 40  # of e, roughly
@@ -147,8 +148,8 @@ def _rational_at_infinity(rng: Rng, config: LimitConfig) -> LimitProblem:
     degree = integer(rng, 1, config.order + 1)
     top = [*integers(rng, -limit, limit, degree), nonzero(rng, limit)]
     bottom = [*integers(rng, -limit, limit, degree), nonzero(rng, limit)]
-    quotient = f"\\frac{{{_latex.polynomial(top)}}}{{{_latex.polynomial(bottom)}}}"
-    return LimitProblem(quotient, "\\infty", _latex.number(Fraction(top[-1], bottom[-1])))
+    quotient = f"\\frac{{{written.polynomial(top)}}}{{{written.polynomial(bottom)}}}"
+    return LimitProblem(quotient, "\\infty", written.number(Fraction(top[-1], bottom[-1])))
 
 
 def _removable(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -166,8 +167,8 @@ def _removable(rng: Rng, config: LimitConfig) -> LimitProblem:
     value = Fraction(_value(above, root), _value(below, root))
     for _ in range(integer(rng, 1, config.order)):
         above, below = _times_root(above, root), _times_root(below, root)
-    quotient = f"\\frac{{{_latex.polynomial(above)}}}{{{_latex.polynomial(below)}}}"
-    return LimitProblem(quotient, str(root), _latex.number(value))
+    quotient = f"\\frac{{{written.polynomial(above)}}}{{{written.polynomial(below)}}}"
+    return LimitProblem(quotient, str(root), written.number(value))
 
 
 def _vanishing(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -188,7 +189,7 @@ def _vanishing(rng: Rng, config: LimitConfig) -> LimitProblem:
     if isinstance(quotient, Num):
         # Both sides were multiples of one function.
         quotient, rates[1] = div(add(call("exp", sides[0]), num(-1)), mul(num(2), X)), 2
-    return LimitProblem(latex(quotient), "0", _latex.number(Fraction(rates[0], rates[1])))
+    return LimitProblem(latex(quotient), "0", written.number(Fraction(rates[0], rates[1])))
 
 
 def _difference_of_roots(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -198,7 +199,7 @@ def _difference_of_roots(rng: Rng, config: LimitConfig) -> LimitProblem:
     root = sqrt(polynomial([constant, slope, lead * lead]))
     text = latex(add(root, neg(polynomial([shift, lead]))))
     value = Fraction(slope, 2 * lead) - shift
-    return LimitProblem(f"\\left( {text} \\right)", "\\infty", _latex.number(value))
+    return LimitProblem(f"\\left( {text} \\right)", "\\infty", written.number(value))
 
 
 def _one_to_infinity(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -207,8 +208,8 @@ def _one_to_infinity(rng: Rng, config: LimitConfig) -> LimitProblem:
     scale, bottom = integer(rng, 1, config.order), integer(rng, -5, 5)
     if top == bottom:
         bottom = 0
-    base = f"\\frac{{{_latex.polynomial([top, scale])}}}{{{_latex.polynomial([bottom, scale])}}}"
-    text = f"{_latex.in_parentheses(base)}^{{{_latex.polynomial(exponent)}}}"
+    base = f"\\frac{{{written.polynomial([top, scale])}}}{{{written.polynomial([bottom, scale])}}}"
+    text = f"{written.in_parentheses(base)}^{{{written.polynomial(exponent)}}}"
     value = call("exp", num(Fraction((top - bottom) * exponent[1], scale)))
     return LimitProblem(text, "\\infty", latex(value))
 
@@ -219,7 +220,7 @@ def _taylor(rng: Rng, config: LimitConfig) -> LimitProblem:
         rng, config.n_functions, config.order + 1, config.max_coefficient
     )
     text = latex(div(rest, mul(num(below), power(X, order))))
-    return LimitProblem(text, "0", _latex.number(coefficient / below))
+    return LimitProblem(text, "0", written.number(coefficient / below))
 
 
 def _taylor_in_power(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -227,7 +228,7 @@ def _taylor_in_power(rng: Rng, config: LimitConfig) -> LimitProblem:
     # A power of e beyond this could not be told from its neighbours by comparing digits.
     below = nonzero(rng, 9) * (1 + int(abs(coefficient)) // _MAX_EXPONENT)
     base, bottom = latex(add(ONE, rest)), latex(mul(num(abs(below)), power(X, order)))
-    text = f"{_latex.in_parentheses(base)}^{{{'-' if below < 0 else ''}1 / ({bottom})}}"
+    text = f"{written.in_parentheses(base)}^{{{'-' if below < 0 else ''}1 / ({bottom})}}"
     return LimitProblem(text, "0", latex(call("exp", num(coefficient / below))))
 
 

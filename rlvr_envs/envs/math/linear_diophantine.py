@@ -9,8 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._plain import squeeze
-from rlvr_envs.envs.math._steps import euclid, operand
+from rlvr_envs.generators.mathematics.plain_answers import squeeze
+from rlvr_envs.generators.mathematics.steps import euclid, operand
 
 # A number has at most 1,000 digits, far more than any problem calls for.
 _NUMBER = r"([+-]?[0-9]{1,1000})"

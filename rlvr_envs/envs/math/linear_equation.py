@@ -9,9 +9,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._evaluation import operations
-from rlvr_envs.envs.math._latex import appended, in_parentheses, number, signed_sum
-from rlvr_envs.envs.math._steps import operand, polynomial
+from rlvr_envs.generators.mathematics.evaluation import operations
+from rlvr_envs.generators.mathematics.latex import appended, in_parentheses, number, signed_sum
+from rlvr_envs.generators.mathematics.steps import operand, polynomial
 from rlvr_envs.verifiers.symbolic import judge_math
 
 

@@ -11,8 +11,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import Rational, linear, number, point
-from rlvr_envs.envs.math._steps import ascii_math, eliminate, operand
+from rlvr_envs.generators.mathematics.latex import Rational, linear, number, point
+from rlvr_envs.generators.mathematics.steps import ascii_math, eliminate, operand
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _JOINT = re.compile(

@@ -9,7 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.tables import RowFile
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._question_file import Layout, Question, load
+from rlvr_envs.generators.published.math_files import Layout, Question, load
 from rlvr_envs.verifiers.symbolic import check_tolerance, compile_gold, judge_math
 
 SAMPLE = "sample"

@@ -8,9 +8,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _latex, _matrix
-from rlvr_envs.envs.math._matrix import Matrix
-from rlvr_envs.envs.math._steps import eliminate, operand, show_row, times, total
+from rlvr_envs.generators.mathematics import latex, matrices
+from rlvr_envs.generators.mathematics.matrices import Matrix
+from rlvr_envs.generators.mathematics.steps import eliminate, operand, show_row, times, total
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -75,11 +75,11 @@ class MatrixDeterminantTask(Task[MatrixDeterminantConfig, MatrixDeterminantProbl
 
     def generate(self, rng: Rng) -> MatrixDeterminantProblem:
         size = self.config.size
-        matrix: Matrix = _matrix.random_matrix(rng, size, size, self.config.max_entry)
-        return MatrixDeterminantProblem(matrix, _matrix.determinant(matrix))
+        matrix: Matrix = matrices.random_matrix(rng, size, size, self.config.max_entry)
+        return MatrixDeterminantProblem(matrix, matrices.determinant(matrix))
 
     def prompt(self, problem: MatrixDeterminantProblem) -> str:
-        return f"Compute the determinant of the matrix $${_latex.matrix(problem.matrix)}.$$"
+        return f"Compute the determinant of the matrix $${latex.matrix(problem.matrix)}.$$"
 
     def verify(self, problem: MatrixDeterminantProblem, answer: str) -> Verdict:
         return judge_math(str(problem.determinant), answer, answer_type="integer")

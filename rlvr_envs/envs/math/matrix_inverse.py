@@ -9,8 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _latex, _matrix
-from rlvr_envs.envs.math._steps import eliminate, show_row
+from rlvr_envs.generators.mathematics import latex, matrices
+from rlvr_envs.generators.mathematics.steps import eliminate, show_row
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _DRAWS = 8  # how often a matrix that is its own inverse is drawn anew
@@ -94,20 +94,20 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
 
     def prompt(self, problem: MatrixInverseProblem) -> str:
         return (
-            f"Find the inverse of the matrix $${_latex.matrix(problem.matrix)}.$$ "
+            f"Find the inverse of the matrix $${latex.matrix(problem.matrix)}.$$ "
             "Give it as one matrix of exact entries, with no factor in front."
         )
 
     def verify(self, problem: MatrixInverseProblem, answer: str) -> Verdict:
-        return judge_math(_latex.matrix(problem.inverse), answer, answer_type="matrix", exact=True)
+        return judge_math(latex.matrix(problem.inverse), answer, answer_type="matrix", exact=True)
 
     def solve(self, problem: MatrixInverseProblem) -> str:
-        return _latex.matrix(problem.inverse)
+        return latex.matrix(problem.inverse)
 
     def explain(self, problem: MatrixInverseProblem) -> list[str]:
         """Return the elimination in the matrix with the identity beside it."""
         size = len(problem.matrix)
-        rows = [(*a, *b) for a, b in zip(problem.matrix, _matrix.identity(size), strict=True)]
+        rows = [(*a, *b) for a, b in zip(problem.matrix, matrices.identity(size), strict=True)]
         return [
             "Write the identity beside the matrix: " + ", ".join(map(show_row, rows)),
             "Row operations that make the left half the identity make the right half the inverse.",
@@ -116,25 +116,25 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
 
     def _drawn(self, rng: Rng) -> MatrixInverseProblem:
         size, limit = self.config.size, self.config.max_entry
-        lower = _matrix.unit_lower(rng, size, size, limit)
-        upper = _matrix.unit_lower(rng, size, size, limit)
+        lower = matrices.unit_lower(rng, size, size, limit)
+        upper = matrices.unit_lower(rng, size, size, limit)
         pivots = [nonzero(rng, self.config.max_pivot) for _ in range(size)]
         order = rng.permutation(size).tolist()
         scaled = tuple(
             tuple(pivot * value for value in row)
-            for pivot, row in zip(pivots, _matrix.transpose(upper), strict=True)
+            for pivot, row in zip(pivots, matrices.transpose(upper), strict=True)
         )
-        straight = _matrix.product(lower, scaled)
+        straight = matrices.product(lower, scaled)
         # (L D U)^-1 = U^-1 (D^-1 L^-1), and swapped rows become swapped columns.
         divided = tuple(
             tuple(Fraction(value, pivot) for value in row)
-            for pivot, row in zip(pivots, _matrix.unit_lower_inverse(lower), strict=True)
+            for pivot, row in zip(pivots, matrices.unit_lower_inverse(lower), strict=True)
         )
         left = tuple(
             tuple(map(Fraction, row))
-            for row in _matrix.transpose(_matrix.unit_lower_inverse(upper))
+            for row in matrices.transpose(matrices.unit_lower_inverse(upper))
         )
-        inverse = _matrix.product(left, divided)
+        inverse = matrices.product(left, divided)
         return MatrixInverseProblem(
             tuple(straight[i] for i in order),
             tuple(tuple(row[i] for i in order) for row in inverse),

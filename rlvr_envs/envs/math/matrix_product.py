@@ -9,8 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _latex, _matrix
-from rlvr_envs.envs.math._steps import times
+from rlvr_envs.generators.mathematics import latex, matrices
+from rlvr_envs.generators.mathematics.steps import times
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -94,28 +94,28 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
             sizes.append(integer(rng, min(max(2, low), config.max_size), config.max_size))
         factors = []
         powers = []
-        result = _matrix.identity(sizes[0])
+        result = matrices.identity(sizes[0])
         for n_rows, n_columns in pairwise(sizes):
-            factor = _matrix.random_matrix(rng, n_rows, n_columns, config.max_entry)
+            factor = matrices.random_matrix(rng, n_rows, n_columns, config.max_entry)
             exponent = integer(rng, 1, config.max_power) if n_rows == n_columns else 1
-            raised = _matrix.power(factor, exponent) if exponent > 1 else factor
-            result = _matrix.product(result, raised)
+            raised = matrices.power(factor, exponent) if exponent > 1 else factor
+            result = matrices.product(result, raised)
             factors.append(factor)
             powers.append(exponent)
         return MatrixProductProblem(tuple(factors), tuple(powers), result)
 
     def prompt(self, problem: MatrixProductProblem) -> str:
         parts = [
-            _latex.power(_latex.matrix(factor), exponent)
+            latex.power(latex.matrix(factor), exponent)
             for factor, exponent in zip(problem.factors, problem.powers, strict=True)
         ]
         return f"Compute the matrix product $${' '.join(parts)}.$$ Answer with a matrix."
 
     def verify(self, problem: MatrixProductProblem, answer: str) -> Verdict:
-        return judge_math(_latex.matrix(problem.product), answer, answer_type="matrix", exact=True)
+        return judge_math(latex.matrix(problem.product), answer, answer_type="matrix", exact=True)
 
     def solve(self, problem: MatrixProductProblem) -> str:
-        return _latex.matrix(problem.product)
+        return latex.matrix(problem.product)
 
     def explain(self, problem: MatrixProductProblem) -> list[str]:
         """Return the products from left to right, a line a row; powers factor by factor."""
@@ -127,13 +127,13 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
         steps = ["Each entry is a row of the left matrix times a column of the right one."]
         result = single[0]
         for place, factor in enumerate(single[1:], 2):
-            product = _matrix.product(result, factor)
+            product = matrices.product(result, factor)
             if len(single) > 2:
                 steps.append(f"Multiply by factor {place} of {len(single)}.")
             for i, (row, values) in enumerate(zip(result, product, strict=True), 1):
                 entries = [
                     f"{' + '.join(times(pair) for pair in zip(row, column, strict=True))} = {value}"
-                    for column, value in zip(_matrix.transpose(factor), values, strict=True)
+                    for column, value in zip(matrices.transpose(factor), values, strict=True)
                 ]
                 steps.append(f"Row {i}: {', '.join(entries)}")
             result = product

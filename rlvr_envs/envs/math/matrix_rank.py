@@ -8,8 +8,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _latex, _matrix
-from rlvr_envs.envs.math._steps import eliminate, show_row
+from rlvr_envs.generators.mathematics import latex, matrices
+from rlvr_envs.generators.mathematics.steps import eliminate, show_row
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -82,17 +82,17 @@ class MatrixRankTask(Task[MatrixRankConfig, MatrixRankProblem]):
         n_rows = integer(rng, config.min_size, config.max_size)
         n_columns = integer(rng, config.min_size, config.max_size)
         rank = integer(rng, 1, min(n_rows, n_columns))
-        left = _matrix.unit_lower(rng, n_rows, rank, config.max_entry)
-        right = _matrix.unit_lower(rng, n_columns, rank, config.max_entry)
+        left = matrices.unit_lower(rng, n_rows, rank, config.max_entry)
+        right = matrices.unit_lower(rng, n_columns, rank, config.max_entry)
         # Shuffled rows on both sides leave no triangular pattern to read the rank from.
-        matrix = _matrix.product(
-            _matrix.permuted(rng, left), _matrix.transpose(_matrix.permuted(rng, right))
+        matrix = matrices.product(
+            matrices.permuted(rng, left), matrices.transpose(matrices.permuted(rng, right))
         )
         return MatrixRankProblem(matrix, rank)
 
     def prompt(self, problem: MatrixRankProblem) -> str:
         return (
-            f"Let $$A = {_latex.matrix(problem.matrix)}.$$ Find the rank of $A$ and its nullity "
+            f"Let $$A = {latex.matrix(problem.matrix)}.$$ Find the rank of $A$ and its nullity "
             "(the dimension of the space of vectors $x$ with $Ax = 0$). "
             "Answer with the pair (rank, nullity)."
         )

@@ -10,9 +10,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import number
 from rlvr_envs.envs.math._premise_steps import STEPS
-from rlvr_envs.envs.math._premises import KINDS, QUESTIONS, Premise, distract, tell
+from rlvr_envs.generators.mathematics.latex import number
+from rlvr_envs.generators.mathematics.premises import KINDS, QUESTIONS, Premise, distract, tell
 from rlvr_envs.verifiers.symbolic import judge_math
 
 UNDETERMINED = "cannot be determined"

@@ -8,10 +8,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _steps
-from rlvr_envs.envs.math._latex import in_parentheses, polynomial
-from rlvr_envs.envs.math._polynomial_answers import items, polynomial_of
-from rlvr_envs.envs.math._polynomials import add, multiply, random_polynomial, trim
+from rlvr_envs.generators.mathematics import steps as _steps
+from rlvr_envs.generators.mathematics.latex import in_parentheses, polynomial
+from rlvr_envs.generators.mathematics.polynomial_answers import items, polynomial_of
+from rlvr_envs.generators.mathematics.polynomials import add, multiply, random_polynomial, trim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import in_parentheses, polynomial, power
-from rlvr_envs.envs.math._polynomial_answers import factors_of, polynomial_of, sides
-from rlvr_envs.envs.math._polynomials import Poly, compose, content, multiply
-from rlvr_envs.envs.math._steps import divided_out, horner, operand
-from rlvr_envs.envs.math._steps import polynomial as plain
+from rlvr_envs.generators.mathematics.latex import in_parentheses, polynomial, power
+from rlvr_envs.generators.mathematics.polynomial_answers import factors_of, polynomial_of, sides
+from rlvr_envs.generators.mathematics.polynomials import Poly, compose, content, multiply
+from rlvr_envs.generators.mathematics.steps import divided_out, horner, operand
+from rlvr_envs.generators.mathematics.steps import polynomial as plain
 from rlvr_envs.verifiers.mathtext.nodes import Call, Sym
 
 _PRIMES = (2, 3, 5, 7)

@@ -10,10 +10,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import number_set, polynomial
-from rlvr_envs.envs.math._polynomials import Poly, evaluate, multiply
-from rlvr_envs.envs.math._steps import divided_out, horner, operand
-from rlvr_envs.envs.math._steps import polynomial as plain
+from rlvr_envs.generators.mathematics.latex import number_set, polynomial
+from rlvr_envs.generators.mathematics.polynomials import Poly, evaluate, multiply
+from rlvr_envs.generators.mathematics.steps import divided_out, horner, operand
+from rlvr_envs.generators.mathematics.steps import polynomial as plain
 from rlvr_envs.verifiers.symbolic import judge_math
 
 

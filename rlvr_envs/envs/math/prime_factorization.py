@@ -10,9 +10,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._plain import squeeze
-from rlvr_envs.envs.math._primes import Factors, draw_factors
-from rlvr_envs.envs.math._steps import factoring
+from rlvr_envs.generators.mathematics.plain_answers import squeeze
+from rlvr_envs.generators.mathematics.primes import Factors, draw_factors
+from rlvr_envs.generators.mathematics.steps import factoring
 
 _TIMES = re.compile(r"\\cdot|\\times|\\ast|[×·⋅∙]|(?<!\*)\*(?!\*)")
 _POWER = re.compile(

@@ -9,9 +9,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import number
-from rlvr_envs.envs.math._probability import KINDS
-from rlvr_envs.envs.math._probability_steps import STEPS
+from rlvr_envs.generators.mathematics.latex import number
+from rlvr_envs.generators.mathematics.probability import KINDS
+from rlvr_envs.generators.mathematics.probability_steps import STEPS
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ATTEMPTS = 20  # draws with the answer 0 or 1 are rare, and kept after so many in a row

@@ -10,10 +10,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._evaluation import operations
-from rlvr_envs.envs.math._expressions import Expression, grow
-from rlvr_envs.envs.math._latex import number
-from rlvr_envs.envs.math._stated import judge_rational, stated_rational
+from rlvr_envs.generators.mathematics.evaluation import operations
+from rlvr_envs.generators.mathematics.expressions import Expression, grow
+from rlvr_envs.generators.mathematics.latex import number
+from rlvr_envs.generators.mathematics.stated_numbers import judge_rational, stated_rational
 
 ATOMS = ("integer", "fraction", "square", "cube")
 

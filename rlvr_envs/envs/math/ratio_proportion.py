@@ -9,8 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import number
 from rlvr_envs.envs.math._proportions import PROPORTIONS
+from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.verifiers.symbolic import judge_math
 
 KINDS = tuple(PROPORTIONS)

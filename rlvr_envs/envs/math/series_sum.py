@@ -12,8 +12,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _latex
 from rlvr_envs.envs.math._series_steps import series_steps
+from rlvr_envs.generators.mathematics import latex
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -98,10 +98,10 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
         return f"Find the exact value of the sum $${problem.series}.$$"
 
     def verify(self, problem: SeriesSumProblem, answer: str) -> Verdict:
-        return judge_math(_latex.number(problem.value), answer, answer_type="rational", exact=True)
+        return judge_math(latex.number(problem.value), answer, answer_type="rational", exact=True)
 
     def solve(self, problem: SeriesSumProblem) -> str:
-        return _latex.number(problem.value)
+        return latex.number(problem.value)
 
     def explain(self, problem: SeriesSumProblem) -> list[str]:
         return series_steps(problem.series)
@@ -178,7 +178,7 @@ def _geometric_infinite(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
 def _powers(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
     coefficients = _polynomial(rng, config)
     high = integer(rng, 4, config.max_terms)
-    term = _latex.in_parentheses(_latex.polynomial(coefficients, "k"))
+    term = latex.in_parentheses(latex.polynomial(coefficients, "k"))
     return SeriesSumProblem(_sigma(1, high, term), Fraction(_polynomial_sum(coefficients, 1, high)))
 
 
@@ -190,7 +190,7 @@ def _telescoping(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
     ends = sum((Fraction(1, step * k + shift) for k in range(1, gap + 1)), Fraction(0))
     if high is not None:
         ends -= sum(Fraction(1, step * k + shift) for k in range(high + 1, high + gap + 1))
-    low, far = (_latex.polynomial([shift + more, step], "k") for more in (0, gap * step))
+    low, far = (latex.polynomial([shift + more, step], "k") for more in (0, gap * step))
     term = f"\\frac{{{factor}}}{{({low})({far})}}"
     return SeriesSumProblem(_sigma(1, high, term), factor * ends / (gap * step))
 
@@ -207,7 +207,7 @@ def _falling(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
 def _weighted_infinite(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
     coefficients, ratio = _polynomial(rng, config), _ratio(rng, config)
     low = integer(rng, 0, 3)
-    factor = _latex.in_parentheses(_latex.polynomial(coefficients, "k"))
+    factor = latex.in_parentheses(latex.polynomial(coefficients, "k"))
     value = _infinite_sum(coefficients, ratio, low)
     return SeriesSumProblem(_sigma(low, None, _power_term(factor, ratio)), value)
 
@@ -217,7 +217,7 @@ def _weighted(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
     if integer(rng, 0, 1):
         ratio = 1 / ratio
     high = integer(rng, 4, 4 + config.max_terms.bit_length())
-    factor = _latex.in_parentheses(_latex.polynomial(coefficients, "k"))
+    factor = latex.in_parentheses(latex.polynomial(coefficients, "k"))
     value = sum(
         (sum(c * k**i for i, c in enumerate(coefficients)) * ratio**k for k in range(1, high + 1)),
         Fraction(0),
@@ -232,8 +232,8 @@ def _ratio(rng: Rng, config: SeriesSumConfig) -> Fraction:
 
 
 def _power_term(factor: str, ratio: Fraction) -> str:
-    base = _latex.number(ratio)
-    raised = f"{base}^k" if base.isdigit() else f"{_latex.in_parentheses(base)}^k"
+    base = latex.number(ratio)
+    raised = f"{base}^k" if base.isdigit() else f"{latex.in_parentheses(base)}^k"
     return raised if factor == "1" else f"{factor} \\cdot {raised}"
 
 

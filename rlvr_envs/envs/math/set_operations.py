@@ -9,9 +9,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._latex import number_set
-from rlvr_envs.envs.math._plain import squeeze
-from rlvr_envs.envs.math._steps import total, worked
+from rlvr_envs.generators.mathematics.latex import number_set
+from rlvr_envs.generators.mathematics.plain_answers import squeeze
+from rlvr_envs.generators.mathematics.steps import total, worked
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ATTEMPTS = 200  # results that are empty or everything are drawn again, so many times at most

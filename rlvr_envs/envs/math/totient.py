@@ -9,8 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._primes import Factors, draw_factors, factor_small
-from rlvr_envs.envs.math._steps import factoring, prime_powers, times
+from rlvr_envs.generators.mathematics.primes import Factors, draw_factors, factor_small
+from rlvr_envs.generators.mathematics.steps import factoring, prime_powers, times
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _QUESTIONS = {

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.np_hard._weighted_edges import WeightedEdges
+from rlvr_envs.generators.graphs.weighted import WeightedEdges
 from rlvr_envs.solvers import cp_sat
 
 _Array = npt.NDArray[np.int64]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.envs.np_hard._graphs import Edges, complement, members, neighbour_masks
-from rlvr_envs.envs.np_hard._independent_sets import largest_set
+from rlvr_envs.generators.graphs.independent_sets import largest_set
+from rlvr_envs.generators.graphs.undirected import Edges, complement, members, neighbour_masks
 
 # Deterministic microseconds that a node of the search counts for: about what it takes.
 _NODE = 20

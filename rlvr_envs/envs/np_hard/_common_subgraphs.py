@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.envs.np_hard._graphs import Edge, members
+from rlvr_envs.generators.graphs.undirected import Edge, members
 
 # Deterministic microseconds that a node of the search counts for: about what it takes.
 _NODE = 50

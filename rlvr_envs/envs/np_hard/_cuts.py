@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rlvr_envs.envs.np_hard._graphs import Edges, members, neighbour_masks
+from rlvr_envs.generators.graphs.undirected import Edges, members, neighbour_masks
 
 # Deterministic microseconds of an eliminated vertex, and how many cells of tables count for one.
 _VERTEX, _CELLS = 30, 50

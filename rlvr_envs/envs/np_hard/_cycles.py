@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.envs.np_hard._graphs import Edges, neighbours
+from rlvr_envs.generators.graphs.undirected import Edges, neighbours
 from rlvr_envs.solvers import cp_sat
 
 

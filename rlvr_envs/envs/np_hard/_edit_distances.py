@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.envs.np_hard._graphs import Edges, members, neighbour_masks
+from rlvr_envs.generators.graphs.undirected import Edges, members, neighbour_masks
 
 # Deterministic microseconds: of a node of the search, and of each pair of vertices it looks at.
 _NODE, _PAIR = 10, 1

@@ -5,8 +5,8 @@ the decisions made, what remains is a flow or a choice between bounds with one t
 """
 
 from rlvr_envs.core.seeding import Rng, integer, integers
-from rlvr_envs.envs.np_hard._programs import Program, Row
-from rlvr_envs.envs.np_hard._stories import (
+from rlvr_envs.generators.optimisation.linear_programs import Program, Row
+from rlvr_envs.generators.optimisation.stories import (
     Numbers,
     Size,
     Story,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.np_hard._optimisation import Unreadable
+from rlvr_envs.generators.optimisation.task import Unreadable
 from rlvr_envs.verifiers.markup import unmarked
 from rlvr_envs.verifiers.parse import MAX_CHARACTERS
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rlvr_envs.envs.np_hard._graphs import Edge, edge
-from rlvr_envs.envs.np_hard._weighted_edges import WeightedEdge, WeightedEdges
+from rlvr_envs.generators.graphs.undirected import Edge, edge
+from rlvr_envs.generators.graphs.weighted import WeightedEdge, WeightedEdges
 
 _Array = npt.NDArray[np.int64]
 _FAR = 2**40

@@ -8,7 +8,7 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.envs.np_hard._colorings import fewest_colors, greedy_colors
-from rlvr_envs.envs.np_hard._graphs import (
+from rlvr_envs.generators.graphs.undirected import (
     Edges,
     all_pairs,
     check_order,
@@ -16,8 +16,8 @@ from rlvr_envs.envs.np_hard._graphs import (
     describe,
     neighbours,
 )
-from rlvr_envs.envs.np_hard._lists import listed, read_numbers
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.optimisation.lists import listed, read_numbers
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,

@@ -14,7 +14,7 @@ from rlvr_envs.envs.np_hard._edit_distances import (
     explained,
     greedy_edits,
 )
-from rlvr_envs.envs.np_hard._graphs import (
+from rlvr_envs.generators.graphs.undirected import (
     Edge,
     all_pairs,
     check_order,
@@ -25,7 +25,7 @@ from rlvr_envs.envs.np_hard._graphs import (
     read_pairs,
     renumbered,
 )
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,

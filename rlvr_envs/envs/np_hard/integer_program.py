@@ -9,8 +9,8 @@ from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.np_hard._integer_stories import STORIES
-from rlvr_envs.envs.np_hard._programs import Program, explained_whole
-from rlvr_envs.envs.np_hard._stories import MAX_NUMBER, Size
+from rlvr_envs.generators.optimisation.linear_programs import Program, explained_whole
+from rlvr_envs.generators.optimisation.stories import MAX_NUMBER, Size
 from rlvr_envs.solvers import cp_sat
 from rlvr_envs.solvers.cp_sat import Solved
 from rlvr_envs.verifiers.symbolic import judge_math

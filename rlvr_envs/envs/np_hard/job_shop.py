@@ -9,8 +9,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.envs.np_hard._groups import grouped, read_groups
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.optimisation.groups import grouped, read_groups
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,

@@ -10,8 +10,8 @@ from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.np_hard._linear_stories import STORIES
-from rlvr_envs.envs.np_hard._programs import Optimum, Program, explained, optimum
-from rlvr_envs.envs.np_hard._stories import MAX_NUMBER, Size
+from rlvr_envs.generators.optimisation.linear_programs import Optimum, Program, explained, optimum
+from rlvr_envs.generators.optimisation.stories import MAX_NUMBER, Size
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _DRAWS = 10

@@ -10,7 +10,7 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.envs.np_hard._cycles import bypasses, longest_cycle, shortest_cycle, walked_cycle
-from rlvr_envs.envs.np_hard._graphs import (
+from rlvr_envs.generators.graphs.undirected import (
     Edges,
     all_pairs,
     check_order,
@@ -20,8 +20,8 @@ from rlvr_envs.envs.np_hard._graphs import (
     random_numbers,
     renumbered,
 )
-from rlvr_envs.envs.np_hard._lists import listed, read_distinct
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.optimisation.lists import listed, read_distinct
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,

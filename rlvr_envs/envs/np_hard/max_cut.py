@@ -9,9 +9,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.envs.np_hard._cuts import greedy_cut, improved_cut, largest_cut
-from rlvr_envs.envs.np_hard._graphs import Edges, all_pairs, check_order, chosen
-from rlvr_envs.envs.np_hard._lists import listed, read_distinct
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.graphs.undirected import Edges, all_pairs, check_order, chosen
+from rlvr_envs.generators.optimisation.lists import listed, read_distinct
+from rlvr_envs.generators.optimisation.task import (
     OptimisationConfig,
     OptimisationTask,
     Reference,

@@ -9,8 +9,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.np_hard._lists import listed
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.optimisation.lists import listed
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,

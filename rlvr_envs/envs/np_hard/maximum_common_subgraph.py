@@ -8,7 +8,7 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.envs.np_hard._common_subgraphs import greedy_matching, largest_matching
-from rlvr_envs.envs.np_hard._graphs import (
+from rlvr_envs.generators.graphs.undirected import (
     Edge,
     Edges,
     all_pairs,
@@ -24,7 +24,7 @@ from rlvr_envs.envs.np_hard._graphs import (
     renumbered,
     show_edges,
 )
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,

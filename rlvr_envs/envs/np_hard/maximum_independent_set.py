@@ -6,16 +6,16 @@ from typing import ClassVar, Literal
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.np_hard._graphs import Edges, complement, describe, neighbours
-from rlvr_envs.envs.np_hard._independent_sets import (
+from rlvr_envs.generators.graphs.independent_sets import (
     check_hidden,
     greedy_set,
     hide_set,
     largest_set,
     with_another,
 )
-from rlvr_envs.envs.np_hard._lists import listed, read_distinct
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.graphs.undirected import Edges, complement, describe, neighbours
+from rlvr_envs.generators.optimisation.lists import listed, read_distinct
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,

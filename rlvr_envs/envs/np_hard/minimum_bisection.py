@@ -9,9 +9,10 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.envs.np_hard._bisections import cut_weight, small_cut
-from rlvr_envs.envs.np_hard._graphs import check_order, edge, random_numbers
-from rlvr_envs.envs.np_hard._lists import listed, read_distinct
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.graphs.undirected import check_order, edge, random_numbers
+from rlvr_envs.generators.graphs.weighted import WeightedEdges, describe_weighted
+from rlvr_envs.generators.optimisation.lists import listed, read_distinct
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,
@@ -19,7 +20,6 @@ from rlvr_envs.envs.np_hard._optimisation import (
     budget_at,
     ramp,
 )
-from rlvr_envs.envs.np_hard._weighted_edges import WeightedEdges, describe_weighted
 
 _DRAWS = 20  # at most, of a graph that numeric order does not cut best
 

@@ -8,7 +8,13 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.envs.np_hard._graphs import (
+from rlvr_envs.envs.np_hard._steiner_trees import (
+    cheapest_tree,
+    nearest_first_tree,
+    pruned,
+    spanning_tree,
+)
+from rlvr_envs.generators.graphs.undirected import (
     Edge,
     all_pairs,
     check_order,
@@ -16,8 +22,9 @@ from rlvr_envs.envs.np_hard._graphs import (
     read_pairs,
     show_edges,
 )
-from rlvr_envs.envs.np_hard._lists import listed
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.graphs.weighted import WeightedEdges, describe_weighted
+from rlvr_envs.generators.optimisation.lists import listed
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,
@@ -25,13 +32,6 @@ from rlvr_envs.envs.np_hard._optimisation import (
     budget_at,
     ramp,
 )
-from rlvr_envs.envs.np_hard._steiner_trees import (
-    cheapest_tree,
-    nearest_first_tree,
-    pruned,
-    spanning_tree,
-)
-from rlvr_envs.envs.np_hard._weighted_edges import WeightedEdges, describe_weighted
 
 _DRAWS = 20  # at most, of a graph where the pruned spanning tree is not the cheapest
 _MAX_DEGREE = 50  # edges for each vertex

@@ -9,14 +9,6 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
-from rlvr_envs.envs.np_hard._groups import check_partition, grouped, read_groups
-from rlvr_envs.envs.np_hard._optimisation import (
-    Infeasible,
-    OptimisationConfig,
-    OptimisationTask,
-    Reference,
-    ramp,
-)
 from rlvr_envs.envs.np_hard._routes import (
     Place,
     Route,
@@ -27,6 +19,14 @@ from rlvr_envs.envs.np_hard._routes import (
     length,
     rebuilt,
     savings,
+)
+from rlvr_envs.generators.optimisation.groups import check_partition, grouped, read_groups
+from rlvr_envs.generators.optimisation.task import (
+    Infeasible,
+    OptimisationConfig,
+    OptimisationTask,
+    Reference,
+    ramp,
 )
 from rlvr_envs.solvers import cp_sat
 

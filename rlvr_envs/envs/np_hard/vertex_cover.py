@@ -7,15 +7,15 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.np_hard._graphs import Edges, describe, neighbours, show_edges
-from rlvr_envs.envs.np_hard._independent_sets import (
+from rlvr_envs.generators.graphs.independent_sets import (
     check_hidden,
     hide_set,
     largest_set,
     with_another,
 )
-from rlvr_envs.envs.np_hard._lists import listed, read_distinct
-from rlvr_envs.envs.np_hard._optimisation import (
+from rlvr_envs.generators.graphs.undirected import Edges, describe, neighbours, show_edges
+from rlvr_envs.generators.optimisation.lists import listed, read_distinct
+from rlvr_envs.generators.optimisation.task import (
     Infeasible,
     OptimisationConfig,
     OptimisationTask,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.puzzles._candidates import RowSet, Table, Values, shuffled
+from rlvr_envs.generators.grids.candidates import RowSet, Table, Values, shuffled
 
 
 @dataclass(frozen=True, slots=True)

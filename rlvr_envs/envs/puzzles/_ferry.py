@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.puzzles._search import Route, shortest_path
+from rlvr_envs.generators.moves.search import Route, shortest_path
 
 Guarded = tuple[int, int, int]  # two travellers, and the one in whose presence they get on
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Table
-from rlvr_envs.envs.puzzles._deductions import Words, worked
+from rlvr_envs.generators.grids.candidates import Network, RowSet, Table
+from rlvr_envs.generators.grids.deductions import Words, worked
 
 # Kind: whether values at houses p and q, counted from 0 and never of the same person unless the
 # kind is about that, satisfy a clue between them.

@@ -6,7 +6,7 @@ Sets of cells are integers in the bits of a `Plane`.
 from collections.abc import Mapping, Sequence
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.puzzles._cells import Plane, bits
+from rlvr_envs.generators.grids.cells import Plane, bits
 
 _STARTS = 30
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Rule, Table
-from rlvr_envs.envs.puzzles._deductions import Words, worked
-from rlvr_envs.envs.puzzles._names import joined
+from rlvr_envs.generators.grids.candidates import Network, RowSet, Rule, Table
+from rlvr_envs.generators.grids.deductions import Words, worked
+from rlvr_envs.generators.words.names import joined
 
 _MOST_ROWS = 50_000  # of a column; one with more is left out of worked solutions
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.puzzles._cells import plane
+from rlvr_envs.generators.grids.cells import plane
 
 Shape = tuple[int, int]
 

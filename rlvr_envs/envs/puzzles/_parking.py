@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.puzzles._search import distances, reachable
+from rlvr_envs.generators.moves.search import distances, reachable
 
 State = int
 Slide = tuple[int, int]  # the vehicle, and by how many cells it moves: right and down are positive

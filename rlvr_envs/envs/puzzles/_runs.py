@@ -5,8 +5,8 @@ from functools import cache
 from itertools import combinations
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.puzzles._candidates import Values, shuffled
-from rlvr_envs.envs.puzzles._latin import EMPTY
+from rlvr_envs.generators.grids.candidates import Values, shuffled
+from rlvr_envs.generators.grids.latin_squares import EMPTY
 
 BLACK = "#"
 DIGITS = "123456789"

@@ -6,7 +6,7 @@ Sets of cells are integers in the bits of a `Plane`.
 from collections.abc import Sequence
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.puzzles._cells import bits, plane
+from rlvr_envs.generators.grids.cells import bits, plane
 
 Numbers = Sequence[Sequence[int]]
 

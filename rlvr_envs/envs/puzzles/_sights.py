@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import permutations
 
-from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Rule, Table, Values
-from rlvr_envs.envs.puzzles._latin import lines
+from rlvr_envs.generators.grids.candidates import Network, RowSet, Rule, Table, Values
+from rlvr_envs.generators.grids.latin_squares import lines
 
 _LARGEST_TABLE = 8  # sides up to this one have few enough orders of heights to list
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rlvr_envs.core.seeding import Rng, pick
-from rlvr_envs.envs.puzzles._cells import bits, neighbours
+from rlvr_envs.generators.grids.cells import bits, neighbours
 
 _NODES = 300  # of a randomised search for stars, for each row
 _STARTS = 20

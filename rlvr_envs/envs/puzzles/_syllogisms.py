@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
-from rlvr_envs.envs.puzzles._candidates import Network
-from rlvr_envs.envs.puzzles._conclusions import disproven, proven
-from rlvr_envs.envs.puzzles._deductions import Words
-from rlvr_envs.envs.puzzles._formulas import Formula, FormulaRule, atom, columns, negation
-from rlvr_envs.envs.puzzles._names import joined
+from rlvr_envs.generators.grids.candidates import Network
+from rlvr_envs.generators.grids.deductions import Words
+from rlvr_envs.generators.logic.conclusions import disproven, proven
+from rlvr_envs.generators.logic.formulas import Formula, FormulaRule, atom, columns, negation
+from rlvr_envs.generators.words.names import joined
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._words import LONGEST, SHORTEST, words_of
+from rlvr_envs.generators.words.english import LONGEST, SHORTEST, words_of
 from rlvr_envs.verifiers import parse
 
 _OFFERED = 6  # words of which the one that fits the letters best becomes a distractor

@@ -10,7 +10,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick, stream
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import (
     Network,
     RowSet,
     Rule,
@@ -19,10 +20,9 @@ from rlvr_envs.envs.puzzles._candidates import (
     search,
     shuffled_order,
 )
-from rlvr_envs.envs.puzzles._clues import choose_clues
-from rlvr_envs.envs.puzzles._deductions import Words, by_row_and_column, line_names, worked
-from rlvr_envs.envs.puzzles._latin import EMPTY, lines
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.clues import choose_clues
+from rlvr_envs.generators.grids.deductions import Words, by_row_and_column, line_names, worked
+from rlvr_envs.generators.grids.latin_squares import EMPTY, lines
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 _UNKNOWN = 0b11

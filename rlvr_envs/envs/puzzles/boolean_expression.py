@@ -10,15 +10,15 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._formulas import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.logic.formulas import (
     Formula,
     atom,
     draw_formula,
     read_formula,
     truth_table,
 )
-from rlvr_envs.envs.puzzles._names import joined
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.words.names import joined
 from rlvr_envs.verifiers.grids import read_grid
 
 VARIABLES = tuple("pqrsuwxyzabcdeghkmn")  # no t and f, which are answers, and no l, o and v

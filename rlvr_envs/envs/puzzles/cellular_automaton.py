@@ -10,8 +10,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._names import joined
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.words.names import joined
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 Cells = tuple[str, ...]  # rows of 0s and 1s

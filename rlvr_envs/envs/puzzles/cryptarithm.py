@@ -9,9 +9,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import shuffled
 from rlvr_envs.envs.puzzles._letter_sums import Letters, explained, search_digits
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import shuffled
 from rlvr_envs.verifiers.markup import unmarked
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

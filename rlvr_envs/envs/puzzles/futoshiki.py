@@ -9,7 +9,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import (
     Network,
     RowSet,
     Table,
@@ -18,8 +19,8 @@ from rlvr_envs.envs.puzzles._candidates import (
     search,
     shuffled,
 )
-from rlvr_envs.envs.puzzles._deductions import Words, line_names, worked
-from rlvr_envs.envs.puzzles._latin import (
+from rlvr_envs.generators.grids.deductions import Words, line_names, worked
+from rlvr_envs.generators.grids.latin_squares import (
     broken,
     given_masks,
     hurried,
@@ -30,7 +31,6 @@ from rlvr_envs.envs.puzzles._latin import (
     read,
     show,
 )
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 
 _LARGEST = 40  # side of a square
 _EFFORT_NODES = 20_000

@@ -7,7 +7,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._arithmetic_expressions import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.arithmetic import (
     LARGEST_NUMBER,
     MAX_NUMBERS,
     Term,
@@ -18,7 +19,6 @@ from rlvr_envs.envs.puzzles._arithmetic_expressions import (
     search_effort,
     worked_backwards,
 )
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 
 _DRAWS = 200
 _EFFORT_LIMIT = 100_000

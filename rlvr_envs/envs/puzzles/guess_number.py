@@ -7,7 +7,7 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import InteractiveTask
-from rlvr_envs.envs.puzzles._guessing import (
+from rlvr_envs.generators.guessing import (
     MAX_TRIES,
     GuessingSession,
     boxed,

@@ -7,11 +7,11 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import Network, Rule
-from rlvr_envs.envs.puzzles._cells import neighbours, plane, show_cell, show_cells
-from rlvr_envs.envs.puzzles._deductions import Alone, AtMostOne, Connected, Words, worked
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.envs.puzzles._shading import Search, draw_numbers, draw_shading
+from rlvr_envs.generators.grids.candidates import Network, Rule
+from rlvr_envs.generators.grids.cells import neighbours, plane, show_cell, show_cells
+from rlvr_envs.generators.grids.deductions import Alone, AtMostOne, Connected, Words, worked
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 _SHADED, _CLEAR = "#", "."

@@ -8,11 +8,11 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._instruction_texts import draw_text
-from rlvr_envs.envs.puzzles._instructions import KINDS, Condition, offer
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._text_view import DEFINITIONS, TextView
-from rlvr_envs.envs.puzzles._words import all_words
+from rlvr_envs.generators.text_conditions.conditions import KINDS, Condition, offer
+from rlvr_envs.generators.text_conditions.text_view import DEFINITIONS, TextView
+from rlvr_envs.generators.text_conditions.texts import draw_text
+from rlvr_envs.generators.words.english import all_words
 
 MAX_CHARACTERS = 20_000
 _SENTENCE = re.compile(r"[^.?!\n]*\w[^.?!\n]*(?:[.?!]+\S*|\n|\Z)")

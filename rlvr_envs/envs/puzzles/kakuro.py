@@ -8,10 +8,6 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import Network, Values, search, shuffled_order
-from rlvr_envs.envs.puzzles._clues import choose_clues
-from rlvr_envs.envs.puzzles._deductions import Words, worked
-from rlvr_envs.envs.puzzles._latin import EMPTY
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.envs.puzzles._runs import (
     BLACK,
@@ -25,6 +21,10 @@ from rlvr_envs.envs.puzzles._runs import (
     runs_of,
     written,
 )
+from rlvr_envs.generators.grids.candidates import Network, Values, search, shuffled_order
+from rlvr_envs.generators.grids.clues import choose_clues
+from rlvr_envs.generators.grids.deductions import Words, worked
+from rlvr_envs.generators.grids.latin_squares import EMPTY
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 _MAX_SIDE = 64

@@ -19,15 +19,16 @@ from rlvr_envs.envs.puzzles._cages import (
     telling_apart,
     touching,
 )
-from rlvr_envs.envs.puzzles._candidates import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import (
     Network,
     Values,
     rival_of,
     search,
     shuffled,
 )
-from rlvr_envs.envs.puzzles._deductions import Words, line_names, worked
-from rlvr_envs.envs.puzzles._latin import (
+from rlvr_envs.generators.grids.deductions import Words, line_names, worked
+from rlvr_envs.generators.grids.latin_squares import (
     broken,
     given_masks,
     hurried,
@@ -38,7 +39,6 @@ from rlvr_envs.envs.puzzles._latin import (
     read,
     show,
 )
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 
 _MAX_SIZE = 40
 _EFFORT_NODES = 5_000

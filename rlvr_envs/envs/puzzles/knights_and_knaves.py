@@ -10,9 +10,10 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import Network
-from rlvr_envs.envs.puzzles._deductions import Words, worked
-from rlvr_envs.envs.puzzles._formulas import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import Network
+from rlvr_envs.generators.grids.deductions import Words, worked
+from rlvr_envs.generators.logic.formulas import (
     BINARY,
     EXACTLY,
     Formula,
@@ -27,8 +28,7 @@ from rlvr_envs.envs.puzzles._formulas import (
     sentence,
     truth_table,
 )
-from rlvr_envs.envs.puzzles._names import PEOPLE, draw_some, joined, read_names
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.words.names import PEOPLE, draw_some, joined, read_names
 
 MAX_PEOPLE = 22  # the proof of uniqueness looks at all 2**22 casts at once
 _OPERATORS = (*BINARY, EXACTLY)

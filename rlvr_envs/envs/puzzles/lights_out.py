@@ -7,8 +7,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import bits, neighbours, read_cells, show_cells
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.cells import bits, neighbours, read_cells, show_cells
 from rlvr_envs.verifiers.grids import show_grid
 
 _ON, _OFF = "1", "0"

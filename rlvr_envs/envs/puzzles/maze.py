@@ -7,8 +7,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import neighbours, show_cells
-from rlvr_envs.envs.puzzles._mazes import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.cells import neighbours, show_cells
+from rlvr_envs.generators.grids.mazes import (
     FREE,
     GOAL,
     MOVES,
@@ -19,8 +20,7 @@ from rlvr_envs.envs.puzzles._mazes import (
     draw_maze,
     step,
 )
-from rlvr_envs.envs.puzzles._moves import SHORTEST_WANTED, graded, plural
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, plural
 from rlvr_envs.verifiers.grids import read_moves, show_grid
 
 _MAX_SIDE = 200

@@ -9,11 +9,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import show_cell
-from rlvr_envs.envs.puzzles._mazes import FREE, GOAL, MOVES, START, WALL, draw_maze, step
-from rlvr_envs.envs.puzzles._moves import plural
-from rlvr_envs.envs.puzzles._seals import seal
-from rlvr_envs.envs.puzzles._turns import TURNS_AT_MOST, boxed
+from rlvr_envs.generators.grids.cells import show_cell
+from rlvr_envs.generators.grids.mazes import FREE, GOAL, MOVES, START, WALL, draw_maze, step
+from rlvr_envs.generators.moves.scoring import plural
+from rlvr_envs.generators.moves.seals import seal
+from rlvr_envs.generators.moves.turns import TURNS_AT_MOST, boxed
 from rlvr_envs.verifiers.grids import read_moves, show_grid
 
 _YOU = "@"

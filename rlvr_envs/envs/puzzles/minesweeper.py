@@ -7,9 +7,17 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import bits, read_cells, show_cells
-from rlvr_envs.envs.puzzles._mines import COVERED, Proven, around, clues_of, explained, prove, show
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.cells import bits, read_cells, show_cells
+from rlvr_envs.generators.grids.minesweeper import (
+    COVERED,
+    Proven,
+    around,
+    clues_of,
+    explained,
+    prove,
+    show,
+)
 from rlvr_envs.verifiers.grids import show_grid
 
 _MAX_SIDE = 64

@@ -10,8 +10,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import bits, show_cell, show_cells
-from rlvr_envs.envs.puzzles._mines import (
+from rlvr_envs.generators.grids.cells import bits, show_cell, show_cells
+from rlvr_envs.generators.grids.minesweeper import (
     COVERED,
     Clue,
     Proven,
@@ -21,9 +21,9 @@ from rlvr_envs.envs.puzzles._mines import (
     prove,
     show,
 )
-from rlvr_envs.envs.puzzles._moves import plural
-from rlvr_envs.envs.puzzles._seals import seal
-from rlvr_envs.envs.puzzles._turns import TURNS_AT_MOST, boxed
+from rlvr_envs.generators.moves.scoring import plural
+from rlvr_envs.generators.moves.seals import seal
+from rlvr_envs.generators.moves.turns import TURNS_AT_MOST, boxed
 from rlvr_envs.verifiers.grids import show_grid
 
 _FLAG = "F"

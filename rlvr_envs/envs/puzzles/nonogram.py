@@ -7,9 +7,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._cells import bits
 from rlvr_envs.envs.puzzles._nonograms import Runs, Search, explained, runs_of
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.cells import bits
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 _FILLED, _EMPTY = "#", "."

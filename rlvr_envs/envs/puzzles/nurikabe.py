@@ -9,12 +9,12 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Rule, Table
-from rlvr_envs.envs.puzzles._cells import Plane, bits, plane, show_cell
-from rlvr_envs.envs.puzzles._deductions import Connected, Words, worked
 from rlvr_envs.envs.puzzles._islands import InReach, Island, Search, draw_islands, pools
-from rlvr_envs.envs.puzzles._moves import plural
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import Network, RowSet, Rule, Table
+from rlvr_envs.generators.grids.cells import Plane, bits, plane, show_cell
+from rlvr_envs.generators.grids.deductions import Connected, Words, worked
+from rlvr_envs.generators.moves.scoring import plural
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 _SEA, _LAND, _OPEN = "#", ".", "?"

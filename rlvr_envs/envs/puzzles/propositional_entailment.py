@@ -11,10 +11,16 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import Network
-from rlvr_envs.envs.puzzles._conclusions import disproven, draw_conclusions, judge_numbers, proven
-from rlvr_envs.envs.puzzles._deductions import Words
-from rlvr_envs.envs.puzzles._formulas import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import Network
+from rlvr_envs.generators.grids.deductions import Words
+from rlvr_envs.generators.logic.conclusions import (
+    disproven,
+    draw_conclusions,
+    judge_numbers,
+    proven,
+)
+from rlvr_envs.generators.logic.formulas import (
     Formula,
     FormulaRule,
     atom,
@@ -27,8 +33,7 @@ from rlvr_envs.envs.puzzles._formulas import (
     sentence,
     truth_table,
 )
-from rlvr_envs.envs.puzzles._names import draw_some, joined
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.words.names import draw_some, joined
 
 # What an atom says: "the lamp is on".
 _FACTS = (

@@ -9,8 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._spec import load, shipped
-from rlvr_envs.envs.puzzles._spec_draw import draw
+from rlvr_envs.generators.puzzle_specs.draw import draw
+from rlvr_envs.generators.puzzle_specs.spec import load, shipped
 from rlvr_envs.verifiers.markup import unmarked
 from rlvr_envs.verifiers.parse import integer, words
 

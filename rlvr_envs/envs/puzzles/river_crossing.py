@@ -9,8 +9,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles import _ferry
-from rlvr_envs.envs.puzzles._moves import SHORTEST_WANTED, graded, listing, stray
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, listing, stray
 from rlvr_envs.verifiers.markup import unmarked
 from rlvr_envs.verifiers.parse import MAX_CHARACTERS, words
 

@@ -17,8 +17,8 @@ from rlvr_envs.envs.puzzles._accepting_rules import (
     fitting_rules,
     test_tables,
 )
-from rlvr_envs.envs.puzzles._names import draw_some
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.words.names import draw_some
 from rlvr_envs.verifiers.grids import read_grid
 
 MAX_TESTS = 3  # what `fitting_rules` puts together

@@ -9,16 +9,16 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._moves import (
+from rlvr_envs.envs.puzzles._parking import MAX_SIDE, OTHERS, Lot, Slide, draw_jam, read_lot
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.moves.scoring import (
     MOST_LEAST_MOVES,
     SHORTEST_WANTED,
     graded,
     long_enough,
     stray,
 )
-from rlvr_envs.envs.puzzles._parking import MAX_SIDE, OTHERS, Lot, Slide, draw_jam, read_lot
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._search import shortest_path
+from rlvr_envs.generators.moves.search import shortest_path
 from rlvr_envs.verifiers.markup import hyphened
 from rlvr_envs.verifiers.parse import words
 

@@ -8,9 +8,11 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import Values, rival_of, search, shuffled
-from rlvr_envs.envs.puzzles._deductions import Words, by_row_and_column, line_names, worked
-from rlvr_envs.envs.puzzles._latin import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.envs.puzzles._sights import seen, sight_network, sights_of
+from rlvr_envs.generators.grids.candidates import Values, rival_of, search, shuffled
+from rlvr_envs.generators.grids.deductions import Words, by_row_and_column, line_names, worked
+from rlvr_envs.generators.grids.latin_squares import (
     broken,
     given_masks,
     hurried,
@@ -20,8 +22,6 @@ from rlvr_envs.envs.puzzles._latin import (
     read,
     show,
 )
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._sights import seen, sight_network, sights_of
 
 _MAX_SIZE = 40
 _EFFORT_NODES = 2_000

@@ -9,9 +9,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._moves import SHORTEST_WANTED, graded, stray
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._search import Route, shortest_path
+from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, stray
+from rlvr_envs.generators.moves.search import Route, shortest_path
 from rlvr_envs.verifiers import parse
 
 MOVE_LIMIT = 1000

@@ -9,11 +9,11 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Rule, Table
-from rlvr_envs.envs.puzzles._deductions import Connected, Words, worked
 from rlvr_envs.envs.puzzles._loops import Search, count_sides, draw_clues, draw_inside, is_single
-from rlvr_envs.envs.puzzles._moves import plural
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import Network, RowSet, Rule, Table
+from rlvr_envs.generators.grids.deductions import Connected, Words, worked
+from rlvr_envs.generators.moves.scoring import plural
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 _INSIDE, _OUTSIDE, _NO_CLUE = "#", ".", "?"

@@ -7,16 +7,16 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles import _sokoban
-from rlvr_envs.envs.puzzles._moves import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids import sokoban
+from rlvr_envs.generators.moves.scoring import (
     MOST_LEAST_MOVES,
     SHORTEST_WANTED,
     graded,
     long_enough,
     stray,
 )
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._search import shortest_path
+from rlvr_envs.generators.moves.search import shortest_path
 from rlvr_envs.verifiers.grids import read_moves
 
 MOVE_LIMIT = 1000
@@ -36,7 +36,7 @@ class SokobanConfig:
     optimal_only: bool = False  # a longer solution earns only the share of it that was needed
 
     def __post_init__(self) -> None:
-        _sokoban.RoomSize(self.side, self.n_floor, self.n_boxes)
+        sokoban.RoomSize(self.side, self.n_floor, self.n_boxes)
         if not (1 <= self.n_rooms <= 100 and 100 <= self.max_states <= 10**6):
             raise ConfigError(
                 f"need n_rooms in 1..100 and max_states in 100..1,000,000, got {self}"
@@ -49,7 +49,7 @@ class SokobanConfig:
     @classmethod
     def at(cls, difficulty: int) -> "SokobanConfig":
         """The room grows, more boxes come, up to four, and longer solutions are looked for."""
-        size = _sokoban.RoomSize.at(difficulty)
+        size = sokoban.RoomSize.at(difficulty)
         return cls(
             side=size.side,
             n_floor=size.n_floor,
@@ -109,9 +109,9 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
 
     def generate(self, rng: Rng) -> SokobanProblem:
         config = self.config
-        size = _sokoban.RoomSize(config.side, config.n_floor, config.n_boxes)
+        size = sokoban.RoomSize(config.side, config.n_floor, config.n_boxes)
         position = long_enough(
-            lambda: _sokoban.draw_position(
+            lambda: sokoban.draw_position(
                 rng,
                 size,
                 n_rooms=config.n_rooms,
@@ -127,8 +127,8 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
     def prompt(self, problem: SokobanProblem) -> str:
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
         return (
-            f"Push the boxes of this room onto the goals. In the picture {_sokoban.LEGEND}.\n\n"
-            f"{problem.board}\n\n{_sokoban.RULES}\n\nFind moves that solve the room, at most "
+            f"Push the boxes of this room onto the goals. In the picture {sokoban.LEGEND}.\n\n"
+            f"{problem.board}\n\n{sokoban.RULES}\n\nFind moves that solve the room, at most "
             f"{MOVE_LIMIT:,} of them.{wanted} Answer with the letters of the moves in order: for "
             "example, RRU moves right twice and then up."
         )
@@ -137,7 +137,7 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
         letters = read_moves(answer, {letter: letter for letter in "UDLR"}, limit=MOVE_LIMIT)
         if letters is None:
             return Verdict.unparsable(f"expected at most {MOVE_LIMIT} letters U, D, L and R")
-        room, state = _sokoban.read_board(problem.board)
+        room, state = sokoban.read_board(problem.board)
         for number, letter in enumerate(letters, 1):
             after = room.after(state, letter)
             if after is None:
@@ -152,7 +152,7 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
 
     def explain(self, problem: SokobanProblem) -> list[str]:
         """Return the room after the moves up to each push."""
-        room, state = _sokoban.read_board(problem.board)
+        room, state = sokoban.read_board(problem.board)
         steps, letters = [], ""
         for letter in problem.solution:
             before, state = state, dict(room.moves(state))[letter]
@@ -163,9 +163,9 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
         return steps
 
     def effort(self, problem: SokobanProblem) -> int:
-        room, state = _sokoban.read_board(problem.board)
+        room, state = sokoban.read_board(problem.board)
         return shortest_path(state, room.moves, room.is_solved, limit=_EFFORT_LIMIT).expanded
 
     def guess(self, problem: SokobanProblem, rng: Rng) -> str:
-        room, state = _sokoban.read_board(problem.board)
+        room, state = sokoban.read_board(problem.board)
         return "".join(stray(state, room.moves, room.is_solved, rng, limit=MOVE_LIMIT))

@@ -7,9 +7,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import InteractiveTask
-from rlvr_envs.envs.puzzles import _sokoban
-from rlvr_envs.envs.puzzles._moves import MOST_LEAST_MOVES, long_enough
-from rlvr_envs.envs.puzzles._turns import TURNS_AT_MOST, Rules, Turns, boxed, protocol
+from rlvr_envs.generators.grids import sokoban
+from rlvr_envs.generators.moves.scoring import MOST_LEAST_MOVES, long_enough
+from rlvr_envs.generators.moves.turns import TURNS_AT_MOST, Rules, Turns, boxed, protocol
 from rlvr_envs.verifiers.grids import read_moves
 
 _LETTERS = {letter: letter for letter in "UDLR"}
@@ -29,7 +29,7 @@ class SokobanGameConfig:
     optimal_only: bool = False  # with more turns than needed, only the share that was needed
 
     def __post_init__(self) -> None:
-        _sokoban.RoomSize(self.side, self.n_floor, self.n_boxes)
+        sokoban.RoomSize(self.side, self.n_floor, self.n_boxes)
         if not (1 <= self.n_rooms <= 100 and 100 <= self.max_states <= 10**6):
             raise ConfigError(
                 f"need n_rooms in 1..100 and max_states in 100..1,000,000, got {self}"
@@ -44,7 +44,7 @@ class SokobanGameConfig:
     @classmethod
     def at(cls, difficulty: int) -> "SokobanGameConfig":
         """The room grows, more boxes come, up to four, and longer solutions are looked for."""
-        size = _sokoban.RoomSize.at(difficulty)
+        size = sokoban.RoomSize.at(difficulty)
         return cls(
             side=size.side,
             n_floor=size.n_floor,
@@ -105,9 +105,9 @@ class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
 
     def generate(self, rng: Rng) -> SokobanGameProblem:
         config = self.config
-        size = _sokoban.RoomSize(config.side, config.n_floor, config.n_boxes)
+        size = sokoban.RoomSize(config.side, config.n_floor, config.n_boxes)
         position = long_enough(
-            lambda: _sokoban.draw_position(
+            lambda: sokoban.draw_position(
                 rng,
                 size,
                 n_rooms=config.n_rooms,
@@ -128,14 +128,14 @@ class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
         )
         game = protocol(problem.n_turns, "U", "moves you up", may_undo=True)
         return (
-            f"Push the boxes of this room onto the goals. In the picture {_sokoban.LEGEND}.\n\n"
-            f"{problem.board}\n\n{_sokoban.RULES}\n\n{game}{wanted}"
+            f"Push the boxes of this room onto the goals. In the picture {sokoban.LEGEND}.\n\n"
+            f"{problem.board}\n\n{sokoban.RULES}\n\n{game}{wanted}"
         )
 
-    def begin(self, problem: SokobanGameProblem) -> Turns[_sokoban.State]:
-        room, start = _sokoban.read_board(problem.board)
+    def begin(self, problem: SokobanGameProblem) -> Turns[sokoban.State]:
+        room, start = sokoban.read_board(problem.board)
 
-        def after(state: _sokoban.State, move: str) -> _sokoban.State | str:
+        def after(state: sokoban.State, move: str) -> sokoban.State | str:
             letters = read_moves(move, _LETTERS, limit=1)
             if letters is None:
                 return "one move is wanted: U, D, L, R or undo"

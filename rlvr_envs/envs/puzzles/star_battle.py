@@ -7,12 +7,12 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import Network, Rule
-from rlvr_envs.envs.puzzles._cells import bits, neighbours, read_cells, show_cell, show_cells
-from rlvr_envs.envs.puzzles._deductions import Alone, Count, Words, line_names, worked
-from rlvr_envs.envs.puzzles._latin import lines
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.envs.puzzles._stars import Search, draw_regions, draw_stars, masks_of
+from rlvr_envs.generators.grids.candidates import Network, Rule
+from rlvr_envs.generators.grids.cells import bits, neighbours, read_cells, show_cell, show_cells
+from rlvr_envs.generators.grids.deductions import Alone, Count, Words, line_names, worked
+from rlvr_envs.generators.grids.latin_squares import lines
 from rlvr_envs.verifiers.grids import show_grid
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -7,8 +7,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs._string_functions import FUNCTIONS, LETTERS, literal, numbers_of
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.string_functions import FUNCTIONS, LETTERS, literal, numbers_of
 
 SPLITS = ("all", "train", "held_out")
 _TRIES = 40  # of one step, until it changes the string and keeps it in bounds

@@ -8,16 +8,17 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._candidates import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.candidates import (
     Network,
     Values,
     search,
     shuffled,
     shuffled_order,
 )
-from rlvr_envs.envs.puzzles._clues import choose_clues
-from rlvr_envs.envs.puzzles._deductions import Words, by_row_and_column, line_names, worked
-from rlvr_envs.envs.puzzles._latin import (
+from rlvr_envs.generators.grids.clues import choose_clues
+from rlvr_envs.generators.grids.deductions import Words, by_row_and_column, line_names, worked
+from rlvr_envs.generators.grids.latin_squares import (
     all_open,
     broken,
     given_masks,
@@ -27,7 +28,6 @@ from rlvr_envs.envs.puzzles._latin import (
     read,
     show,
 )
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 
 _MAX_SIDE = 64
 _FILL_NODES = 300

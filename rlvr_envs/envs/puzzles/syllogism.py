@@ -8,11 +8,11 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._conclusions import draw_conclusions, judge_numbers
-from rlvr_envs.envs.puzzles._formulas import columns, search_nodes
-from rlvr_envs.envs.puzzles._names import INVENTED, draw_some
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.envs.puzzles._syllogisms import Statement, World, explained, region, sentence
+from rlvr_envs.generators.logic.conclusions import draw_conclusions, judge_numbers
+from rlvr_envs.generators.logic.formulas import columns, search_nodes
+from rlvr_envs.generators.words.names import INVENTED, draw_some
 
 MAX_TERMS = 16  # what follows is decided on all 2**16 kinds of things at once
 _N_COMPOUND = 100  # candidates for compound conclusions

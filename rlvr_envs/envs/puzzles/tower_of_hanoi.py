@@ -7,9 +7,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles import _hanoi
-from rlvr_envs.envs.puzzles._moves import SHORTEST_WANTED, graded, stray
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.moves import hanoi
+from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, stray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +25,10 @@ class TowerOfHanoiConfig:
             raise ConfigError(f"need n_discs >= 1 and max_pegs >= 3, got {self}")
         # The exponent is bounded first: a power of huge knobs would take for ever.
         if min(self.n_discs, self.max_pegs) > 20 or (
-            self.max_pegs ** min(self.n_discs, 20) > _hanoi.MAX_POSITIONS
+            self.max_pegs ** min(self.n_discs, 20) > hanoi.MAX_POSITIONS
         ):
             raise ConfigError(
-                f"max_pegs ** n_discs positions are at most {_hanoi.MAX_POSITIONS:,}, so that the "
+                f"max_pegs ** n_discs positions are at most {hanoi.MAX_POSITIONS:,}, so that the "
                 f"shortest solution can be found, got {self}"
             )
 
@@ -98,18 +98,18 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
     def generate(self, rng: Rng) -> TowerOfHanoiProblem:
         n_discs = self.config.n_discs
         n_pegs = integer(rng, 3, self.config.max_pegs)
-        start, goal = _hanoi.draw_positions(rng, n_discs, n_pegs)
-        moves = _hanoi.shortest(start, goal, n_pegs).moves or ()
+        start, goal = hanoi.draw_positions(rng, n_discs, n_pegs)
+        moves = hanoi.shortest(start, goal, n_pegs).moves or ()
         return TowerOfHanoiProblem(n_pegs, start, goal, 2 ** (n_discs + 1), len(moves), moves)
 
     def prompt(self, problem: TowerOfHanoiProblem) -> str:
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
         return (
-            f"{_hanoi.rules(len(problem.start), problem.n_pegs)}\n\n"
+            f"{hanoi.rules(len(problem.start), problem.n_pegs)}\n\n"
             "This is the start, with the discs of each peg listed from the bottom to the top:\n\n"
-            f"{_hanoi.show_state(problem.start, problem.n_pegs)}\n\n"
+            f"{hanoi.show_state(problem.start, problem.n_pegs)}\n\n"
             "This is the position to reach:\n\n"
-            f"{_hanoi.show_state(problem.goal, problem.n_pegs)}\n\n"
+            f"{hanoi.show_state(problem.goal, problem.n_pegs)}\n\n"
             "Find moves that lead from the start to this position, at most "
             f"{problem.max_moves:,} of them.{wanted} Answer with the moves in order, separated by "
             "commas, each written as the peg that a disc is taken from, a hyphen and the peg that "
@@ -118,7 +118,7 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         )
 
     def verify(self, problem: TowerOfHanoiProblem, answer: str) -> Verdict:
-        moves = _hanoi.read_moves(answer, problem.n_pegs, problem.max_moves)
+        moves = hanoi.read_moves(answer, problem.n_pegs, problem.max_moves)
         if moves is None:
             return Verdict.unparsable(
                 f"expected at most {problem.max_moves} moves between pegs 1 to {problem.n_pegs}, "
@@ -126,7 +126,7 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
             )
         state = problem.start
         for number, move in enumerate(moves, 1):
-            following = _hanoi.after(state, move)
+            following = hanoi.after(state, move)
             if isinstance(following, str):
                 return Verdict.wrong(f"move {number} is not possible: {following}")
             state = following
@@ -135,7 +135,7 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         return graded(len(moves), problem.shortest, optimal_only=self.config.optimal_only)
 
     def solve(self, problem: TowerOfHanoiProblem) -> str:
-        return ", ".join(map(_hanoi.show_move, problem.solution))
+        return ", ".join(map(hanoi.show_move, problem.solution))
 
     def explain(self, problem: TowerOfHanoiProblem) -> list[str]:
         """Return what the largest disc needs, and then the position after each move."""
@@ -148,20 +148,20 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         steps = [first]
         for number, move in enumerate(problem.solution, 1):
             disc = state.index(move[0]) + 1
-            state = dict(_hanoi.moves_of(state, problem.n_pegs))[move]
-            pegs = _hanoi.show_state(state, problem.n_pegs).replace("\n", "; ")
-            steps.append(f"Move {number}, {_hanoi.show_move(move)}, takes disc {disc}. {pegs}")
+            state = dict(hanoi.moves_of(state, problem.n_pegs))[move]
+            pegs = hanoi.show_state(state, problem.n_pegs).replace("\n", "; ")
+            steps.append(f"Move {number}, {hanoi.show_move(move)}, takes disc {disc}. {pegs}")
         return steps
 
     def effort(self, problem: TowerOfHanoiProblem) -> int:
-        return _hanoi.shortest(problem.start, problem.goal, problem.n_pegs).expanded
+        return hanoi.shortest(problem.start, problem.goal, problem.n_pegs).expanded
 
     def guess(self, problem: TowerOfHanoiProblem, rng: Rng) -> str:
         moves = stray(
             problem.start,
-            lambda state: _hanoi.moves_of(state, problem.n_pegs),
+            lambda state: hanoi.moves_of(state, problem.n_pegs),
             problem.goal.__eq__,
             rng,
             limit=problem.max_moves,
         )
-        return ", ".join(map(_hanoi.show_move, moves))
+        return ", ".join(map(hanoi.show_move, moves))

@@ -7,8 +7,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import InteractiveTask
-from rlvr_envs.envs.puzzles import _hanoi
-from rlvr_envs.envs.puzzles._turns import TURNS_AT_MOST, Rules, Turns, boxed, protocol
+from rlvr_envs.generators.moves import hanoi
+from rlvr_envs.generators.moves.turns import TURNS_AT_MOST, Rules, Turns, boxed, protocol
 
 _MAX_DISCS = 9
 
@@ -92,8 +92,8 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
 
     def generate(self, rng: Rng) -> TowerOfHanoiGameProblem:
         config = self.config
-        start, goal = _hanoi.draw_positions(rng, config.n_discs, config.n_pegs)
-        moves = _hanoi.shortest(start, goal, config.n_pegs).moves or ()
+        start, goal = hanoi.draw_positions(rng, config.n_discs, config.n_pegs)
+        moves = hanoi.shortest(start, goal, config.n_pegs).moves or ()
         n_turns = (2**config.n_discs - 1) * (100 + config.spare_percent) // 100
         return TowerOfHanoiGameProblem(config.n_pegs, start, goal, n_turns, len(moves), moves)
 
@@ -107,27 +107,27 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
             problem.n_turns, "1-3", "moves the top disc of peg 1 onto peg 3, if the rules allow it"
         )
         return (
-            f"{_hanoi.rules(len(problem.start), problem.n_pegs)}\n\n"
+            f"{hanoi.rules(len(problem.start), problem.n_pegs)}\n\n"
             "This is the start, with the discs of each peg listed from the bottom to the top:\n\n"
-            f"{_hanoi.show_state(problem.start, problem.n_pegs)}\n\n"
+            f"{hanoi.show_state(problem.start, problem.n_pegs)}\n\n"
             "This is the position to reach:\n\n"
-            f"{_hanoi.show_state(problem.goal, problem.n_pegs)}\n\n{game}{wanted}"
+            f"{hanoi.show_state(problem.goal, problem.n_pegs)}\n\n{game}{wanted}"
         )
 
-    def begin(self, problem: TowerOfHanoiGameProblem) -> Turns[_hanoi.Pegs]:
-        def after(state: _hanoi.Pegs, move: str) -> _hanoi.Pegs | str:
-            read = _hanoi.read_moves(move, problem.n_pegs, 1)
+    def begin(self, problem: TowerOfHanoiGameProblem) -> Turns[hanoi.Pegs]:
+        def after(state: hanoi.Pegs, move: str) -> hanoi.Pegs | str:
+            read = hanoi.read_moves(move, problem.n_pegs, 1)
             if read is None:
                 return (
                     f"one move is wanted, between two of the pegs 1 to {problem.n_pegs}, such as "
                     f"{boxed('1-3')}"
                 )
-            return _hanoi.after(state, read[0])
+            return hanoi.after(state, read[0])
 
         return Turns(
             Rules(
                 after=after,
-                show=lambda state: _hanoi.show_state(state, problem.n_pegs),
+                show=lambda state: hanoi.show_state(state, problem.n_pegs),
                 is_goal=problem.goal.__eq__,
             ),
             problem.start,
@@ -137,4 +137,4 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
         )
 
     def play(self, problem: TowerOfHanoiGameProblem) -> list[str]:
-        return [boxed(_hanoi.show_move(move)) for move in problem.solution]
+        return [boxed(hanoi.show_move(move)) for move in problem.solution]

@@ -9,7 +9,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._moves import (
+from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.moves.scoring import (
     MOST_LEAST_MOVES,
     SHORTEST_WANTED,
     graded,
@@ -18,8 +19,7 @@ from rlvr_envs.envs.puzzles._moves import (
     plural,
     stray,
 )
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._search import distances, shortest_path
+from rlvr_envs.generators.moves.search import distances, shortest_path
 from rlvr_envs.verifiers.markup import unmarked
 from rlvr_envs.verifiers.parse import MAX_CHARACTERS
 

@@ -9,14 +9,14 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import InteractiveTask
-from rlvr_envs.envs.puzzles._guessing import (
+from rlvr_envs.generators.guessing import (
     MAX_TRIES,
     GuessingSession,
     boxed,
     guesses,
     protocol,
 )
-from rlvr_envs.envs.puzzles._words import LONGEST, SHORTEST, read_word, words_of
+from rlvr_envs.generators.words.english import LONGEST, SHORTEST, read_word, words_of
 
 RIGHT, MISPLACED, ABSENT = "right", "misplaced", "absent"
 

@@ -10,9 +10,9 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._moves import graded
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.envs.puzzles._words import LONGEST, SHORTEST, words_of
+from rlvr_envs.generators.moves.scoring import graded
+from rlvr_envs.generators.words.english import LONGEST, SHORTEST, words_of
 from rlvr_envs.verifiers import parse
 
 _ARROW = re.compile(r"[-=]>|→|\\(?:to|rightarrow|Rightarrow)(?![A-Za-z])")

@@ -8,10 +8,10 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._deductions import sentence
 from rlvr_envs.envs.puzzles._houses import OF_ONE, Clue, Search, explained, satisfied
-from rlvr_envs.envs.puzzles._names import PEOPLE, draw_some, joined
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
+from rlvr_envs.generators.grids.deductions import sentence
+from rlvr_envs.generators.words.names import PEOPLE, draw_some, joined
 from rlvr_envs.verifiers.grids import read_grid
 
 # Category: how a clue calls the person with a value, and the values.

@@ -1,9 +1,9 @@
 """Episodes over a corpus: the browser that shows more of a hit, the calls, and the judgement."""
 
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.search._browser import Browser, Limits
-from rlvr_envs.envs.search._corpus_pages import CorpusSite, shown_title
-from rlvr_envs.envs.search._session import NOTHING, ToolSession
+from rlvr_envs.generators.published.corpus_pages import CorpusSite, shown_title
+from rlvr_envs.generators.search_episodes.browser import Browser, Limits
+from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
 from rlvr_envs.verifiers import retrieval
 
 SCORES = ("em", "f1")

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from rlvr_envs.core.registry import register
-from rlvr_envs.envs.search._task import TURNS_AT_MOST, SearchTask
+from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchTask
 
 
 @register("ArithmeticSearch-v0", domain="search", answer_format="tag", max_turns=TURNS_AT_MOST)

@@ -6,14 +6,26 @@ from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.task import IndexedTask, InteractiveTask, Shorthand
-from rlvr_envs.envs.search._browser import Limits
-from rlvr_envs.envs.search._corpus_pages import CorpusSite
 from rlvr_envs.envs.search._corpus_session import SCORES, CorpusBrowser, CorpusSession, Judge
-from rlvr_envs.envs.search._corpus_sources import SAMPLE, is_server, load_questions, open_site
-from rlvr_envs.envs.search._protocol import ANSWER, OPEN, SEARCH, SYNTAXES, Call, call_text
-from rlvr_envs.envs.search._question_files import CorpusQuestion
-from rlvr_envs.envs.search._task import TURNS_AT_MOST
-from rlvr_envs.envs.search._usage import shorthand, usage
+from rlvr_envs.generators.published.corpus_pages import CorpusSite
+from rlvr_envs.generators.published.corpus_sources import (
+    SAMPLE,
+    is_server,
+    load_questions,
+    open_site,
+)
+from rlvr_envs.generators.published.search_files import CorpusQuestion
+from rlvr_envs.generators.search_episodes.browser import Limits
+from rlvr_envs.generators.search_episodes.protocol import (
+    ANSWER,
+    OPEN,
+    SEARCH,
+    SYNTAXES,
+    Call,
+    call_text,
+)
+from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST
+from rlvr_envs.generators.search_episodes.usage import shorthand, usage
 from rlvr_envs.retrieval.base import choose
 from rlvr_envs.verifiers.retrieval import normal
 

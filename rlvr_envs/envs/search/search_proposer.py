@@ -9,20 +9,17 @@ from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import InteractiveTask, Shorthand
-from rlvr_envs.envs.search._articles import library
-from rlvr_envs.envs.search._browser import FAILED
-from rlvr_envs.envs.search._dice import Dice
-from rlvr_envs.envs.search._paths import Source, path_to
-from rlvr_envs.envs.search._proposal_check import CHARACTERS, LEAST_QUERIES, LEAST_WORDS
-from rlvr_envs.envs.search._proposal_words import guide
-from rlvr_envs.envs.search._proposer_episode import (
+from rlvr_envs.generators.proposals.check import CHARACTERS, LEAST_QUERIES, LEAST_WORDS
+from rlvr_envs.generators.proposals.episode import (
     UNLIMITED,
     ProposerProblem,
     ProposerSession,
     posed,
     understood,
 )
-from rlvr_envs.envs.search._protocol import (
+from rlvr_envs.generators.proposals.wordings import guide
+from rlvr_envs.generators.search_episodes.browser import FAILED
+from rlvr_envs.generators.search_episodes.protocol import (
     ANSWER,
     OPEN,
     QUESTION,
@@ -32,11 +29,14 @@ from rlvr_envs.envs.search._protocol import (
     call_text,
     parse_action,
 )
-from rlvr_envs.envs.search._site import site
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._task import TURNS_AT_MOST, SearchConfig
-from rlvr_envs.envs.search._usage import shorthand, usage
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchConfig
+from rlvr_envs.generators.search_episodes.usage import shorthand, usage
+from rlvr_envs.generators.worlds.articles import library
+from rlvr_envs.generators.worlds.dice import Dice
+from rlvr_envs.generators.worlds.paths import Source, path_to
+from rlvr_envs.generators.worlds.site import site
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 
 _SEEDS = 2**31 - 1
 _WORLDS = 8  # drawn before one hop fewer is asked for

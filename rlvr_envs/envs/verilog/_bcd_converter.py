@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.generators.hardware.design import (
     Design,
     Signal,
     inputs,
@@ -12,7 +12,7 @@ from rlvr_envs.envs.verilog._design import (
     outputs,
     sv_module,
 )
-from rlvr_envs.envs.verilog._tables import listed, table
+from rlvr_envs.generators.hardware.tables import listed, table
 
 # In the order in which they are added along the ladder.
 FEATURES = ("offset", "segments", "operands", "blank", "subtract", "error", "lamp")

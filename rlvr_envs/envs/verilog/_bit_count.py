@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.envs.verilog._design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 
 KINDS = (
     *("ones", "leading", "trailing", "threshold", "majority", "changes"),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.generators.hardware.design import (
     Design,
     Signal,
     clock_signals,

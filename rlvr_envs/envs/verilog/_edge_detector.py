@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.verilog._behaviours import edges
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.generators.hardware.design import (
     Design,
+    Inputs,
+    Shown,
     clock_signals,
     clocked,
     draw_clocking,
@@ -21,6 +22,7 @@ from rlvr_envs.envs.verilog._design import (
 FEATURES = ("each", "sync", "sticky", "mask", "count", "gap")
 KINDS = ("rising", "falling", "any")
 _COUNT_BITS = 6
+_CHANGES = {"rising": {(0, 1)}, "falling": {(1, 0)}, "any": {(0, 1), (1, 0)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,3 +267,29 @@ class Detector:
             reset += "count <= '0;\n"
             moves += "count <= more;\n"
         return text, reset, moves
+
+
+def edges(made: Detector, rows: Inputs) -> Shown:
+    """Return what a detector of edges shows."""
+    has, count, seen, before = made.features.__contains__, 0, 0, 0
+    lines = [[made.level] * (1 + made.stages * has("sync")) for _ in made.kinds]
+    waits = [0] * len(made.kinds)
+    shown = []
+    for row in rows:
+        word = 0
+        for i, (kind, line) in enumerate(zip(made.kinds, lines, strict=True)):
+            line.append(row[made.line] >> i & 1)
+            found = (line[0], line[1]) in _CHANGES[kind] and row.get("mask", -1) >> i & 1
+            line.pop(0)
+            edge = bool(found) and not waits[i]
+            waits[i] = made.gap * has("gap") if edge else max(0, waits[i] - 1)
+            word |= edge << i
+        shown.append({made.edges: before if made.registered else word})
+        shown[-1] |= {"seen": seen} if has("sticky") else {}
+        shown[-1] |= {"count": count} if has("count") else {}
+        clear = row.get("clear", 0)
+        seen = seen & ~clear | word if made.set_wins else (seen | word) & ~clear
+        count += word.bit_count()
+        count = min(count, 63) if made.saturates else count % 64
+        before = word
+    return shown

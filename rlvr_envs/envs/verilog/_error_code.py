@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.envs.verilog._design import Design, Signal, inputs, module, outputs, sv_module
-from rlvr_envs.envs.verilog._tables import table
+from rlvr_envs.generators.hardware.design import Design, Signal, inputs, module, outputs, sv_module
+from rlvr_envs.generators.hardware.tables import table
 
 KINDS = ("parity", "check", "encode", "syndrome", "correct", "double", "rewrite")
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.envs.verilog._design import clocked
+from rlvr_envs.generators.hardware.design import clocked
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 PARAMETERS = {

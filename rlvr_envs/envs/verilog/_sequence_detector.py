@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.verilog._behaviours import sequence
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.generators.hardware.design import (
     Design,
+    Inputs,
+    Shown,
     clock_signals,
     clocked,
     draw_clocking,
@@ -233,3 +234,30 @@ class Detector:
             f"assign seen_next = {f'({forget}) ? 1 : ' if forget else ''}taken ? {kept} : seen;\n"
         )
         return "\n".join(lines)
+
+
+def sequence(made: Detector, rows: Inputs) -> Shown:
+    """Return what a detector of patterns shows."""
+    bits, count, last, before, shown = "", 0, 0, 0, []
+    for row in rows:
+        now = 0
+        if row.get("valid", 1) and not row.get("restart", 0):
+            bits += str(row[made.stream])
+            now = sum(1 << i for i, told in enumerate(made.patterns) if _ends(bits, told))
+        shown.append({made.found: now if made.mealy else before})
+        shown[-1] |= {"count": count} if "count" in made.features else {}
+        shown[-1] |= {"last": last} if "last" in made.features else {}
+        before = now
+        if now:
+            count = (count + 1) % 16 if made.wraps else min(count + 1, 15)
+            last = (now & -now).bit_length() - 1
+        if row.get("restart", 0) or (now and not made.overlap):
+            bits = ""
+    return shown
+
+
+def _ends(bits: str, pattern: str) -> bool:
+    if len(bits) < len(pattern):
+        return False
+    pairs = zip(bits[-len(pattern) :], pattern, strict=True)
+    return all(told in ("-", bit) for bit, told in pairs)

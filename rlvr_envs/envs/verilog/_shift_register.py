@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.verilog._behaviours import shifts
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.generators.hardware.design import (
     Design,
+    Inputs,
+    Shown,
     clock_signals,
     clocked,
     draw_clocking,
@@ -297,3 +298,49 @@ class Register:
             if self._loads():
                 body.append(f"if {asked['load']} made <= '0;")
         return "\n".join(lines) + "\n", "\n".join(reset), "\n".join(body)
+
+
+def shifts(made: Register, rows: Inputs) -> Shown:
+    """Return what a shift register shows."""
+    value, out, taken, shown = made.start, 0, 0, []
+    codes = {operation.code: operation for operation in made.operations}
+    for row in rows:
+        shown.append({made.q: value})
+        shown[-1] |= {"out": out} if "out" in made.features else {}
+        shown[-1] |= {"done": int(taken >= made.width)} if "done" in made.features else {}
+        single = made.operations[0] if len(made.operations) == 1 else None
+        operation = single or codes.get(row["mode"])
+        if operation is None or not row.get("enable", 1):
+            continue
+        leaving, keep = operation.leaving(), row.get("keep", 0)
+        out = out if leaving is None else value >> leaving & 1
+        taken = 0 if operation.name == "load" else taken + (operation.name in ("left", "right"))
+        moved = _moved(operation, value, row[made.serial], row.get("data", 0))
+        value = moved & ~keep | value & keep
+    return shown
+
+
+def _moved(operation: Operation, value: int, serial: int, data: int) -> int:
+    """Return a word after an operation."""
+    width, n = operation.width, operation.places
+    full, half, top = (1 << width) - 1, width // 2, value >> (width - 1)
+    odd = sum(1 << i for i in range(1, width, 2))
+    return (
+        full
+        & {
+            "left": value << 1 | serial,
+            "right": value >> 1 | serial << (width - 1),
+            "load": data,
+            "hold": value,
+            "rotate left": value << n | value >> (width - n),
+            "rotate right": value >> n | value << (width - n),
+            "arithmetic right": value >> n | top * (full << (width - n)),
+            "zeros left": value << n,
+            "zeros right": value >> n,
+            "clear": 0,
+            "invert": ~value,
+            "reverse": int(f"{value:0{width}b}"[::-1], 2),
+            "halves": value >> half | value << half,
+            "pairs": (value & odd) >> 1 | value << 1 & odd,
+        }[operation.name]
+    )

@@ -1,12 +1,14 @@
 """The machines of StateMachine: states as numbers, and a flip-flop for each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.verilog._behaviours import machine
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.generators.hardware.design import (
     Design,
+    Inputs,
+    Shown,
     clock_signals,
     clocked,
     draw_clocking,
@@ -306,3 +308,31 @@ class Machine:
             bit = f"[{n}]" if self.outputs > 1 else ""
             lines.append(f"assign {self.out}{bit} = {' || '.join(terms) or 0};\n")
         return "".join(lines)
+
+
+def machine(made: Machine, rows: Inputs) -> Shown:
+    """Return what a state machine shows."""
+    has = made.features.__contains__
+    state, came, stayed, visits, shown = 0, 0, 0, 0, []
+    for row in rows:
+        branch = next(b for b in made.rows[state] if _holds(b, made, row))
+        shown.append({made.out: branch.value if made.mealy else made.values[state]})
+        shown[-1] |= {"visits": visits % 16} if has("visits") else {}
+        target, enabled = state, row.get("enable", 1)
+        aborted = row.get("abort", 0)
+        stayed += bool(enabled)
+        if aborted:
+            target = made.abort
+        elif enabled and stayed >= (made.times[state] if has("dwell") else 1):
+            target = came if branch.target < 0 else branch.target
+        if target != state:
+            came, state = state, target
+            visits += state == made.visited
+            stayed = 0
+        elif aborted:
+            stayed = 0
+    return shown
+
+
+def _holds(branch: Branch, made: Machine, row: Mapping[str, int]) -> bool:
+    return all(row[made.inputs[i]] == value for i, value in branch.guard)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.generators.hardware.design import (
     Design,
     clock_signals,
     clocked,

@@ -6,8 +6,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.envs.verilog._arbiter import ArbiterSources
-from rlvr_envs.envs.verilog._design import Design, draw_clocking
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 # In the order in which they are added along the ladder.
 FEATURES = ("rotate", "index", "lock", "weights", "urgent", "limit")

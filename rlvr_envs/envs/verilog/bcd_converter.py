@@ -6,8 +6,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.envs.verilog._bcd_converter import FEATURES, Converter, draw_display
-from rlvr_envs.envs.verilog._design import Design
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _MOST_DIGITS = 5
 

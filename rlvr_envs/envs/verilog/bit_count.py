@@ -6,8 +6,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.envs.verilog._bit_count import KINDS, Counts, draw_outputs
-from rlvr_envs.envs.verilog._design import Design
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST = 12
 # In the order in which they are added along the ladder.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._design import Design, inputs, module, outputs, sv_module
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.design import Design, inputs, module, outputs, sv_module
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _MOST_INPUTS, _MOST_GATES, _MOST_OUTPUTS = 9, 64, 6
 _LISTED = 5  # inputs up to which a function is also told as a table or as a list of rows

@@ -6,8 +6,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.envs.verilog._bus_handshake import KEEPING, HandshakeSources, Stage
-from rlvr_envs.envs.verilog._design import Design, draw_clocking
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 # In the order in which they come in along the ladder.
 KINDS = ("register", "half", "skid", "map", "join", "split", "filter", "gap", "sum")

@@ -6,8 +6,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.envs.verilog._clock_divider import DividerSources
-from rlvr_envs.envs.verilog._design import Design, draw_clocking
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 # In the order in which they are added along the ladder.
 FEATURES = ("enable", "square", "ratio", "restart", "cascade", "fraction")

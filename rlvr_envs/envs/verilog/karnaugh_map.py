@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._design import Design, inputs, literal, module, outputs, sv_module
-from rlvr_envs.envs.verilog._tables import listed, table
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.generators.hardware.tables import listed, table
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _MOST_VARIABLES, _MOST_MAPS, _MOST_ENTERED = 6, 8, 4
 _LETTERS = ("abcdefuvwk", "pqrstmuvwk")  # six variables of the maps, four that are entered

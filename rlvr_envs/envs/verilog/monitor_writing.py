@@ -9,9 +9,6 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.verilog._design import TOP, Design
-from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
-from rlvr_envs.envs.verilog._faults import Fault, draw_faults, graph_of
 from rlvr_envs.envs.verilog._monitoring import (
     MONITOR,
     OK,
@@ -22,9 +19,12 @@ from rlvr_envs.envs.verilog._monitoring import (
     read_monitor,
     soundness,
 )
-from rlvr_envs.envs.verilog._sizes import smaller_first
-from rlvr_envs.envs.verilog._task import LANGUAGE
-from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
+from rlvr_envs.generators.hardware.design import TOP, Design
+from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
+from rlvr_envs.generators.hardware.faults import Fault, draw_faults, graph_of
+from rlvr_envs.generators.hardware.sizes import smaller_first
+from rlvr_envs.generators.hardware.task import LANGUAGE
+from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.aig import NetlistError
 from rlvr_envs.verifiers.hdl.equivalence import ReferenceRefused, gold_of
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference

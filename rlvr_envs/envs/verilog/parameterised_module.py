@@ -6,7 +6,14 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.envs.verilog._parameterised_module import (
+    INDEX,
+    NAMES,
+    PARAMETERS,
+    Piece,
+    draw_values,
+)
+from rlvr_envs.generators.hardware.design import (
     TOP,
     Design,
     Signal,
@@ -15,16 +22,9 @@ from rlvr_envs.envs.verilog._design import (
     inputs,
     outputs,
 )
-from rlvr_envs.envs.verilog._parameterised_module import (
-    INDEX,
-    NAMES,
-    PARAMETERS,
-    Piece,
-    draw_values,
-)
-from rlvr_envs.envs.verilog._tables import table
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
-from rlvr_envs.envs.verilog._wording import timing
+from rlvr_envs.generators.hardware.tables import table
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
+from rlvr_envs.generators.hardware.wording import timing
 from rlvr_envs.verifiers.hdl.judge import judge
 
 _MOST_INSTANCES, _WIDEST = 4, 9

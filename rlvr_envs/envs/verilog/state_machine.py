@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._design import Design
 from rlvr_envs.envs.verilog._state_machine import BACK, FEATURES, Branch, Machine
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _MOST_STATES, _MOST_INPUTS, _MOST_BRANCHES, _WIDEST = 16, 4, 3, 8
 _STATES = (

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._design import Design, inputs, literal, module, outputs, sv_module
-from rlvr_envs.envs.verilog._tables import listed, table
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
 from rlvr_envs.envs.verilog._truth_table import TELLINGS, Drawer, Function
+from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.generators.hardware.tables import listed, table
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
 
 _MOST_INPUTS, _MOST_OUTPUTS = 9, 8
 _TABLE = re.compile(r"= ([0-9]+)'h([0-9a-f]+);")  # a constant of the alternative, with its width

@@ -6,9 +6,10 @@ from functools import partial
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.envs.verilog._behaviours import counter
-from rlvr_envs.envs.verilog._design import (
+from rlvr_envs.generators.hardware.design import (
     Design,
+    Inputs,
+    Shown,
     clock_signals,
     clocked,
     draw_clocking,
@@ -19,7 +20,7 @@ from rlvr_envs.envs.verilog._design import (
     outputs,
     sv_module,
 )
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 # In the order in which they are added along the ladder.
 FEATURES = ("enable", "down", "load", "saturate", "step", "flag")
@@ -239,3 +240,20 @@ class Counter:
             f"assign bounded = {bounded};\n"
             f"assign following = {choice};\n"
         )
+
+
+def counter(made: Counter, rows: Inputs) -> Shown:
+    """Return what a counter shows."""
+    count, top, shown = made.start, made.modulus - 1, []
+    for row in rows:
+        down = row.get("down", 0)
+        shown.append({"count": count})
+        if "flag" in made.features:
+            shown[-1]["last"] = int(count == (0 if down else top))
+        if row.get("load", 0):
+            count = min(row["value"], top)
+        elif row.get("enable", 1):
+            moved = count + (1 + row.get("step", 0)) * (-1 if down else 1)
+            saturates = "saturate" in made.features
+            count = min(max(moved, 0), top) if saturates else moved % made.modulus
+    return shown

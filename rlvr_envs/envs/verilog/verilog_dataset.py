@@ -9,10 +9,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.tables import RowFile, RowFiles
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Status, Verdict
-from rlvr_envs.envs.verilog._dataset_file import load
-from rlvr_envs.envs.verilog._dataset_layouts import VerilogRow
-from rlvr_envs.envs.verilog._dataset_reference import Unusable, bench_of, reference_of
-from rlvr_envs.envs.verilog._task import LANGUAGE
+from rlvr_envs.generators.hardware.task import LANGUAGE
+from rlvr_envs.generators.published.verilog_files import load
+from rlvr_envs.generators.published.verilog_references import Unusable, bench_of, reference_of
+from rlvr_envs.generators.published.verilog_rows import VerilogRow
 from rlvr_envs.verifiers.hdl.icarus import cosimulate, require
 from rlvr_envs.verifiers.hdl.judge import REWARDS, judge
 from rlvr_envs.verifiers.hdl.simulate import Effort

@@ -10,10 +10,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.verilog._design import TOP
-from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
-from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
+from rlvr_envs.generators.hardware.design import TOP
+from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig
+from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -9,13 +9,13 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.verilog._design import TOP, Design
-from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
-from rlvr_envs.envs.verilog._mutations import inverted, mutate
-from rlvr_envs.envs.verilog._refutation import Refutation, refuted
-from rlvr_envs.envs.verilog._syntax import tokens
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
-from rlvr_envs.envs.verilog._wording import LAYOUTS, wording
+from rlvr_envs.generators.hardware.design import TOP, Design
+from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
+from rlvr_envs.generators.hardware.mutations import inverted, mutate
+from rlvr_envs.generators.hardware.refutation import Refutation, refuted
+from rlvr_envs.generators.hardware.syntax import tokens
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig
+from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.judge import judge
 

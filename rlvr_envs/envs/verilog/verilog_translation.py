@@ -8,12 +8,12 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.verilog._design import TOP, Design
-from rlvr_envs.envs.verilog._families import FAMILIES, check_families, draw_design
-from rlvr_envs.envs.verilog._netlist_text import rewritten
-from rlvr_envs.envs.verilog._styles import FLIP_FLOP, NAMES, flip_flop, style_of
-from rlvr_envs.envs.verilog._task import LANGUAGE, DesignConfig
-from rlvr_envs.envs.verilog._wording import timing
+from rlvr_envs.generators.hardware.design import TOP, Design
+from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
+from rlvr_envs.generators.hardware.netlist_text import rewritten
+from rlvr_envs.generators.hardware.styles import FLIP_FLOP, NAMES, flip_flop, style_of
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig
+from rlvr_envs.generators.hardware.wording import timing
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.source import MOST_CHARACTERS

@@ -126,12 +126,12 @@ def test_a_budget_is_positive(budget):
 def test_a_missing_package_is_named_and_rows_are_judged_without_it(
     task_id, module, package, monkeypatch
 ):
-    from rlvr_envs.envs.puzzles import _spec
+    from rlvr_envs.generators.puzzle_specs import spec
 
     env = TextEnv(task_id, difficulty=1)
     env.reset(seed=0)
     row = env.instance.to_row()
-    _spec._load.cache_clear()  # where nothing was loaded before
+    spec._load.cache_clear()  # where nothing was loaded before
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(DependencyError, match=rf"{package}.*pip install 'ortools>="):
         env.reset(seed=1)

@@ -12,10 +12,10 @@ import pytest
 import rlvr_envs
 from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.code import _code_file
-from rlvr_envs.envs.code._assertions import NotData, read_tests
-from rlvr_envs.envs.code._layouts import NotARow, read_row
 from rlvr_envs.envs.code.code_dataset import CodeDatasetConfig, CodeDatasetTask
+from rlvr_envs.generators.published import code_files
+from rlvr_envs.generators.published.code_assertions import NotData, read_tests
+from rlvr_envs.generators.published.code_rows import NotARow, read_row
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program_values import read
 
@@ -222,7 +222,7 @@ def test_a_solution_that_took_too_long_is_run_again(tmp_path, monkeypatch):
     rows = [HUMANEVAL, EVALPLUS_RAW | {"canonical_solution": slow}]
     path = write(tmp_path / "a.jsonl", rows)
     with monkeypatch.context() as machine:
-        machine.setattr(_code_file, "_RUN_LIMITS", Limits(cpu_s=0.1))
+        machine.setattr(code_files, "_RUN_LIMITS", Limits(cpu_s=0.1))
         with pytest.raises(ConfigError, match=r"a.jsonl:2: .* now at least: .* 0.1 s of CPU time"):
             len(task(path, run_solutions=True))
         assert len(task(path, run_solutions=True, on_bad_row="skip")) == 1

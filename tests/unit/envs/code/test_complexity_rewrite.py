@@ -6,9 +6,6 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import integer, integers, stream
-from rlvr_envs.envs.code._rewriting import fast_functions as _fast_functions
-from rlvr_envs.envs.code._rewriting import slow_functions as _slow_functions
-from rlvr_envs.envs.code._rewriting.bounds import GROWTH, KINDS
 from rlvr_envs.envs.code.complexity_rewrite import (
     Argument,
     ComplexityRewriteConfig,
@@ -17,6 +14,9 @@ from rlvr_envs.envs.code.complexity_rewrite import (
     Part,
     _text,
 )
+from rlvr_envs.generators.slow_programs import fast_functions as _fast_functions
+from rlvr_envs.generators.slow_programs import slow_functions as _slow_functions
+from rlvr_envs.generators.slow_programs.bounds import GROWTH, KINDS
 
 TASK = ComplexityRewriteTask(ComplexityRewriteConfig.at(4))
 

@@ -6,9 +6,9 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._families import lists, others, slow_lists, slow_others
-from rlvr_envs.envs.code._families.draw import LIMIT, SHAPES, Draw, items
-from rlvr_envs.envs.code._families.plan import (
+from rlvr_envs.generators.algorithms import lists, others, slow_lists, slow_others
+from rlvr_envs.generators.algorithms.draw import LIMIT, SHAPES, Draw, items
+from rlvr_envs.generators.algorithms.plan import (
     COMBINE,
     FAMILIES,
     Plan,
@@ -21,12 +21,12 @@ from rlvr_envs.envs.code._families.plan import (
     program,
     statement,
 )
-from rlvr_envs.envs.code._families.scales import FULL, SMALLEST, scale_of, size_of, sizes
-from rlvr_envs.envs.code._families.stages import STAGES
-from rlvr_envs.envs.code._ir.check import check
-from rlvr_envs.envs.code._ir.emit import EMITTED
-from rlvr_envs.envs.code._ir.interpret import interpret
-from rlvr_envs.envs.code._ir.stdin import stdin_text
+from rlvr_envs.generators.algorithms.scales import FULL, SMALLEST, scale_of, size_of, sizes
+from rlvr_envs.generators.algorithms.stages import STAGES
+from rlvr_envs.generators.programs.check import check
+from rlvr_envs.generators.programs.emit import EMITTED
+from rlvr_envs.generators.programs.interpret import interpret
+from rlvr_envs.generators.programs.stdin import stdin_text
 
 # Brute force takes exponential time in these.
 TINY = ("knapsack", "edit_distance", "common_length", "merge_cost")

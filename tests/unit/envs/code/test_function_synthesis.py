@@ -6,14 +6,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._synthesis.definitions import definition
-from rlvr_envs.envs.code._synthesis.hidden_rules import RULES
-from rlvr_envs.envs.code._synthesis.specifications import OPERATIONS, draw_value
 from rlvr_envs.envs.code.function_synthesis import (
     FunctionSynthesisConfig,
     FunctionSynthesisProblem,
     FunctionSynthesisTask,
 )
+from rlvr_envs.generators.specified_functions.definitions import definition
+from rlvr_envs.generators.specified_functions.hidden_rules import RULES
+from rlvr_envs.generators.specified_functions.specifications import OPERATIONS, draw_value
 from rlvr_envs.verifiers.program import Call, judge_function
 
 EMPTY = {"ints": [], "words": [], "text": "", "counts": {}}

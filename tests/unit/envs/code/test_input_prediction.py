@@ -4,13 +4,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._ir.nodes import Bool, If, Int, Print, Program, Var, While
-from rlvr_envs.envs.code._program_data import program_text
 from rlvr_envs.envs.code.input_prediction import (
     InputPredictionConfig,
     InputPredictionProblem,
     InputPredictionTask,
 )
+from rlvr_envs.generators.programs.json_text import program_text
+from rlvr_envs.generators.programs.nodes import Bool, If, Int, Print, Program, Var, While
 from rlvr_envs.verifiers.program import run_python
 
 TASK = InputPredictionTask(InputPredictionConfig())

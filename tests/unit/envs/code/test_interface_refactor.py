@@ -7,14 +7,20 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import integer, stream
-from rlvr_envs.envs.code._refactoring.check import interface_fault
-from rlvr_envs.envs.code._refactoring.interfaces import FEATURES, Interface
-from rlvr_envs.envs.code._refactoring.runs import draw_script, drive_script, expected
-from rlvr_envs.envs.code._refactoring.stateful import Operation, draw_machine, run, value, written
 from rlvr_envs.envs.code.interface_refactor import (
     InterfaceRefactorConfig,
     InterfaceRefactorProblem,
     InterfaceRefactorTask,
+)
+from rlvr_envs.generators.stateful_modules.check import interface_fault
+from rlvr_envs.generators.stateful_modules.interfaces import FEATURES, Interface
+from rlvr_envs.generators.stateful_modules.runs import draw_script, drive_script, expected
+from rlvr_envs.generators.stateful_modules.stateful import (
+    Operation,
+    draw_machine,
+    run,
+    value,
+    written,
 )
 
 TASK = InterfaceRefactorTask(InterfaceRefactorConfig())

@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.envs.code._ir.check import check
-from rlvr_envs.envs.code._ir.emit import EMITTED, emit, prepare
-from rlvr_envs.envs.code._ir.interpret import IrError, StepLimit, interpret
-from rlvr_envs.envs.code._ir.nodes import (
+from rlvr_envs.generators.programs.check import check
+from rlvr_envs.generators.programs.emit import EMITTED, emit, prepare
+from rlvr_envs.generators.programs.interpret import IrError, StepLimit, interpret
+from rlvr_envs.generators.programs.nodes import (
     MAX_INT,
     Append,
     Assign,
@@ -33,7 +33,7 @@ from rlvr_envs.envs.code._ir.nodes import (
     Var,
     While,
 )
-from rlvr_envs.envs.code._ir.stdin import stdin_text
+from rlvr_envs.generators.programs.stdin import stdin_text
 
 xs, ys, i, n, s = map(Var, ("xs", "ys", "i", "n", "s"))
 

@@ -6,10 +6,10 @@ Each toolchain runs in the sandbox; a language that is not installed is skipped,
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._ir.check import check
-from rlvr_envs.envs.code._ir.emit import emit
-from rlvr_envs.envs.code._ir.interpret import interpret
-from rlvr_envs.envs.code._ir.nodes import (
+from rlvr_envs.generators.programs.check import check
+from rlvr_envs.generators.programs.emit import emit
+from rlvr_envs.generators.programs.interpret import interpret
+from rlvr_envs.generators.programs.nodes import (
     Append,
     Assign,
     Binary,
@@ -32,8 +32,8 @@ from rlvr_envs.envs.code._ir.nodes import (
     Var,
     While,
 )
-from rlvr_envs.envs.code._ir.random_program import MAX_STEPS, random_inputs, random_program
-from rlvr_envs.envs.code._ir.stdin import stdin_text
+from rlvr_envs.generators.programs.random_program import MAX_STEPS, random_inputs, random_program
+from rlvr_envs.generators.programs.stdin import stdin_text
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Case, Limits
 from rlvr_envs.sandboxes.shared import shared_sandbox

@@ -8,10 +8,10 @@ import random
 
 import pytest
 
-from rlvr_envs.envs.code._ir.check import check, walk_expressions, walk_statements
-from rlvr_envs.envs.code._ir.emit import EMITTED, emit
-from rlvr_envs.envs.code._ir.interpret import IrError, interpret
-from rlvr_envs.envs.code._ir.nodes import (
+from rlvr_envs.generators.programs.check import check, walk_expressions, walk_statements
+from rlvr_envs.generators.programs.emit import EMITTED, emit
+from rlvr_envs.generators.programs.interpret import IrError, interpret
+from rlvr_envs.generators.programs.nodes import (
     Append,
     Assign,
     Binary,
@@ -36,7 +36,7 @@ from rlvr_envs.envs.code._ir.nodes import (
     While,
     children,
 )
-from rlvr_envs.envs.code._ir.stdin import stdin_text
+from rlvr_envs.generators.programs.stdin import stdin_text
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Case, Limits
 from rlvr_envs.sandboxes.shared import shared_sandbox

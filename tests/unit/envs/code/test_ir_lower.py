@@ -2,10 +2,10 @@
 
 import pytest
 
-from rlvr_envs.envs.code._ir.check import check
-from rlvr_envs.envs.code._ir.interpret import IrError, interpret
-from rlvr_envs.envs.code._ir.lower import lower
-from rlvr_envs.envs.code._ir.nodes import Call, Print, Program, Var
+from rlvr_envs.generators.programs.check import check
+from rlvr_envs.generators.programs.interpret import IrError, interpret
+from rlvr_envs.generators.programs.lower import lower
+from rlvr_envs.generators.programs.nodes import Call, Print, Program, Var
 
 LIMIT = 40
 

@@ -4,11 +4,11 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._ir.check import check, walk_statements
-from rlvr_envs.envs.code._ir.interpret import interpret
-from rlvr_envs.envs.code._ir.nodes import Call, Int, Print, Program, Var, While
-from rlvr_envs.envs.code._ir.random_functions import _MAKERS
-from rlvr_envs.envs.code._ir.random_program import MAX_STEPS, random_inputs, random_program
+from rlvr_envs.generators.programs.check import check, walk_statements
+from rlvr_envs.generators.programs.interpret import interpret
+from rlvr_envs.generators.programs.nodes import Call, Int, Print, Program, Var, While
+from rlvr_envs.generators.programs.random_functions import _MAKERS
+from rlvr_envs.generators.programs.random_program import MAX_STEPS, random_inputs, random_program
 
 SIZES = (1, 2, 4, 8, 13, 20, 32)
 

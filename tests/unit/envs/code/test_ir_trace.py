@@ -5,9 +5,9 @@ import re
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._ir.emit import EMITTED, emit, prepared_for
-from rlvr_envs.envs.code._ir.interpret import StepLimit, interpret
-from rlvr_envs.envs.code._ir.nodes import (
+from rlvr_envs.generators.programs.emit import EMITTED, emit, prepared_for
+from rlvr_envs.generators.programs.interpret import StepLimit, interpret
+from rlvr_envs.generators.programs.nodes import (
     Append,
     Assign,
     Call,
@@ -25,8 +25,8 @@ from rlvr_envs.envs.code._ir.nodes import (
     Var,
     While,
 )
-from rlvr_envs.envs.code._ir.random_program import MAX_STEPS, random_inputs, random_program
-from rlvr_envs.envs.code._ir.trace import trace
+from rlvr_envs.generators.programs.random_program import MAX_STEPS, random_inputs, random_program
+from rlvr_envs.generators.programs.trace import trace
 
 _EVENT = re.compile(r"[^=<>!]+ = (.+) = ([^=]+)")
 

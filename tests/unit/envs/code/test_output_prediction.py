@@ -4,12 +4,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._ir.emit import EMITTED
 from rlvr_envs.envs.code.output_prediction import (
     OutputPredictionConfig,
     OutputPredictionProblem,
     OutputPredictionTask,
 )
+from rlvr_envs.generators.programs.emit import EMITTED
 from rlvr_envs.verifiers.program import run_python
 
 TASK = OutputPredictionTask(OutputPredictionConfig())

@@ -6,13 +6,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import integer, integers, stream
-from rlvr_envs.envs.code._rewriting import fast_stages as _fast_stages
-from rlvr_envs.envs.code._rewriting import slow_stages as _slow_stages
 from rlvr_envs.envs.code.performance_rewrite import (
     STAGES,
     PerformanceRewriteConfig,
     PerformanceRewriteTask,
 )
+from rlvr_envs.generators.slow_programs import fast_stages as _fast_stages
+from rlvr_envs.generators.slow_programs import slow_stages as _slow_stages
 
 NAMES = [name for tier in STAGES for name in tier]
 TASK = PerformanceRewriteTask(PerformanceRewriteConfig.at(3))

@@ -4,10 +4,10 @@ import pytest
 
 from rlvr_envs.core.errors import RowError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._ir.nodes import Int, Print, Program, Var
-from rlvr_envs.envs.code._ir.random_program import random_program
-from rlvr_envs.envs.code._predictions import draw_execution, input_format, read_inputs
-from rlvr_envs.envs.code._program_data import program_text, read_program
+from rlvr_envs.generators.programs.json_text import program_text, read_program
+from rlvr_envs.generators.programs.nodes import Int, Print, Program, Var
+from rlvr_envs.generators.programs.random_program import random_program
+from rlvr_envs.generators.programs.sample_runs import draw_execution, input_format, read_inputs
 
 PROGRAM = Program((("a", "int"), ("xs", "list"), ("s", "str")), (), (Print((Var("a"), Var("s"))),))
 

@@ -6,9 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._ir.emit import emit
-from rlvr_envs.envs.code._ir.interpret import IrError, interpret
-from rlvr_envs.envs.code._ir.nodes import (
+from rlvr_envs.envs.code.program_repair import ProgramRepairConfig, ProgramRepairTask
+from rlvr_envs.generators.programs.broken_programs import draw_repair
+from rlvr_envs.generators.programs.emit import emit
+from rlvr_envs.generators.programs.interpret import IrError, interpret
+from rlvr_envs.generators.programs.mutate import draw_mistakes, make, possible
+from rlvr_envs.generators.programs.nodes import (
     Assign,
     Binary,
     For,
@@ -21,11 +24,8 @@ from rlvr_envs.envs.code._ir.nodes import (
     Program,
     Var,
 )
-from rlvr_envs.envs.code._ir.random_program import random_inputs, random_program
-from rlvr_envs.envs.code._repair.mutate import draw_mistakes, make, possible
-from rlvr_envs.envs.code._repair.repair import draw_repair
-from rlvr_envs.envs.code._repair.spoken import in_words
-from rlvr_envs.envs.code.program_repair import ProgramRepairConfig, ProgramRepairTask
+from rlvr_envs.generators.programs.random_program import random_inputs, random_program
+from rlvr_envs.generators.programs.spoken import in_words
 from rlvr_envs.sandboxes import languages
 
 xs, total, i = Var("xs"), Var("total"), Var("i")

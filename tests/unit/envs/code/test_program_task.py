@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import integer, integers, stream
-from rlvr_envs.envs.code._programs.check import check_program
-from rlvr_envs.envs.code._programs.program_task import (
+from rlvr_envs.generators.program_tasks.check import check_program
+from rlvr_envs.generators.program_tasks.program_task import (
     Program,
     ProgramConfig,
     ProgramTask,

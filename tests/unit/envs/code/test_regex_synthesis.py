@@ -8,13 +8,13 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.code._regex.conditions import KINDS, draw_condition
-from rlvr_envs.envs.code._regex.dialect import PatternError, difference
 from rlvr_envs.envs.code.regex_synthesis import (
     RegexSynthesisConfig,
     RegexSynthesisTask,
     _automaton,
 )
+from rlvr_envs.generators.regular_languages.conditions import KINDS, draw_condition
+from rlvr_envs.generators.regular_languages.dialect import PatternError, difference
 
 
 def strings(letters, longest):

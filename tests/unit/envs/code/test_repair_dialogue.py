@@ -5,12 +5,12 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.code import repair_dialogue
-from rlvr_envs.envs.code._repair.repair import Test as Case
 from rlvr_envs.envs.code.repair_dialogue import (
     RepairDialogueConfig,
     RepairDialogueProblem,
     RepairDialogueTask,
 )
+from rlvr_envs.generators.programs.broken_programs import Test as Case
 from rlvr_envs.sandboxes.base import Result
 
 TASK = RepairDialogueTask(RepairDialogueConfig())

@@ -7,11 +7,11 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.code._sql.judge import Expected, compare, judge_query, settled
-from rlvr_envs.envs.code._sql.mutants import mutants
-from rlvr_envs.envs.code._sql.questions import SHAPES, ask
-from rlvr_envs.envs.code._sql.themes import THEMES, columns, fill, schema
 from rlvr_envs.envs.code.sql_query import SqlQueryConfig, SqlQueryTask
+from rlvr_envs.generators.databases.judge import Expected, compare, judge_query, settled
+from rlvr_envs.generators.databases.mutants import mutants
+from rlvr_envs.generators.databases.questions import SHAPES, ask
+from rlvr_envs.generators.databases.themes import THEMES, columns, fill, schema
 
 SCHEMA = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, n INTEGER);"
 FIRST = (((1, "a", 3), (2, "b", None), (3, "a", 5)),)

@@ -7,7 +7,8 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import fingerprint
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._families.plan import (
+from rlvr_envs.envs.code.stdio_program import StdioProgramConfig, StdioProgramTask
+from rlvr_envs.generators.algorithms.plan import (
     FAMILIES,
     Plan,
     answer,
@@ -15,10 +16,9 @@ from rlvr_envs.envs.code._families.plan import (
     draw_plan,
     program,
 )
-from rlvr_envs.envs.code._families.scales import FULL, scale_of, size_of
-from rlvr_envs.envs.code._ir.emit import emit
-from rlvr_envs.envs.code._ir.stdin import stdin_text
-from rlvr_envs.envs.code.stdio_program import StdioProgramConfig, StdioProgramTask
+from rlvr_envs.generators.algorithms.scales import FULL, scale_of, size_of
+from rlvr_envs.generators.programs.emit import emit
+from rlvr_envs.generators.programs.stdin import stdin_text
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program import StdioTest, judge_stdio

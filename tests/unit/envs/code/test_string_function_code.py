@@ -6,12 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs._string_functions import FUNCTIONS, numbers_of
-from rlvr_envs.envs.code._synthesis.definitions import definition
 from rlvr_envs.envs.code.string_function_code import (
     StringFunctionCodeConfig,
     StringFunctionCodeTask,
 )
+from rlvr_envs.generators.specified_functions.definitions import definition
+from rlvr_envs.generators.string_functions import FUNCTIONS, numbers_of
 from rlvr_envs.verifiers.program import Call, judge_function
 
 WORDS = ["", "a", "ab", "hello", "abcdef", "to be or", "Aa Bb", "noon", "aabbcc", "x1-y2", "«q»"]

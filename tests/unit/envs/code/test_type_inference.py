@@ -6,12 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._inference.solver import INT, STR, Solution, is_known, written
 from rlvr_envs.envs.code.type_inference import (
     TypeInferenceConfig,
     TypeInferenceProblem,
     TypeInferenceTask,
 )
+from rlvr_envs.generators.type_inference.solver import INT, STR, Solution, is_known, written
 
 TASK = TypeInferenceTask(TypeInferenceConfig())
 PROBLEM = TypeInferenceProblem(

@@ -5,12 +5,12 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.code._ir.nodes import Function, Int, Return
-from rlvr_envs.envs.code._suites.functions import KINDS, rule_function, trial_inputs
-from rlvr_envs.envs.code._suites.quality import RAISES, mutant, output, slips
-from rlvr_envs.envs.code._suites.suite import read_suite
-from rlvr_envs.envs.code._suites.values import SuiteError
 from rlvr_envs.envs.code.unit_test_writing import UnitTestWritingConfig, UnitTestWritingTask
+from rlvr_envs.generators.programs.nodes import Function, Int, Return
+from rlvr_envs.generators.tested_functions.functions import KINDS, rule_function, trial_inputs
+from rlvr_envs.generators.tested_functions.quality import RAISES, mutant, output, slips
+from rlvr_envs.generators.tested_functions.suite import read_suite
+from rlvr_envs.generators.tested_functions.values import SuiteError
 
 PAIR = Function("f", (("a", "int"), ("b", "int")), "int", (Return(Int(0)),))
 ITEMS = Function("g", (("items", "list"),), "int", (Return(Int(0)),))

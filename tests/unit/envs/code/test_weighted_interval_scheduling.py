@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.code._programs.check import check_program
-from rlvr_envs.envs.code._programs.program_task import ProgramConfig, scale_at
 from rlvr_envs.envs.code.weighted_interval_scheduling import WeightedIntervalSchedulingTask
+from rlvr_envs.generators.program_tasks.check import check_program
+from rlvr_envs.generators.program_tasks.program_task import ProgramConfig, scale_at
 
 PROGRAM = WeightedIntervalSchedulingTask.program
 

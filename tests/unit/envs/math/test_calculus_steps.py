@@ -3,9 +3,18 @@
 import pytest
 
 from rlvr_envs.core.env import TextEnv
-from rlvr_envs.envs.math._calculus import X, add, call, differentiate, latex, mul, num, power
-from rlvr_envs.envs.math._calculus_steps import derivative_steps, from_text
-from rlvr_envs.envs.math._integration_steps import integral_steps
+from rlvr_envs.generators.mathematics.calculus import (
+    X,
+    add,
+    call,
+    differentiate,
+    latex,
+    mul,
+    num,
+    power,
+)
+from rlvr_envs.generators.mathematics.calculus_steps import derivative_steps, from_text
+from rlvr_envs.generators.mathematics.integration_steps import integral_steps
 from rlvr_envs.verifiers.symbolic import judge_antiderivative, judge_math
 
 LEVELS = range(9)

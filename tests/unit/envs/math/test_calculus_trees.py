@@ -5,7 +5,7 @@ import pytest
 
 from rlvr_envs.core.seeding import integer, stream
 from rlvr_envs.envs.math import _series
-from rlvr_envs.envs.math._calculus import (
+from rlvr_envs.generators.mathematics.calculus import (
     PI,
     X,
     add,

@@ -9,12 +9,16 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.math._calendars import MadeUpCalendar, gregorian_date, gregorian_number
 from rlvr_envs.envs.math.calendar_arithmetic import (
     KINDS,
     CalendarArithmeticConfig,
     CalendarArithmeticProblem,
     CalendarArithmeticTask,
+)
+from rlvr_envs.generators.mathematics.calendars import (
+    MadeUpCalendar,
+    gregorian_date,
+    gregorian_number,
 )
 
 MONTHS = list(calendar.month_name)[1:]

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math._expressions import Expression, apply, bits, grow, join
+from rlvr_envs.generators.mathematics.expressions import Expression, apply, bits, grow, join
 
 
 def atom(value: int) -> Expression[Fraction]:

@@ -3,16 +3,16 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math import _antiderivatives
-from rlvr_envs.envs.math._calculus import latex
 from rlvr_envs.envs.math.indefinite_integral import (
     IndefiniteIntegralConfig,
     IndefiniteIntegralProblem,
     IndefiniteIntegralTask,
 )
+from rlvr_envs.generators.mathematics import antiderivatives
+from rlvr_envs.generators.mathematics.calculus import latex
 
 
-@pytest.mark.parametrize("kind", _antiderivatives.KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", antiderivatives.KINDS, ids=lambda kind: kind.__name__)
 def test_each_kind_is_a_function_and_its_slope(kind, latex_value):
     for seed in range(15):
         pair = kind(stream("kind", seed), 1 + seed % 4, 9)

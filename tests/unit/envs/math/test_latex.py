@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from rlvr_envs.envs.math import _latex
+from rlvr_envs.generators.mathematics import latex
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from rlvr_envs.envs.math import _latex
     [(7, "7"), (0, "0"), (Fraction(-3, 4), r"-\frac{3}{4}"), (Fraction(8, 4), "2")],
 )
 def test_numbers(value, text):
-    assert _latex.number(value) == text
+    assert latex.number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -25,16 +25,16 @@ def test_numbers(value, text):
     ],
 )
 def test_decimals(value, text):
-    assert _latex.decimal(value) == text
+    assert latex.decimal(value) == text
 
 
 def test_an_endless_decimal_is_refused():
     with pytest.raises(ValueError, match="finite"):
-        _latex.decimal(Fraction(1, 6))
+        latex.decimal(Fraction(1, 6))
 
 
 def test_powers():
-    assert [_latex.power("x", n) for n in (1, 2, 10, -1)] == ["x", "x^2", "x^{10}", "x^{-1}"]
+    assert [latex.power("x", n) for n in (1, 2, 10, -1)] == ["x", "x^2", "x^{10}", "x^{-1}"]
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_powers():
     ],
 )
 def test_polynomials(coefficients, text):
-    assert _latex.polynomial(coefficients) == text
+    assert latex.polynomial(coefficients) == text
 
 
 def test_linear_forms():
-    assert _latex.linear((2, -1, 0), "xyz", -7) == "2x - y - 7"
+    assert latex.linear((2, -1, 0), "xyz", -7) == "2x - y - 7"
 
 
 @pytest.mark.parametrize(
@@ -67,19 +67,19 @@ def test_linear_forms():
     ],
 )
 def test_sums_are_continued(text, more, whole):
-    assert _latex.appended(text, more) == whole
+    assert latex.appended(text, more) == whole
 
 
 def test_matrices_points_and_sets():
     rows = ((1, Fraction(1, 2)), (-3, 4))
-    assert _latex.matrix(rows) == r"\begin{pmatrix} 1 & \frac{1}{2} \\ -3 & 4 \end{pmatrix}"
-    assert _latex.point((1, -2)) == r"\left(1, -2\right)"
-    assert _latex.number_set((3, -1, 3)) == r"\{-1, 3\}"
-    assert _latex.number_set(()) == r"\emptyset"
+    assert latex.matrix(rows) == r"\begin{pmatrix} 1 & \frac{1}{2} \\ -3 & 4 \end{pmatrix}"
+    assert latex.point((1, -2)) == r"\left(1, -2\right)"
+    assert latex.number_set((3, -1, 3)) == r"\{-1, 3\}"
+    assert latex.number_set(()) == r"\emptyset"
 
 
 def test_intervals():
-    parts = [_latex.interval(None, 2, high_closed=True), _latex.interval(5, None, high_closed=True)]
-    assert _latex.union(parts) == r"(-\infty, 2] \cup (5, \infty)"
-    assert _latex.interval(2, 2, low_closed=True, high_closed=True) == r"\{2\}"
-    assert _latex.union([]) == r"\emptyset"
+    parts = [latex.interval(None, 2, high_closed=True), latex.interval(5, None, high_closed=True)]
+    assert latex.union(parts) == r"(-\infty, 2] \cup (5, \infty)"
+    assert latex.interval(2, 2, low_closed=True, high_closed=True) == r"\{2\}"
+    assert latex.union([]) == r"\emptyset"

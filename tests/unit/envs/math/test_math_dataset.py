@@ -8,7 +8,7 @@ import pytest
 
 import rlvr_envs
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.envs.math._question_file import read_gold
+from rlvr_envs.generators.published.math_files import read_gold
 
 ID = "rlvr/MathDataset-v0"
 

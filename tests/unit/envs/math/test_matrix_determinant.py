@@ -6,12 +6,12 @@ import sympy
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math import _matrix
 from rlvr_envs.envs.math.matrix_determinant import (
     MatrixDeterminantConfig,
     MatrixDeterminantProblem,
     MatrixDeterminantTask,
 )
+from rlvr_envs.generators.mathematics import matrices
 
 
 def by_permutations(rows):
@@ -28,8 +28,8 @@ def by_permutations(rows):
 def test_elimination_agrees_with_permutations(size):
     for seed in range(30):
         # Entries this small bring singular matrices and zero pivots.
-        rows = _matrix.random_matrix(stream("determinant", size, seed), size, size, 1)
-        assert _matrix.determinant(rows) == by_permutations(rows)
+        rows = matrices.random_matrix(stream("determinant", size, seed), size, size, 1)
+        assert matrices.determinant(rows) == by_permutations(rows)
 
 
 def test_large_problems_agree_with_sympy():

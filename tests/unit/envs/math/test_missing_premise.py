@@ -10,13 +10,13 @@ import sympy
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.math._premises import KINDS, Premise
 from rlvr_envs.envs.math.missing_premise import (
     UNDETERMINED,
     MissingPremiseConfig,
     MissingPremiseProblem,
     MissingPremiseTask,
 )
+from rlvr_envs.generators.mathematics.premises import KINDS, Premise
 
 # What each sentence says about the quantities of a story, as (quantities, test).
 READINGS = [

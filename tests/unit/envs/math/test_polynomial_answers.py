@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from rlvr_envs.envs.math._polynomial_answers import (
+from rlvr_envs.generators.mathematics.polynomial_answers import (
     expanded_of,
     factors_of,
     items,

@@ -3,7 +3,7 @@ from fractions import Fraction
 import sympy
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math._polynomials import (
+from rlvr_envs.generators.mathematics.polynomials import (
     add,
     compose,
     content,

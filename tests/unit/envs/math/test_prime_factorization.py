@@ -9,12 +9,12 @@ import sympy
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.math._primes import draw_prime, is_prime
 from rlvr_envs.envs.math.prime_factorization import (
     PrimeFactorizationConfig,
     PrimeFactorizationProblem,
     PrimeFactorizationTask,
 )
+from rlvr_envs.generators.mathematics.primes import draw_prime, is_prime
 
 TASK = PrimeFactorizationTask(PrimeFactorizationConfig.at(0))
 PROBLEM = PrimeFactorizationProblem(360, ((2, 3), (3, 2), (5, 1)))

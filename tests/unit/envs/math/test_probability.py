@@ -8,12 +8,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math._probability import KINDS
 from rlvr_envs.envs.math.probability import (
     ProbabilityConfig,
     ProbabilityProblem,
     ProbabilityTask,
 )
+from rlvr_envs.generators.mathematics.probability import KINDS
 
 
 def share(cases, event):

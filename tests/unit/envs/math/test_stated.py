@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from rlvr_envs.envs.math._stated import stated_complex, stated_rational
+from rlvr_envs.generators.mathematics.stated_numbers import stated_complex, stated_rational
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 
 from rlvr_envs.core.seeding import integer, stream
-from rlvr_envs.envs.math import _steps
-from rlvr_envs.envs.math._evaluation import operations
-from rlvr_envs.envs.math._matrix import determinant, identity, product, random_matrix
-from rlvr_envs.envs.math._polynomials import add, multiply, random_polynomial
+from rlvr_envs.generators.mathematics import steps as _steps
+from rlvr_envs.generators.mathematics.evaluation import operations
+from rlvr_envs.generators.mathematics.matrices import determinant, identity, product, random_matrix
+from rlvr_envs.generators.mathematics.polynomials import add, multiply, random_polynomial
 
 
 def test_euclid_ends_in_the_common_divisor():

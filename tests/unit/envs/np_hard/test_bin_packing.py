@@ -4,12 +4,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.bin_packing import (
     BinPackingConfig,
     BinPackingProblem,
     BinPackingTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = BinPackingTask(BinPackingConfig.at(0))
 SMALL = BinPackingProblem((6, 3, 4, 7), 10, Reference(2, 2, True, 3, "1, 3\n2, 4"))

@@ -7,13 +7,13 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard._colorings import fewest_colors
-from rlvr_envs.envs.np_hard._graphs import MAX_VERTICES, all_pairs, chosen
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.graph_coloring import (
     GraphColoringConfig,
     GraphColoringProblem,
     GraphColoringTask,
 )
+from rlvr_envs.generators.graphs.undirected import MAX_VERTICES, all_pairs, chosen
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = GraphColoringTask(GraphColoringConfig.at(0))
 # A star around 1: two colours are enough, and the largest degree is 3.

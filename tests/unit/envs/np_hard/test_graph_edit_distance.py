@@ -7,12 +7,12 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard._edit_distances import LabelledGraph, cheapest_edits
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.graph_edit_distance import (
     GraphEditDistanceConfig,
     GraphEditDistanceProblem,
     GraphEditDistanceTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = GraphEditDistanceTask(GraphEditDistanceConfig.at(0))
 # A path A-B-C becomes a path B-C. By equal numbers: two labels, a vertex and an edge.

@@ -5,7 +5,14 @@ import itertools
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._graphs import (
+from rlvr_envs.envs.np_hard.graph_coloring import GraphColoringConfig
+from rlvr_envs.envs.np_hard.graph_edit_distance import GraphEditDistanceConfig
+from rlvr_envs.envs.np_hard.max_cut import MaxCutConfig
+from rlvr_envs.envs.np_hard.maximum_clique import MaximumCliqueConfig
+from rlvr_envs.envs.np_hard.maximum_common_subgraph import MaximumCommonSubgraphConfig
+from rlvr_envs.envs.np_hard.maximum_independent_set import MaximumIndependentSetConfig
+from rlvr_envs.envs.np_hard.vertex_cover import VertexCoverConfig
+from rlvr_envs.generators.graphs.undirected import (
     MAX_VERTICES,
     all_pairs,
     chosen,
@@ -20,14 +27,7 @@ from rlvr_envs.envs.np_hard._graphs import (
     renumbered,
     show_edges,
 )
-from rlvr_envs.envs.np_hard._optimisation import Infeasible, Unreadable
-from rlvr_envs.envs.np_hard.graph_coloring import GraphColoringConfig
-from rlvr_envs.envs.np_hard.graph_edit_distance import GraphEditDistanceConfig
-from rlvr_envs.envs.np_hard.max_cut import MaxCutConfig
-from rlvr_envs.envs.np_hard.maximum_clique import MaximumCliqueConfig
-from rlvr_envs.envs.np_hard.maximum_common_subgraph import MaximumCommonSubgraphConfig
-from rlvr_envs.envs.np_hard.maximum_independent_set import MaximumIndependentSetConfig
-from rlvr_envs.envs.np_hard.vertex_cover import VertexCoverConfig
+from rlvr_envs.generators.optimisation.task import Infeasible, Unreadable
 
 PATH = ((1, 2), (2, 3), (3, 4))
 

@@ -8,14 +8,14 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard._integer_stories import STORIES
-from rlvr_envs.envs.np_hard._programs import holds
-from rlvr_envs.envs.np_hard._stories import Size
 from rlvr_envs.envs.np_hard.integer_program import (
     IntegerProgramConfig,
     IntegerProgramProblem,
     IntegerProgramTask,
     best,
 )
+from rlvr_envs.generators.optimisation.linear_programs import holds
+from rlvr_envs.generators.optimisation.stories import Size
 
 TASK = IntegerProgramTask(IntegerProgramConfig())
 

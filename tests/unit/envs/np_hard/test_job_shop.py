@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.job_shop import JobShopConfig, JobShopProblem, JobShopTask
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = JobShopTask(JobShopConfig.at(0))
 # Job 1: machine 1 for 3, machine 2 for 2. Job 2: machine 2 for 4, machine 1 for 1.

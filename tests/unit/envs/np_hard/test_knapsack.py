@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.knapsack import KnapsackConfig, KnapsackProblem, KnapsackTask
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = KnapsackTask(KnapsackConfig.at(0))
 SMALL = KnapsackProblem((3, 4, 5), (4, 5, 6), 8, Reference(10, 10, True, 6, "1, 3"))

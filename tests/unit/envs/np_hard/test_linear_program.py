@@ -8,14 +8,14 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard._linear_stories import STORIES
-from rlvr_envs.envs.np_hard._programs import Program, Row, holds, optimum
-from rlvr_envs.envs.np_hard._stories import Size
 from rlvr_envs.envs.np_hard.linear_program import (
     LinearProgramConfig,
     LinearProgramProblem,
     LinearProgramTask,
     program,
 )
+from rlvr_envs.generators.optimisation.linear_programs import Program, Row, holds, optimum
+from rlvr_envs.generators.optimisation.stories import Size
 
 TASK = LinearProgramTask(LinearProgramConfig())
 

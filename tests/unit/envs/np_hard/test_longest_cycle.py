@@ -8,12 +8,12 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard import _cycles
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.longest_cycle import (
     LongestCycleConfig,
     LongestCycleProblem,
     LongestCycleTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = LongestCycleTask(LongestCycleConfig.at(0))
 # A pentagon with the chord 1-3, and vertex 6 hanging on vertex 5.

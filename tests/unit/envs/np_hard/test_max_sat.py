@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import Reference
 from rlvr_envs.envs.np_hard.max_sat import MaxSatConfig, MaxSatProblem, MaxSatTask
+from rlvr_envs.generators.optimisation.task import Reference
 
 TASK = MaxSatTask(MaxSatConfig.at(0))
 # 1 and 2 true and 3 false satisfies all; all true and all false each miss two clauses.

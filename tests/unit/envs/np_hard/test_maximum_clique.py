@@ -6,12 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.maximum_clique import (
     MaximumCliqueConfig,
     MaximumCliqueProblem,
     MaximumCliqueTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = MaximumCliqueTask(MaximumCliqueConfig.at(0))
 # 1, 2, 3 and 4 are all joined; 5 hangs on 4.

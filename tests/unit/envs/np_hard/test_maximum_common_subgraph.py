@@ -7,13 +7,13 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard._common_subgraphs import largest_matching
-from rlvr_envs.envs.np_hard._graphs import all_pairs, chosen, neighbour_masks
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.maximum_common_subgraph import (
     MaximumCommonSubgraphConfig,
     MaximumCommonSubgraphProblem,
     MaximumCommonSubgraphTask,
 )
+from rlvr_envs.generators.graphs.undirected import all_pairs, chosen, neighbour_masks
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = MaximumCommonSubgraphTask(MaximumCommonSubgraphConfig.at(0))
 # A path of four vertices in each graph: 1-2-3-4, and 3-1-4-2 beside the lone vertex 5. The first

@@ -6,14 +6,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._graphs import all_pairs, chosen
-from rlvr_envs.envs.np_hard._independent_sets import largest_set
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.maximum_independent_set import (
     MaximumIndependentSetConfig,
     MaximumIndependentSetProblem,
     MaximumIndependentSetTask,
 )
+from rlvr_envs.generators.graphs.independent_sets import largest_set
+from rlvr_envs.generators.graphs.undirected import all_pairs, chosen
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = MaximumIndependentSetTask(MaximumIndependentSetConfig.at(0))
 # A star around 1, with 2 and 3 joined as well.

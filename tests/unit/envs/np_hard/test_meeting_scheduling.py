@@ -6,12 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.meeting_scheduling import (
     MeetingSchedulingConfig,
     MeetingSchedulingProblem,
     MeetingSchedulingTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = MeetingSchedulingTask(MeetingSchedulingConfig.at(0))
 # Meetings 1 and 2 share person 1; meeting 3 needs the larger room; person 2 is busy early.

@@ -8,12 +8,12 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard import _bisections
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.minimum_bisection import (
     MinimumBisectionConfig,
     MinimumBisectionProblem,
     MinimumBisectionTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = MinimumBisectionTask(MinimumBisectionConfig.at(0))
 # {1, 2} and {3, 4} cost 3, {1, 4} and {2, 3} cost 8, {1, 3} and {2, 4} cost 11

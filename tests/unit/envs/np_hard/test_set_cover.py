@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.set_cover import SetCoverConfig, SetCoverProblem, SetCoverTask
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = SetCoverTask(SetCoverConfig.at(0))
 # In the order given, sets 1 to 4 each hold something new; sets 3 and 4 cover all.

@@ -8,12 +8,12 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard import _steiner_trees
-from rlvr_envs.envs.np_hard._optimisation import Reference
 from rlvr_envs.envs.np_hard.steiner_tree import (
     SteinerTreeConfig,
     SteinerTreeProblem,
     SteinerTreeTask,
 )
+from rlvr_envs.generators.optimisation.task import Reference
 
 TASK = SteinerTreeTask(SteinerTreeConfig.at(0))
 # A star around 4 costs 9; around the triangle it is 10.

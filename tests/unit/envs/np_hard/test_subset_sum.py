@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.subset_sum import SubsetSumConfig, SubsetSumProblem, SubsetSumTask
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = SubsetSumTask(SubsetSumConfig.at(0))
 # 1 + 2 + 4 + 5 = 12 is the fullest sum; 5 + 7 = 12 and 1 + 4 + 7 = 12 are shorter.

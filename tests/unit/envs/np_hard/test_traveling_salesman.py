@@ -7,12 +7,12 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard import _tours
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.traveling_salesman import (
     TravelingSalesmanConfig,
     TravelingSalesmanProblem,
     TravelingSalesmanTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = TravelingSalesmanTask(TravelingSalesmanConfig.at(0))
 # 1-2-3-4 is 60 long, 1-2-4-3 is 50 and 1-3-2-4 is 40.

@@ -6,13 +6,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard._routes import distances, in_turn, length, savings
 from rlvr_envs.envs.np_hard.vehicle_routing import (
     VehicleRoutingConfig,
     VehicleRoutingProblem,
     VehicleRoutingTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = VehicleRoutingTask(VehicleRoutingConfig.at(0))
 # On a line: two customers to the left of the depot, one to the right.

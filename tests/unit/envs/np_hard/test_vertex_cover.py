@@ -6,12 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._optimisation import BANDS, Reference
 from rlvr_envs.envs.np_hard.vertex_cover import (
     VertexCoverConfig,
     VertexCoverProblem,
     VertexCoverTask,
 )
+from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
 TASK = VertexCoverTask(VertexCoverConfig.at(0))
 # Two stars, around 1 and 4, with their centres joined.

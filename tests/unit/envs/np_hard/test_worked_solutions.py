@@ -11,7 +11,12 @@ from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.registry import task_ids
 from rlvr_envs.envs.np_hard._integer_stories import STORIES as WHOLE
 from rlvr_envs.envs.np_hard._linear_stories import STORIES
-from rlvr_envs.envs.np_hard._programs import Program, Row, explained, explained_whole
+from rlvr_envs.generators.optimisation.linear_programs import (
+    Program,
+    Row,
+    explained,
+    explained_whole,
+)
 
 
 def worked(name, difficulty, seed):

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from rlvr_envs.core.seeding import integer, pick, stream
-from rlvr_envs.envs.puzzles._arithmetic_expressions import (
+from rlvr_envs.generators.arithmetic import (
     MAX_DEPTH,
     Term,
     combined,

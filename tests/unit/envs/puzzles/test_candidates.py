@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from rlvr_envs.core.seeding import integer, stream
-from rlvr_envs.envs.puzzles._candidates import (
+from rlvr_envs.generators.grids.candidates import (
     Network,
     RowSet,
     Table,
@@ -14,8 +14,8 @@ from rlvr_envs.envs.puzzles._candidates import (
     shuffled,
     shuffled_order,
 )
-from rlvr_envs.envs.puzzles._clues import choose_clues
-from rlvr_envs.envs.puzzles._latin import given_masks, lines, random_square
+from rlvr_envs.generators.grids.clues import choose_clues
+from rlvr_envs.generators.grids.latin_squares import given_masks, lines, random_square
 
 N_CELLS, N_VALUES = 5, 3
 OPEN = [0b1110] * N_CELLS

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._cells import (
+from rlvr_envs.generators.grids.cells import (
     bits,
     neighbours,
     plane,

@@ -6,7 +6,7 @@ import pytest
 
 from rlvr_envs.core.errors import RowError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._formulas import (
+from rlvr_envs.generators.logic.formulas import (
     BINARY,
     columns,
     draw_formula,

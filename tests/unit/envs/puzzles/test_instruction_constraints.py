@@ -7,14 +7,14 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.puzzles._condition_details import Details
-from rlvr_envs.envs.puzzles._instructions import KINDS, Condition
-from rlvr_envs.envs.puzzles._text_view import TextView
 from rlvr_envs.envs.puzzles.instruction_constraints import (
     InstructionConstraintsConfig,
     InstructionConstraintsProblem,
     InstructionConstraintsTask,
 )
+from rlvr_envs.generators.text_conditions.conditions import KINDS, Condition
+from rlvr_envs.generators.text_conditions.details import Details
+from rlvr_envs.generators.text_conditions.text_view import TextView
 
 TASK = InstructionConstraintsTask(InstructionConstraintsConfig())
 

@@ -7,7 +7,6 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._formulas import read_formula
 from rlvr_envs.envs.puzzles.knights_and_knaves import (
     KnightsAndKnavesConfig,
     KnightsAndKnavesProblem,
@@ -15,6 +14,7 @@ from rlvr_envs.envs.puzzles.knights_and_knaves import (
     Statement,
     _pinned,
 )
+from rlvr_envs.generators.logic.formulas import read_formula
 
 BOTH_KNAVES = KnightsAndKnavesProblem(
     ("Ada", "Ben", "Cleo"),

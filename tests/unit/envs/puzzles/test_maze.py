@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles import _mazes
 from rlvr_envs.envs.puzzles.maze import MazeConfig, MazeProblem, MazeTask
+from rlvr_envs.generators.grids import mazes
 
 TASK = MazeTask(MazeConfig.at(0))
 RING = MazeProblem(("S..", ".#.", "..G", "###"), "RRDD")  # two ways of the same length
@@ -86,8 +86,8 @@ def test_loops_open_cells():
 
 
 def test_a_shorter_way_is_taken_where_none_is_found(monkeypatch):
-    monkeypatch.setattr(_mazes, "_STEPS", 1)
-    monkeypatch.setattr(_mazes, "_STARTS", 2)
+    monkeypatch.setattr(mazes, "_STEPS", 1)
+    monkeypatch.setattr(mazes, "_STARTS", 2)
     config = MazeConfig(path_length=25, n_turns=12)
     for seed in range(10):
         problem = MazeTask(config).generate(stream("Maze", "short", seed))

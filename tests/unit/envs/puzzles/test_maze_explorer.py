@@ -7,13 +7,13 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.puzzles._seals import seal
-from rlvr_envs.envs.puzzles._turns import TURNS_AT_MOST
 from rlvr_envs.envs.puzzles.maze_explorer import (
     MazeExplorerConfig,
     MazeExplorerProblem,
     MazeExplorerTask,
 )
+from rlvr_envs.generators.moves.seals import seal
+from rlvr_envs.generators.moves.turns import TURNS_AT_MOST
 
 TASK = MazeExplorerTask(MazeExplorerConfig())
 ROWS = ("S..", "##.", "G..")

@@ -7,12 +7,12 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles import minesweeper
-from rlvr_envs.envs.puzzles._mines import around, clues_of, prove
 from rlvr_envs.envs.puzzles.minesweeper import (
     MinesweeperConfig,
     MinesweeperProblem,
     MinesweeperTask,
 )
+from rlvr_envs.generators.grids.minesweeper import around, clues_of, prove
 from rlvr_envs.solvers import cp_sat
 
 TASK = MinesweeperTask(MinesweeperConfig.at(0))

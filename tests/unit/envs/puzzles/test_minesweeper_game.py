@@ -8,12 +8,12 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.puzzles import minesweeper_game
-from rlvr_envs.envs.puzzles._mines import around, show
 from rlvr_envs.envs.puzzles.minesweeper_game import (
     MinesweeperGameConfig,
     MinesweeperGameProblem,
     MinesweeperGameTask,
 )
+from rlvr_envs.generators.grids.minesweeper import around, show
 
 TASK = MinesweeperGameTask(MinesweeperGameConfig.at(0))
 # One mine at (2, 2); the corner at (1, 1) is what is left to open.

@@ -7,7 +7,7 @@ import pytest
 from rlvr_envs.core import registry
 from rlvr_envs.core.problem import public_view
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._moves import listing, long_enough, plural
+from rlvr_envs.generators.moves.scoring import listing, long_enough, plural
 
 ONE_STEP = ["TowerOfHanoi", "SlidingPuzzle", "Sokoban", "RushHour", "WaterJugs", "RiverCrossing"]
 GAMES = ["TowerOfHanoiGame", "SokobanGame"]

@@ -7,9 +7,9 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles import _islands, nurikabe
-from rlvr_envs.envs.puzzles._cells import plane
 from rlvr_envs.envs.puzzles._islands import Search, draw_islands, shapes
 from rlvr_envs.envs.puzzles.nurikabe import NurikabeConfig, NurikabeProblem, NurikabeTask
+from rlvr_envs.generators.grids.cells import plane
 from rlvr_envs.solvers import cp_sat
 
 TASK = NurikabeTask(NurikabeConfig.at(0))

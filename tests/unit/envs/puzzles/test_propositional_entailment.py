@@ -6,12 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._formulas import read_formula
 from rlvr_envs.envs.puzzles.propositional_entailment import (
     PropositionalEntailmentConfig,
     PropositionalEntailmentProblem,
     PropositionalEntailmentTask,
 )
+from rlvr_envs.generators.logic.formulas import read_formula
 
 TASK = PropositionalEntailmentTask(PropositionalEntailmentConfig())
 SMALL = PropositionalEntailmentProblem(

@@ -7,10 +7,10 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._spec import read, shipped
-from rlvr_envs.envs.puzzles._spec_draw import draw
-from rlvr_envs.envs.puzzles._spec_language import SpecError
 from rlvr_envs.envs.puzzles.puzzle_spec import PuzzleSpecConfig, PuzzleSpecTask
+from rlvr_envs.generators.puzzle_specs.draw import draw
+from rlvr_envs.generators.puzzle_specs.language import SpecError
+from rlvr_envs.generators.puzzle_specs.spec import read, shipped
 
 pytest.importorskip("z3")
 

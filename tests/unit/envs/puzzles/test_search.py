@@ -3,8 +3,8 @@
 import pytest
 
 from rlvr_envs.core.seeding import integer, stream
-from rlvr_envs.envs.puzzles._moves import graded, stray
-from rlvr_envs.envs.puzzles._search import distances, reachable, shortest_path
+from rlvr_envs.generators.moves.scoring import graded, stray
+from rlvr_envs.generators.moves.search import distances, reachable, shortest_path
 
 SIZE = 7
 STEPS = {"R": (0, 1), "D": (1, 0), "L": (0, -1), "U": (-1, 0)}

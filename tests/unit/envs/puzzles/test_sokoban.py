@@ -7,8 +7,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles import _sokoban
 from rlvr_envs.envs.puzzles.sokoban import SokobanConfig, SokobanProblem, SokobanTask
+from rlvr_envs.generators.grids import sokoban
 
 TASK = SokobanTask(SokobanConfig.at(0))
 STRICT = SokobanTask(SokobanConfig(optimal_only=True))
@@ -74,12 +74,12 @@ def test_shortest_lengths_are_exact(difficulty, n_seeds):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_picture_says_everything(seed):
     config = SokobanConfig.at(3 * seed)
-    size = _sokoban.RoomSize(config.side, config.n_floor, config.n_boxes)
-    position = _sokoban.draw_position(
+    size = sokoban.RoomSize(config.side, config.n_floor, config.n_boxes)
+    position = sokoban.draw_position(
         stream("Sokoban", seed), size, n_rooms=2, max_states=500, max_length=1000
     )
     board = position.room.show(position.state)
-    room, state = _sokoban.read_board(board)
+    room, state = sokoban.read_board(board)
     assert room.show(state) == board
     assert (room, state) == (position.room, position.state)
     walls, goals, boxes, _ = parse(board)
@@ -89,7 +89,7 @@ def test_the_picture_says_everything(seed):
 
 @pytest.mark.parametrize("n_boxes", [1, 3])
 def test_what_stands_in_where_no_position_was_found(n_boxes):
-    position = _sokoban._easy(_sokoban.RoomSize(3, 9, n_boxes))
+    position = sokoban._easy(sokoban.RoomSize(3, 9, n_boxes))
     board = position.room.show(position.state)
     assert fewest_moves(board) == 1
     assert TASK.verify(SokobanProblem(board, 1, "U"), "U").score == 1.0

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from rlvr_envs.envs.puzzles._spec_language import Formula, SpecError, Text
-from rlvr_envs.envs.puzzles._spec_terms import Choice
+from rlvr_envs.generators.puzzle_specs.language import Formula, SpecError, Text
+from rlvr_envs.generators.puzzle_specs.terms import Choice
 
 PETS = ("cat", "dog")
 KNOWN = {

@@ -5,13 +5,13 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import from_json, to_json
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs._string_functions import FUNCTIONS, numbers_of
 from rlvr_envs.envs.puzzles.string_composition import (
     StringCompositionConfig,
     StringCompositionProblem,
     StringCompositionTask,
     Term,
 )
+from rlvr_envs.generators.string_functions import FUNCTIONS, numbers_of
 
 TASK = StringCompositionTask(StringCompositionConfig())
 SMALL = StringCompositionProblem(Term(9, (Term(5, (Term(),), " q"),)), "ab", True, " qabbaq ")

@@ -6,12 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles import _hanoi
 from rlvr_envs.envs.puzzles.tower_of_hanoi import (
     TowerOfHanoiConfig,
     TowerOfHanoiProblem,
     TowerOfHanoiTask,
 )
+from rlvr_envs.generators.moves import hanoi
 
 TASK = TowerOfHanoiTask(TowerOfHanoiConfig.at(0))
 STRICT = TowerOfHanoiTask(TowerOfHanoiConfig(optimal_only=True))
@@ -83,7 +83,7 @@ def test_shortest_by_the_recursion_for_three_pegs(difficulty):
 
 @pytest.mark.parametrize(("n_discs", "length"), [(3, 5), (4, 9), (5, 13), (6, 17)])
 def test_shortest_of_towers_on_four_pegs(n_discs, length):
-    route = _hanoi.shortest((0,) * n_discs, (3,) * n_discs, 4)
+    route = hanoi.shortest((0,) * n_discs, (3,) * n_discs, 4)
     assert len(route.moves) == length  # the Frame-Stewart numbers, proven for four pegs
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._words import words_of
 from rlvr_envs.envs.puzzles.word_guess import (
     WordGuessConfig,
     WordGuessProblem,
     WordGuessTask,
     marks,
 )
+from rlvr_envs.generators.words.english import words_of
 
 TASK = WordGuessTask(WordGuessConfig())
 PROBLEM = WordGuessProblem(("abbey", "babes", "cabin", "eerie"), 3, "abbey")

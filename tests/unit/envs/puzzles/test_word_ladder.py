@@ -9,12 +9,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._words import words_of
 from rlvr_envs.envs.puzzles.word_ladder import (
     WordLadderConfig,
     WordLadderProblem,
     WordLadderTask,
 )
+from rlvr_envs.generators.words.english import words_of
 
 TASK = WordLadderTask(WordLadderConfig.at(0))
 SMALL = WordLadderProblem(

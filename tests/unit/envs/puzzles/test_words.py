@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlvr_envs.envs.puzzles._words import (
+from rlvr_envs.generators.words.english import (
     LONGEST,
     SHORTEST,
     all_words,

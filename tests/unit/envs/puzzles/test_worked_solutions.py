@@ -10,9 +10,9 @@ import pytest
 import rlvr_envs
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.envs.puzzles._accepting_rules import Attribute, fitting_rule
-from rlvr_envs.envs.puzzles._arithmetic_expressions import worked_backwards
-from rlvr_envs.envs.puzzles._candidates import Network, RowSet, Table
-from rlvr_envs.envs.puzzles._deductions import (
+from rlvr_envs.generators.arithmetic import worked_backwards
+from rlvr_envs.generators.grids.candidates import Network, RowSet, Table
+from rlvr_envs.generators.grids.deductions import (
     Alone,
     AtMostOne,
     Connected,
@@ -21,7 +21,7 @@ from rlvr_envs.envs.puzzles._deductions import (
     contradiction,
     worked,
 )
-from rlvr_envs.envs.puzzles._formulas import FormulaRule, columns, read_formula, truth_table
+from rlvr_envs.generators.logic.formulas import FormulaRule, columns, read_formula, truth_table
 
 CELL = r"(?:row \d+, column \d+|r\d+c\d+|\(\d+, \d+\))"
 LETTER = r"(?:\b[A-Z]|the carry into column \d+)"

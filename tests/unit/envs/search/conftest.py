@@ -10,9 +10,9 @@ from functools import cache
 
 import pytest
 
-from rlvr_envs.envs.search import _sentences as words
-from rlvr_envs.envs.search._articles import articles
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.worlds import sentences as words
+from rlvr_envs.generators.worlds.articles import articles
+from rlvr_envs.generators.worlds.world import build_world
 
 _ORDER = ["civil register", "chronicle", "newspaper"]
 _LINK = r"\[(?P<{0}link>[^\]]+)\]\([a-z-]+\)"

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from rlvr_envs.envs.search import _sentences as words
-from rlvr_envs.envs.search._articles import articles, library
-from rlvr_envs.envs.search._schema import RELATIONS
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.worlds import sentences as words
+from rlvr_envs.generators.worlds.articles import articles, library
+from rlvr_envs.generators.worlds.schema import RELATIONS
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 
 WORLDS = [
     build_world(WorldSpec.at(d), seed) for d, seed in ((0, 1), (3, 2), (6, 3), (9, 4), (10, 5))

@@ -4,11 +4,11 @@ import pytest
 
 from rlvr_envs.conformance.trouble import TROUBLE
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.envs.search._browser import FAILED, Browser, Limits, split
-from rlvr_envs.envs.search._pages import Page, Section
-from rlvr_envs.envs.search._protocol import Call
-from rlvr_envs.envs.search._site import Site, site, unlinked
-from rlvr_envs.envs.search._spec import WorldSpec
+from rlvr_envs.generators.search_episodes.browser import FAILED, Browser, Limits, split
+from rlvr_envs.generators.search_episodes.protocol import Call
+from rlvr_envs.generators.worlds.pages import Page, Section
+from rlvr_envs.generators.worlds.site import Site, site, unlinked
+from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.retrieval.base import Document, build
 
 SITE = site(WorldSpec.at(0), 1)

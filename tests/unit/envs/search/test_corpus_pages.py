@@ -2,10 +2,17 @@
 
 import pytest
 
-from rlvr_envs.envs.search._browser import Limits
-from rlvr_envs.envs.search._corpus_pages import CorpusSite, address, shown_text, shown_title
 from rlvr_envs.envs.search._corpus_session import CorpusBrowser
-from rlvr_envs.envs.search._protocol import FIND, OPEN, SEARCH, Call, call_text, parse_action
+from rlvr_envs.generators.published.corpus_pages import CorpusSite, address, shown_text, shown_title
+from rlvr_envs.generators.search_episodes.browser import Limits
+from rlvr_envs.generators.search_episodes.protocol import (
+    FIND,
+    OPEN,
+    SEARCH,
+    Call,
+    call_text,
+    parse_action,
+)
 from rlvr_envs.retrieval.base import Document, build
 
 

@@ -5,14 +5,14 @@ import re
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.search import _proposal_words as words
-from rlvr_envs.envs.search._plan import Hop, evaluate
-from rlvr_envs.envs.search._proposal_check import meaning
-from rlvr_envs.envs.search._proposal_reader import MAX_READINGS, read
-from rlvr_envs.envs.search._questions import QuestionSpec, draw_question
-from rlvr_envs.envs.search._schema import LINKS, PLURALS, RELATIONS
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.proposals import wordings as words
+from rlvr_envs.generators.proposals.check import meaning
+from rlvr_envs.generators.proposals.reader import MAX_READINGS, read
+from rlvr_envs.generators.worlds.plan import Hop, evaluate
+from rlvr_envs.generators.worlds.questions import QuestionSpec, draw_question
+from rlvr_envs.generators.worlds.schema import LINKS, PLURALS, RELATIONS
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 
 WORLD = build_world(WorldSpec(homonym_rate=0.0, alias_rate=0.5), 5)
 FIRST = {kind: WORLD.entities[numbers.start].label for kind, numbers in WORLD.ranges.items()}

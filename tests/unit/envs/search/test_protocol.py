@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlvr_envs.conformance.trouble import TROUBLE
-from rlvr_envs.envs.search._protocol import (
+from rlvr_envs.generators.search_episodes.protocol import (
     MAX_ARGUMENT_CHARS,
     MAX_CHARS,
     SYNTAXES,

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.search._questions import KINDS, UNANSWERABLE, QuestionSpec, draw_question
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.worlds.questions import KINDS, UNANSWERABLE, QuestionSpec, draw_question
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 
 DIFFICULTIES = (0, 3, 6, 10)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.envs.search._question_files import CorpusQuestion, read_questions
+from rlvr_envs.generators.published.search_files import CorpusQuestion, read_questions
 from rlvr_envs.verifiers.retrieval import exact
 
 HOTPOT = {

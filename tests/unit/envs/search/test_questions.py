@@ -12,14 +12,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.search._articles import articles
-from rlvr_envs.envs.search._dice import Dice
-from rlvr_envs.envs.search._english import question_text
-from rlvr_envs.envs.search._plan import Hop
-from rlvr_envs.envs.search._questions import KINDS, UNANSWERABLE, QuestionSpec, draw_question
-from rlvr_envs.envs.search._schema import RELATIONS
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.worlds.articles import articles
+from rlvr_envs.generators.worlds.dice import Dice
+from rlvr_envs.generators.worlds.english import question_text
+from rlvr_envs.generators.worlds.plan import Hop
+from rlvr_envs.generators.worlds.questions import KINDS, UNANSWERABLE, QuestionSpec, draw_question
+from rlvr_envs.generators.worlds.schema import RELATIONS
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 
 DIFFICULTIES = (0, 3, 6, 10)
 PATH = ("follow", "back", "at")

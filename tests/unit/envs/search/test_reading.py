@@ -2,10 +2,10 @@
 
 import pytest
 
-from rlvr_envs.envs.search._articles import library
-from rlvr_envs.envs.search._reading import Claim, Mention, Text, believed, claims
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import Report, build_world
+from rlvr_envs.generators.worlds.articles import library
+from rlvr_envs.generators.worlds.reading import Claim, Mention, Text, believed, claims
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import Report, build_world
 
 
 def text_of(page):

@@ -11,20 +11,20 @@ from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.search import _proposal_solvers as solvers
-from rlvr_envs.envs.search._articles import library
-from rlvr_envs.envs.search._browser import FAILED
-from rlvr_envs.envs.search._gates import is_definite, is_spread, is_tight, shown
-from rlvr_envs.envs.search._plan import evaluate
-from rlvr_envs.envs.search._proposal_check import meaning, text_fault
-from rlvr_envs.envs.search._proposal_reader import read
-from rlvr_envs.envs.search._proposer_episode import UNLIMITED
-from rlvr_envs.envs.search._protocol import QUESTION, parse_action
-from rlvr_envs.envs.search._schema import LINKS, RELATIONS
-from rlvr_envs.envs.search._site import site
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._usage import shorthand
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.proposals import solvers
+from rlvr_envs.generators.proposals.check import meaning, text_fault
+from rlvr_envs.generators.proposals.episode import UNLIMITED
+from rlvr_envs.generators.proposals.reader import read
+from rlvr_envs.generators.search_episodes.browser import FAILED
+from rlvr_envs.generators.search_episodes.protocol import QUESTION, parse_action
+from rlvr_envs.generators.search_episodes.usage import shorthand
+from rlvr_envs.generators.worlds.articles import library
+from rlvr_envs.generators.worlds.gates import is_definite, is_spread, is_tight, shown
+from rlvr_envs.generators.worlds.plan import evaluate
+from rlvr_envs.generators.worlds.schema import LINKS, RELATIONS
+from rlvr_envs.generators.worlds.site import site
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 
 SPEC = registry.find("SearchProposer-v0")
 TASK = SPEC.task_type

@@ -9,9 +9,9 @@ from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.search import _oracle
-from rlvr_envs.envs.search._questions import KINDS
-from rlvr_envs.envs.search._task import TURNS_AT_MOST, SearchConfig
+from rlvr_envs.generators.search_episodes import oracle
+from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchConfig
+from rlvr_envs.generators.worlds.questions import KINDS
 
 TASKS = {
     task_type.kind: task_type
@@ -58,7 +58,7 @@ def test_the_oracle_reads_nothing_but_the_plan_and_the_pages():
     task, problem = drawn("chain", 6)
     other = drawn("chain", 6, seed=1)[1]
     actions = task.play(dataclasses.replace(problem, world_seed=other.world_seed))
-    assert actions[-1] == f"<answer>{_oracle.NOTHING}</answer>"
+    assert actions[-1] == f"<answer>{oracle.NOTHING}</answer>"
 
 
 def test_an_answer_ends_the_episode_at_once():

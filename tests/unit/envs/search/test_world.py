@@ -11,9 +11,9 @@ from itertools import pairwise
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.envs.search._schema import RELATIONS
-from rlvr_envs.envs.search._spec import WorldSpec
-from rlvr_envs.envs.search._world import build_world
+from rlvr_envs.generators.worlds.schema import RELATIONS
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
 
 WORLDS = [build_world(WorldSpec.at(d), seed) for d in (0, 4, 10) for seed in (1, 2)]
 
@@ -31,9 +31,9 @@ def test_a_spec_survives_json_and_gives_the_number_of_articles():
 
 def test_the_same_world_in_a_fresh_process_under_another_hash_seed():
     code = (
-        "import hashlib;from rlvr_envs.envs.search._spec import WorldSpec;"
-        "from rlvr_envs.envs.search._world import build_world;"
-        "from rlvr_envs.envs.search._articles import articles;"
+        "import hashlib;from rlvr_envs.generators.worlds.spec import WorldSpec;"
+        "from rlvr_envs.generators.worlds.world import build_world;"
+        "from rlvr_envs.generators.worlds.articles import articles;"
         "w=build_world(WorldSpec.at(6),5);"
         "print(hashlib.sha256(repr((w,articles(w))).encode()).hexdigest())"
     )

@@ -5,7 +5,6 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog._families import draw_design
 from rlvr_envs.envs.verilog._monitoring import monitor_ports, watched
 from rlvr_envs.envs.verilog.monitor_writing import (
     MonitorWritingConfig,
@@ -13,6 +12,7 @@ from rlvr_envs.envs.verilog.monitor_writing import (
     MonitorWritingTask,
     comparing,
 )
+from rlvr_envs.generators.hardware.families import draw_design
 from rlvr_envs.verifiers.hdl.aig import Aig
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port
 

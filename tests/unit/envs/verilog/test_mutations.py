@@ -3,10 +3,10 @@
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._families import FAMILIES, draw_design
-from rlvr_envs.envs.verilog._mutations import inverted, mutants, mutate
-from rlvr_envs.envs.verilog._refutation import refuted
-from rlvr_envs.envs.verilog._syntax import tokens
+from rlvr_envs.generators.hardware.families import FAMILIES, draw_design
+from rlvr_envs.generators.hardware.mutations import inverted, mutants, mutate
+from rlvr_envs.generators.hardware.refutation import refuted
+from rlvr_envs.generators.hardware.syntax import tokens
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._families import FAMILIES, draw_design
-from rlvr_envs.envs.verilog._netlist_text import rewritten
-from rlvr_envs.envs.verilog._styles import FLIP_FLOP, NAMES, flip_flop, style_of
+from rlvr_envs.generators.hardware.families import FAMILIES, draw_design
+from rlvr_envs.generators.hardware.netlist_text import rewritten
+from rlvr_envs.generators.hardware.styles import FLIP_FLOP, NAMES, flip_flop, style_of
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.judge import judge
 

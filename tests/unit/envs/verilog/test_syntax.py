@@ -3,8 +3,8 @@
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._families import FAMILIES, draw_design
-from rlvr_envs.envs.verilog._syntax import read_code, tokens
+from rlvr_envs.generators.hardware.families import FAMILIES, draw_design
+from rlvr_envs.generators.hardware.syntax import read_code, tokens
 
 SOURCE = """module m (input clk, input [1:0] a, output reg [3:0] q);
     wire [1:0] b = ~a; // else q <= 1;

@@ -8,12 +8,12 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import public_view
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.verilog import verilog_completion
-from rlvr_envs.envs.verilog._syntax import tokens
 from rlvr_envs.envs.verilog.verilog_completion import (
     GAP,
     VerilogCompletionConfig,
     VerilogCompletionTask,
 )
+from rlvr_envs.generators.hardware.syntax import tokens
 
 
 def drawn(difficulty, seed, **knobs):

@@ -10,10 +10,11 @@ import pytest
 import rlvr_envs
 from rlvr_envs.core.errors import ConfigError, ToolchainMissing
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog import _dataset_reference, verilog_dataset
-from rlvr_envs.envs.verilog._dataset_layouts import NotARow, modules, read_row, top_of
-from rlvr_envs.envs.verilog._dataset_reference import Unusable, reference_of
+from rlvr_envs.envs.verilog import verilog_dataset
 from rlvr_envs.envs.verilog.verilog_dataset import VerilogDatasetConfig, VerilogDatasetTask
+from rlvr_envs.generators.published import verilog_references
+from rlvr_envs.generators.published.verilog_references import Unusable, reference_of
+from rlvr_envs.generators.published.verilog_rows import NotARow, modules, read_row, top_of
 from rlvr_envs.verifiers.hdl import equivalence, icarus
 from rlvr_envs.verifiers.hdl.elaborate import Refusal, elaborate_once
 from rlvr_envs.verifiers.hdl.interface import Clocking
@@ -361,7 +362,7 @@ def test_a_row_whose_reference_took_too_long_is_tried_again(monkeypatch, tmp_pat
         return elaborate_once(source, *args, **kwargs)
 
     with monkeypatch.context() as machine:
-        machine.setattr(_dataset_reference, "elaborate_once", late)
+        machine.setattr(verilog_references, "elaborate_once", late)
         skipping = task(path, on_bad_row="skip")
         assert len(skipping) == 1
         told = r"a.jsonl:2: the machine could not check it, now at least: .*30 s.*\"skip\""

@@ -5,8 +5,6 @@ import pytest
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._design import Design, inputs, module, outputs
-from rlvr_envs.envs.verilog._families import draw_design
 from rlvr_envs.envs.verilog.verilog_optimisation import (
     VerilogOptimisationConfig,
     VerilogOptimisationProblem,
@@ -14,6 +12,8 @@ from rlvr_envs.envs.verilog.verilog_optimisation import (
     _enlarged,
     _wasteful,
 )
+from rlvr_envs.generators.hardware.design import Design, inputs, module, outputs
+from rlvr_envs.generators.hardware.families import draw_design
 from rlvr_envs.verifiers.hdl.elaborate import elaborate
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port
 from rlvr_envs.verifiers.hdl.judge import judge

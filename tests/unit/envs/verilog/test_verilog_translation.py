@@ -8,12 +8,12 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import public_view
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.verilog import verilog_translation
-from rlvr_envs.envs.verilog._styles import FLIP_FLOP, NAMES, flip_flop, style_of
 from rlvr_envs.envs.verilog.verilog_translation import (
     VerilogTranslationConfig,
     VerilogTranslationTask,
     level_for,
 )
+from rlvr_envs.generators.hardware.styles import FLIP_FLOP, NAMES, flip_flop, style_of
 
 
 def drawn(difficulty, seed, **knobs):

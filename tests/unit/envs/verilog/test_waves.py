@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog import _waves
-from rlvr_envs.envs.verilog._families import family
-from rlvr_envs.envs.verilog._waves import CYCLES, perhaps_waved
+from rlvr_envs.generators.hardware import waves
+from rlvr_envs.generators.hardware.families import family
+from rlvr_envs.generators.hardware.waves import CYCLES, perhaps_waved
 
 FAMILIES = (
     *("UpDownCounter-v0", "ShiftRegister-v0", "EdgeDetector-v0", "SequenceDetector-v0"),
@@ -23,7 +23,7 @@ def drawn(name, difficulty, seed):
 
 def waved(name, difficulty, seed, monkeypatch):
     """Return a design with a run of it in the figure."""
-    monkeypatch.setattr(_waves, "ONE_IN", 1)
+    monkeypatch.setattr(waves, "ONE_IN", 1)
     return perhaps_waved(drawn(name, difficulty, seed), stream("waves", seed))
 
 

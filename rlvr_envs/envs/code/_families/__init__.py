@@ -1,1 +1,0 @@
-"""Algorithmic families: questions with a fast and a slow solution that every language can have."""

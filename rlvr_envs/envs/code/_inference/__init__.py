@@ -1,1 +1,0 @@
-"""Code without annotations, and the types that follow."""

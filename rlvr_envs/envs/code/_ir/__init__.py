@@ -1,1 +1,0 @@
-"""A small imperative language, so that one reference program exists in every language."""

@@ -1,1 +1,0 @@
-"""Tasks made of a statement, a generator and solutions."""

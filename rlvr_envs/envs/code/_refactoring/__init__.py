@@ -1,1 +1,0 @@
-"""Modules with global state, interfaces for them, and runs that compare the two."""

@@ -1,1 +1,0 @@
-"""Programs with mistakes in them, described in words."""

@@ -1,1 +1,0 @@
-"""Slow code with fast twins, and how time is measured."""

@@ -1,1 +1,0 @@
-"""SQL questions, the databases behind them, and how answers are judged."""

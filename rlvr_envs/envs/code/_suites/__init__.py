@@ -1,1 +1,0 @@
-"""Functions to be tested, their mutants, and suites of tests read as data."""

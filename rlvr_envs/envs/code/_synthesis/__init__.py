@@ -1,1 +1,0 @@
-"""Functions specified in words, by examples, or by composition."""

@@ -1,0 +1,1 @@
+"""Graphs for tasks: drawing, wording and reading them."""

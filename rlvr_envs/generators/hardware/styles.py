@@ -1,0 +1,242 @@
+"""Styles that a module may be asked for in, each held to by its tokens.
+
+Every rule is one about the words and symbols of the text, so that it can be checked exactly, and
+none can be met by a comment or by a module that nothing uses: what a style forbids is forbidden
+everywhere in the answer. That the module does what it should is checked elsewhere.
+"""
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from rlvr_envs.generators.hardware.keywords import LATER, VERILOG
+from rlvr_envs.generators.hardware.syntax import Token, tokens
+from rlvr_envs.generators.hardware.two_blocks import not_two_blocks
+from rlvr_envs.verifiers.hdl.interface import Clocking
+
+FLIP_FLOP = "FlipFlop"
+
+_NOT_PURE = frozenset({"reg", "wire", "integer", "always", "always_latch", "initial"})
+_PROCEDURES = frozenset(
+    {"always", "always_ff", "always_comb", "always_latch", "initial", "final", "function", "task"}
+    | {"begin", "end", "if", "else", "case", "casez", "casex", "for", "while", "repeat", "forever"}
+    | {"do", "foreach", "generate", "genvar", "reg", "integer"}
+)
+_PRIMITIVES = frozenset({"and", "nand", "or", "nor", "xor", "xnor", "not", "buf"})
+_GATE_WORDS = frozenset({"module", "endmodule", "input", "output", "wire", "assign"}) | _PRIMITIVES
+_GATE_OPERATORS = frozenset({"&", "|", "^", "~^", "^~"})
+_GATE_SYMBOLS = _GATE_OPERATORS | frozenset("()[]{},;.:=~")
+_LATER_SYMBOLS = frozenset(
+    {"'", "==?", "!=?", "++", "--", "::", "<<<=", ">>>=", "<<=", ">>="}
+    | {f"{operator}=" for operator in "+-*/%&|^"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A way to write modules.
+
+    Attributes:
+        name: one word.
+        title: how the module is to be written.
+        rules: sentences that the check decides, one a line, all of them together.
+        given: whether state stands in a module that is given, see `flip_flop`.
+        violation: returns what is wrong with a text, empty if nothing is; the clocking is that of
+            the design.
+    """
+
+    name: str
+    title: str
+    rules: str
+    given: bool
+    violation: Callable[[Sequence[Token], Clocking | None], str]
+
+    def broken_by(self, source: str, clocking: Clocking | None) -> str:
+        """Return which rule a text breaks, empty if it is in the style."""
+        found = list(tokens(source))
+        for token in found:
+            if token.kind == "directive":
+                return f"there is the compiler directive {token.text:.40}"
+        if not any(token.text == "module" for token in found):
+            return "there is no module"
+        return self.violation(found, clocking)
+
+
+def flip_flop(clocking: Clocking) -> str:
+    """Return the module that holds a bit; with a reset input where that is asynchronous."""
+    if clocking.reset and clocking.asynchronous:
+        return (
+            f"module {FLIP_FLOP} (input clk, input rst, input d, output reg q);\n"
+            "    always @(posedge clk or posedge rst)\n"
+            "        if (rst) q <= 1'b0;\n"
+            "        else q <= d;\n"
+            "endmodule\n"
+        )
+    return (
+        f"module {FLIP_FLOP} (input clk, input d, output reg q);\n"
+        "    always @(posedge clk) q <= d;\n"
+        "endmodule\n"
+    )
+
+
+def _word_among(found: Sequence[Token], words: Set[str]) -> str:
+    """Return a complaint about the first of some words."""
+    for token in found:
+        if token.kind == "word" and token.text in words:
+            return f"there is the word `{token.text}`"
+    return ""
+
+
+def _with_next(found: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
+    """Yield each token with the next one, the last with an empty one."""
+    yield from zip(found, [*found[1:], Token("symbol", "", 0, 0)], strict=True)
+
+
+def _not_systemverilog(found: Sequence[Token], _: Clocking | None) -> str:
+    for token, after in _with_next(found):
+        if token.text in ("input", "output", "inout") and after.text != "logic":
+            return f"there is an `{token.text}` without `logic` behind it"
+    return _word_among(found, _NOT_PURE)
+
+
+def _not_verilog(found: Sequence[Token], _: Clocking | None) -> str:
+    for token, after in _with_next(found):
+        if token.text in _LATER_SYMBOLS or (token.text == "." and after.text == "*"):
+            return f"there is `{token.text}` as SystemVerilog has it"
+        if token.kind == "number" and token.text[0] == "'" and len(token.text) == 2:
+            return f"there is the constant `{token.text}` without a base"
+        if token.kind == "system" and token.text not in ("$signed", "$unsigned"):
+            return f"there is the function `{token.text:.40}`"
+        if token.text == "(" and after.text in ("integer", "genvar"):
+            return "a variable is declared in the head of a loop"
+    return _word_among(found, LATER)
+
+
+def _not_dataflow(found: Sequence[Token], _: Clocking | None) -> str:
+    return _defined_again(found) or _word_among(found, _PROCEDURES)
+
+
+def _defined_again(found: Sequence[Token]) -> str:
+    for token, after in _with_next(found):
+        if token.text == "module" and after.text == FLIP_FLOP:
+            return f"the module `{FLIP_FLOP}` is given, and there again"
+    return ""
+
+
+def _not_gates(found: Sequence[Token], _: Clocking | None) -> str:
+    wrong = _defined_again(found) or _word_among(found, (VERILOG | LATER) - _GATE_WORDS)
+    if wrong:
+        return wrong
+    for token in found:
+        symbol = token.kind == "symbol" and token.text not in _GATE_SYMBOLS
+        if symbol or token.kind in ("system", "string"):
+            return f"there is `{token.text:.40}`"
+    return _not_fixed_bits(found) or _not_single_gates(found)
+
+
+def _not_fixed_bits(found: Sequence[Token]) -> str:
+    """Return a complaint where a bit is chosen by a signal: that is a multiplexer."""
+    inside = False
+    for token in found:
+        inside = token.text == "[" or (inside and token.text != "]")
+        if inside and token.kind != "number" and token.text not in ("[", ":"):
+            return f"there is `{token.text:.40}` between [ and ], where only numbers stand"
+    return ""
+
+
+def _not_single_gates(found: Sequence[Token]) -> str:
+    """Return a complaint where an operator stands outside of an assignment, or is the second."""
+    gates: int | None = None  # in this assignment
+    for token in found:
+        if token.text == "assign":
+            gates = 0
+        elif token.text == ";":
+            gates = None
+        elif token.text not in _GATE_OPERATORS | {"~", "="}:
+            continue
+        elif gates is None:
+            return f"there is `{token.text}` outside of an `assign`"
+        elif token.text == "=":
+            gates = 0
+        elif token.text != "~":
+            gates += 1
+            if gates > 1:
+                return "an `assign` has more than one operator besides `~`"
+    return ""
+
+
+_STATE = f"""
+State stands only in instances of the module `{FLIP_FLOP}`, which is given below and is not \
+repeated in the answer.
+There are no compiler directives."""
+
+STYLES = (
+    Style(
+        "systemverilog",
+        "in SystemVerilog",
+        """\
+Behind every `input` and every `output` stands `logic`.
+The words `reg`, `wire`, `integer`, `always`, `always_latch` and `initial` do not occur: variables \
+are `logic`, and blocks are `always_ff` or `always_comb`.
+There are no compiler directives.""",
+        False,
+        _not_systemverilog,
+    ),
+    Style(
+        "verilog2001",
+        "in Verilog-2001",
+        """\
+No keyword occurs that came with SystemVerilog or later, such as `logic`, `int`, `always_ff`, \
+`always_comb`, `unique`, `inside`, `typedef` or `return`.
+Nor do casts and constants without a base as in `4'(x)` and `'0`, the operators `++`, `+=` and \
+their like, `==?`, `.*`, variables declared in the head of a loop, and system functions other than \
+`$signed` and `$unsigned`.
+There are no compiler directives.""",
+        False,
+        _not_verilog,
+    ),
+    Style(
+        "two_blocks",
+        "as one combinational and one clocked block",
+        """\
+There is a single module, with at most one combinational block, which begins `always @(*)` or \
+`always_comb`, and, where the module has a clock, at most one clocked block.
+The clocked block only takes values that were computed in the other one: on the right of `<=` \
+stands a single name or constant, on the left a name without an index, and an `if` tests nothing \
+but the reset.
+Outside of the blocks stand only declarations, and only those of parameters give a value: there is \
+no `assign`, function, task, `generate`, `typedef` or gate.
+There are no compiler directives.""",
+        False,
+        not_two_blocks,
+    ),
+    Style(
+        "dataflow",
+        "without procedures, as continuous assignments",
+        f"""\
+There is no block and nothing that stands in one: the words `always` and its kin, `initial`, \
+`function`, `task`, `generate`, `begin`, `if`, `case`, `for`, `reg` and `integer` do not occur.\
+{_STATE}""",
+        True,
+        _not_dataflow,
+    ),
+    Style(
+        "structural",
+        "as a netlist of gates",
+        f"""\
+A module has ports, `wire` declarations, gates (`and`, `nand`, `or`, `nor`, `xor`, `xnor`, `not`, \
+`buf`), instances of modules, and `assign`; no other keyword occurs.
+On the right of an `assign` stands at most one of the operators `&`, `|`, `^`, `~^` and `^~`, and \
+any number of `~`; these and braces are the only operators, and outside of an `assign` only braces \
+are.
+Between `[` and `]` stand only numbers and colons.\
+{_STATE}""",
+        True,
+        _not_gates,
+    ),
+)
+NAMES = tuple(style.name for style in STYLES)
+
+
+def style_of(name: str) -> Style:
+    """Return a style by its name."""
+    return STYLES[NAMES.index(name)]

@@ -1,0 +1,108 @@
+"""What all design tasks share: the problem, its prompt, and how an answer is judged."""
+
+import typing
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.hardware.design import Design, Signal
+from rlvr_envs.generators.hardware.waves import perhaps_waved
+from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
+from rlvr_envs.verifiers.hdl.interface import Clocking
+from rlvr_envs.verifiers.hdl.judge import REWARDS, judge
+
+LANGUAGE = "fenced:verilog"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignConfig:
+    """The knob that all design tasks share; each family adds its own."""
+
+    reward: str = "equivalence"  # "graded" gives a little for compiling and for the right ports
+
+    def __post_init__(self) -> None:
+        if self.reward not in REWARDS:
+            hint = did_you_mean(self.reward, REWARDS)
+            raise ConfigError(f"reward is one of {', '.join(REWARDS)}, got {self.reward!r}{hint}")
+
+
+ConfigT = TypeVar("ConfigT", bound=DesignConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class VerilogProblem:
+    """A design to write; the two sources of it are hidden."""
+
+    title: str
+    signals: tuple[Signal, ...]
+    rules: tuple[str, ...]
+    clocking: Clocking | None
+    figure: str
+    layout: int  # of the prompt, see `_wording`
+    reward: str
+    golden: str = hidden()
+    alternative: str = hidden()
+
+    @property
+    def design(self) -> Design:
+        """The design that was drawn."""
+        return Design(
+            self.title,
+            self.signals,
+            self.rules,
+            self.golden,
+            self.alternative,
+            self.clocking,
+            self.figure,
+        )
+
+
+class DesignTask(Task[ConfigT, VerilogProblem], Generic[ConfigT]):
+    """A family of designs; subclass as ``DesignTask[MyConfig]`` and write `design`."""
+
+    judged_in_sandbox = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read `Config` off the type argument, as `Task` does with two."""
+        super().__init_subclass__(**kwargs)
+        for base in getattr(cls, "__orig_bases__", ()):
+            if typing.get_origin(base) is DesignTask and isinstance(typing.get_args(base)[0], type):
+                cls.Config, cls.Problem = typing.get_args(base)[0], VerilogProblem
+
+    @abstractmethod
+    def design(self, rng: Rng) -> Design:
+        """Draw a design of the family, using no randomness but ``rng``."""
+
+    def generate(self, rng: Rng) -> VerilogProblem:
+        layout = integer(rng, 0, LAYOUTS - 1)
+        design = perhaps_waved(self.design(rng), rng)
+        return posed(design, layout, self.config.reward)
+
+    def prompt(self, problem: VerilogProblem) -> str:
+        return wording(problem.design, problem.layout)
+
+    def verify(self, problem: VerilogProblem, answer: str) -> Verdict:
+        return judge(answer, problem.design.reference, reward=problem.reward)
+
+    def solve(self, problem: VerilogProblem) -> str:
+        return problem.alternative
+
+
+def posed(design: Design, layout: int, reward: str) -> VerilogProblem:
+    """Return a design as a problem."""
+    return VerilogProblem(
+        title=design.title,
+        signals=design.signals,
+        rules=design.rules,
+        clocking=design.clocking,
+        figure=design.figure,
+        layout=layout,
+        reward=reward,
+        golden=design.golden,
+        alternative=design.alternative,
+    )

@@ -1,0 +1,1 @@
+"""Propositional formulas, and lists of conclusions of which some follow."""

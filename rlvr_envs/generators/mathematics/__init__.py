@@ -1,0 +1,1 @@
+"""Exact mathematics: objects, their LaTeX, and the lines of worked solutions."""

@@ -1,0 +1,328 @@
+"""The kinds of probability question: how each draws its numbers, is worded, and is answered.
+
+Each kind is three functions. ``draw(rng, size)`` gives the numbers of a question,
+``ask(numbers)`` words it, and ``value(numbers)`` is the answer, an exact fraction.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from math import comb
+
+from rlvr_envs.core.seeding import Rng, integer, integers
+from rlvr_envs.generators.mathematics.words import counted, listed
+
+Numbers = tuple[int, ...]
+
+COLOURS = ("red", "blue", "green", "white", "black", "yellow")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of question."""
+
+    draw: Callable[[Rng, int], Numbers]
+    ask: Callable[[Numbers], str]
+    value: Callable[[Numbers], Fraction]
+
+
+def _pairs(flat: Sequence[int]) -> list[tuple[int, int]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+# The sum of dice; numbers: dice, faces, target, whether a larger sum counts too.
+
+
+def _draw_dice(rng: Rng, size: int) -> Numbers:
+    dice, faces = integer(rng, 2 + size // 10, 2 + size // 4), integer(rng, 4, 6 + size)
+    middle = dice * (faces + 1) // 2
+    reach = max(1, middle - dice - 1)
+    return dice, faces, integer(rng, middle - reach, middle + reach), integer(rng, 0, 1)
+
+
+def _ask_dice(numbers: Numbers) -> str:
+    dice, faces, target, above = numbers
+    return (
+        f"{dice} fair dice, each with faces numbered from 1 to {faces}, are rolled. What is the "
+        f"probability that the sum of the numbers rolled is {'at least' if above else 'exactly'} "
+        f"{target}?"
+    )
+
+
+def _value_dice(numbers: Numbers) -> Fraction:
+    dice, faces, target, above = numbers
+    least = _rolls_up_to(dice, faces, target - 1)
+    hits = faces**dice - least if above else _rolls_up_to(dice, faces, target) - least
+    return Fraction(hits, faces**dice)
+
+
+def _rolls_up_to(dice: int, faces: int, total: int) -> int:
+    """Count the rolls of at most a total, by inclusion and exclusion over faces too high."""
+    return sum(
+        (-1) ** over * comb(dice, over) * comb(total - over * faces, dice)
+        for over in range(min(dice, total // faces) + 1)
+    )
+
+
+# Red and blue balls; numbers: red, blue, draws, red ones among them, whether balls go back.
+
+
+def _draw_urn(rng: Rng, size: int) -> Numbers:
+    red, blue = integers(rng, 2 + size // 3, 5 + size, 2)
+    draws = integer(rng, 2, min(2 + size // 3, red + blue - 1))
+    return red, blue, draws, integer(rng, max(0, draws - blue), min(red, draws)), integer(rng, 0, 1)
+
+
+def _ask_urn(numbers: Numbers) -> str:
+    red, blue, draws, wanted, replaced = numbers
+    manner = "each put back before the next draw" if replaced else "without replacement"
+    return (
+        f"A bag holds {red} red and {blue} blue balls. {draws} balls are drawn at random, one "
+        f"after another, {manner}. "
+        f"What is the probability that exactly {wanted} of the balls drawn "
+        f"{'is' if wanted == 1 else 'are'} red?"
+    )
+
+
+def _value_urn(numbers: Numbers) -> Fraction:
+    red, blue, draws, wanted, replaced = numbers
+    if replaced:
+        share = Fraction(red, red + blue)
+        return comb(draws, wanted) * share**wanted * (1 - share) ** (draws - wanted)
+    return Fraction(comb(red, wanted) * comb(blue, draws - wanted), comb(red + blue, draws))
+
+
+# Several colours; numbers: draws, whether all are alike (else all different), balls by colour.
+
+
+def _draw_colours(rng: Rng, size: int) -> Numbers:
+    n_colours = integer(rng, min(2 + size // 8, 4), min(2 + size // 4, len(COLOURS)))
+    balls = integers(rng, 2, 4 + size, n_colours)
+    alike = 1 if n_colours == 2 else integer(rng, 0, 1)
+    most = max(balls) if alike else n_colours
+    return (integer(rng, 2, max(2, min(most, 2 + size // 4))), alike, *balls)
+
+
+def _ask_colours(numbers: Numbers) -> str:
+    draws, alike, *balls = numbers
+    content = listed([f"{n} {colour}" for n, colour in zip(balls, COLOURS, strict=False)])
+    event = "all of them have the same colour" if alike else "no two of them have the same colour"
+    return (
+        f"A box holds {content} marbles. {draws} of the marbles are drawn at random without "
+        f"replacement. What is the probability that {event}?"
+    )
+
+
+def _value_colours(numbers: Numbers) -> Fraction:
+    draws, alike, *balls = numbers
+    if alike:
+        hits = sum(comb(n, draws) for n in balls)
+    else:
+        ways = [1] + [0] * draws
+        for n in balls:
+            ways = [1, *(ways[k] + n * ways[k - 1] for k in range(1, draws + 1))]
+        hits = ways[draws]
+    return Fraction(hits, comb(sum(balls), draws))
+
+
+# Which bag was it; numbers: draws, the bag asked for, then red and blue of each bag.
+
+
+def _draw_bags(rng: Rng, size: int) -> Numbers:
+    n_bags = integer(rng, 2 + size // 10, 2 + size // 5)
+    draws = integer(rng, 1 + size // 10, 1 + size // 5)
+    content = [
+        (draws + integer(rng, 0, 2 + size), integer(rng, 1, 4 + size)) for _ in range(n_bags)
+    ]
+    return (draws, integer(rng, 1, n_bags), *chain(*content))
+
+
+def _ask_bags(numbers: Numbers) -> str:
+    draws, wanted, *flat = numbers
+    bags = [f"bag {i} holds {r} red and {b} blue balls" for i, (r, b) in enumerate(_pairs(flat), 1)]
+    event = (
+        "One ball is drawn from it at random, and it is red"
+        if draws == 1
+        else f"{draws} balls are drawn from it at random without replacement, and all are red"
+    )
+    text = listed(bags)
+    return (
+        f"{text[0].upper()}{text[1:]}. One of the bags is chosen, each with the same probability. "
+        f"{event}. Given this, what is the probability that bag {wanted} was chosen?"
+    )
+
+
+def _value_bags(numbers: Numbers) -> Fraction:
+    draws, wanted, *flat = numbers
+    chances = [Fraction(comb(r, draws), comb(r + b, draws)) for r, b in _pairs(flat)]
+    return chances[wanted - 1] / sum(chances)
+
+
+# A test for a disease; numbers: one person in so many is ill, percentages positive, repetitions.
+
+
+def _draw_test(rng: Rng, size: int) -> Numbers:
+    rarity = integer(rng, 2, 10 + 10 * size)
+    return (
+        rarity,
+        integer(rng, 60, 99),
+        integer(rng, 1, 30),
+        integer(rng, 1 + size // 10, 1 + size // 4),
+    )
+
+
+def _ask_test(numbers: Numbers) -> str:
+    rarity, sensitivity, false_alarms, times = numbers
+    event = "once and is positive" if times == 1 else f"{times} times and is positive every time"
+    note = "" if times == 1 else " Repeated tests of one person are independent."
+    return (
+        f"One person in {rarity} has a certain disease. A test for it is positive with probability "
+        f"{sensitivity}% for a person who has the disease, and with probability {false_alarms}% "
+        f"for a person who does not.{note} A person chosen at random is tested {event}. What is "
+        "the probability that this person has the disease?"
+    )
+
+
+def _value_test(numbers: Numbers) -> Fraction:
+    rarity, sensitivity, false_alarms, times = numbers
+    ill, well = sensitivity**times, (rarity - 1) * false_alarms**times
+    return Fraction(ill, ill + well)
+
+
+# Waiting for red; numbers: red, blue, which red ball ends the wait.
+
+
+def _draw_wait(rng: Rng, size: int) -> Numbers:
+    red = integer(rng, 2, 4 + 2 * size)
+    return red, integer(rng, 2, 8 + 4 * size), integer(rng, 1, min(red, 1 + size // 2))
+
+
+def _ask_wait(numbers: Numbers) -> str:
+    red, blue, wanted = numbers
+    end = "a red ball is drawn" if wanted == 1 else f"{wanted} red balls have been drawn"
+    return (
+        f"A bag holds {red} red and {blue} blue balls. Balls are drawn at random, one at a time "
+        f"and without replacement, until {end}. What is the expected number of balls drawn, "
+        "counting the last one?"
+    )
+
+
+def _value_wait(numbers: Numbers) -> Fraction:
+    red, blue, wanted = numbers
+    return Fraction(wanted * (red + blue + 1), red + 1)
+
+
+# The highest or lowest of several dice; numbers: dice, faces, whether the highest is asked for.
+
+
+def _draw_extreme(rng: Rng, size: int) -> Numbers:
+    dice = integer(rng, 2 + size // 10, 2 + size // 4)
+    return dice, integer(rng, 3, 6 + size), integer(rng, 0, 1)
+
+
+def _ask_extreme(numbers: Numbers) -> str:
+    dice, faces, highest = numbers
+    return (
+        f"{dice} fair dice, each with faces numbered from 1 to {faces}, are rolled. What is the "
+        f"expected value of the {'highest' if highest else 'lowest'} number rolled?"
+    )
+
+
+def _value_extreme(numbers: Numbers) -> Fraction:
+    dice, faces, highest = numbers
+    lowest = Fraction(sum(k**dice for k in range(1, faces + 1)), faces**dice)
+    return faces + 1 - lowest if highest else lowest
+
+
+# A ball wanders from bag to bag; numbers: red and blue of each bag.
+
+
+def _draw_transfer(rng: Rng, size: int) -> Numbers:
+    return integers(rng, 1, 5 + size, 2 * integer(rng, 2 + size // 10, 2 + size // 4))
+
+
+def _ask_transfer(numbers: Numbers) -> str:
+    bags = [f"bag {i} holds {r} red and {b} blue" for i, (r, b) in enumerate(_pairs(numbers), 1)]
+    text = listed([f"{bags[0]} balls", *bags[1:]]).replace("bag", "Bag", 1)
+    last = len(bags)
+    second = ", then one chosen at random from bag 2 to bag 3" if last > 2 else ""
+    further = f", and so on up to bag {last}" if last > 3 else ""
+    return (
+        f"{text}. A ball chosen at random is moved from bag 1 to bag 2{second}{further}. Finally a "
+        f"ball is drawn at random from bag {last}. What is the probability that it is red?"
+    )
+
+
+def _value_transfer(numbers: Numbers) -> Fraction:
+    (red, blue), *others = _pairs(numbers)
+    chance = Fraction(red, red + blue)
+    for red, blue in others:
+        chance = (red + chance) / (red + blue + 1)
+    return chance
+
+
+# Turns at a die; numbers: players, the one asked for, faces, the least winning number.
+
+
+def _draw_turns(rng: Rng, size: int) -> Numbers:
+    players, faces = integer(rng, 2 + size // 8, 2 + size // 3), integer(rng, 4, 6 + size)
+    return players, integer(rng, 1, players), faces, integer(rng, faces // 2 + 1, faces)
+
+
+def _ask_turns(numbers: Numbers) -> str:
+    players, wanted, faces, least = numbers
+    goal = f"a {least}" if least == faces else f"{least} or more"
+    return (
+        f"{players} players take turns at rolling a fair die with faces numbered from 1 to "
+        f"{faces}: player 1 first, then player 2, and so on, again and again in the same order. "
+        f"The first to roll {goal} wins. What is the probability that player {wanted} wins?"
+    )
+
+
+def _value_turns(numbers: Numbers) -> Fraction:
+    players, wanted, faces, least = numbers
+    miss = Fraction(least - 1, faces)
+    return miss ** (wanted - 1) * (1 - miss) / (1 - miss**players)
+
+
+# A wheel of fortune; numbers: whether the variance is asked for, then sectors and prize of each.
+
+
+def _draw_wheel(rng: Rng, size: int) -> Numbers:
+    n_prizes = integer(rng, 2 + size // 6, 3 + size // 5)
+    prizes = [(integer(rng, 1, 4 + size), integer(rng, 1, 10 + 2 * size)) for _ in range(n_prizes)]
+    return (integer(rng, 0, 1) if size else 0, *chain(*prizes))
+
+
+def _ask_wheel(numbers: Numbers) -> str:
+    spread, *flat = numbers
+    sectors = [f"{counted(n, 'sector')} worth {p}" for n, p in _pairs(flat)]
+    total = sum(flat[::2])
+    return (
+        f"A wheel has {total} sectors of equal size: {listed(sectors)} points each. It is spun "
+        f"once. What is the {'variance' if spread else 'expected value'} of the points won?"
+    )
+
+
+def _value_wheel(numbers: Numbers) -> Fraction:
+    spread, *flat = numbers
+    total = sum(flat[::2])
+    mean = Fraction(sum(n * p for n, p in _pairs(flat)), total)
+    if not spread:
+        return mean
+    return Fraction(sum(n * p * p for n, p in _pairs(flat)), total) - mean * mean
+
+
+KINDS = {
+    "dice_sum": Kind(_draw_dice, _ask_dice, _value_dice),
+    "urn": Kind(_draw_urn, _ask_urn, _value_urn),
+    "colours": Kind(_draw_colours, _ask_colours, _value_colours),
+    "which_bag": Kind(_draw_bags, _ask_bags, _value_bags),
+    "test": Kind(_draw_test, _ask_test, _value_test),
+    "wait": Kind(_draw_wait, _ask_wait, _value_wait),
+    "extreme": Kind(_draw_extreme, _ask_extreme, _value_extreme),
+    "transfer": Kind(_draw_transfer, _ask_transfer, _value_transfer),
+    "turns": Kind(_draw_turns, _ask_turns, _value_turns),
+    "wheel": Kind(_draw_wheel, _ask_wheel, _value_wheel),
+}

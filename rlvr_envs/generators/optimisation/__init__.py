@@ -1,0 +1,1 @@
+"""What optimisation tasks share: the base class, readers of answers, linear programs."""

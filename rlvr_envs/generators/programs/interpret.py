@@ -1,0 +1,276 @@
+"""Run a program in its own small interpreter: the reference for what every emitter must do."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rlvr_envs.core.errors import RlvrEnvsError
+from rlvr_envs.generators.programs.nodes import (
+    EQUALITY,
+    LOGIC,
+    MAX_INT,
+    Append,
+    Assign,
+    Binary,
+    Block,
+    Bool,
+    Call,
+    Expression,
+    For,
+    Function,
+    If,
+    Index,
+    Int,
+    Length,
+    Let,
+    ListOf,
+    Neg,
+    Not,
+    Print,
+    Program,
+    Return,
+    SetItem,
+    Statement,
+    Str,
+    Value,
+    Var,
+    While,
+)
+
+MAX_DEPTH = 120  # of calls within calls
+
+
+class IrError(RlvrEnvsError):
+    """A program is ill-formed, or did something that has no meaning."""
+
+
+class StepLimit(IrError):
+    """A program ran for longer than it was allowed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a program printed, and how many statements and operators that took."""
+
+    output: str
+    steps: int
+
+
+def interpret(program: Program, inputs: Mapping[str, Value], *, max_steps: int = 1_000_000) -> Run:
+    """Run a program on its inputs.
+
+    Raises:
+        StepLimit: more than ``max_steps`` statements and operators were needed.
+        IrError: an input is missing, or the program divided by zero, left a sequence, or left the
+            range of integers.
+    """
+    machine = Machine(program, max_steps)
+    names: dict[str, Value] = {}
+    for name, kind in program.inputs:
+        if name not in inputs:
+            raise IrError(f"the input {name!r} is missing; given: {sorted(inputs)}")
+        value = inputs[name]
+        names[name] = list(value) if kind == "list" and isinstance(value, (list, tuple)) else value
+    machine.block(program.body, names)
+    return Run("".join(machine.lines), machine.steps)
+
+
+class Machine:
+    """The state of one run; `block` returns a value only where a `Return` was met."""
+
+    def __init__(self, program: Program, max_steps: int) -> None:
+        self.functions = {function.name: function for function in program.functions}
+        self.lines: list[str] = []
+        self.steps = 0
+        self.max_steps = max_steps
+        self.depth = 0
+
+    def tick(self) -> None:
+        self.steps += 1
+        if self.steps > self.max_steps:
+            raise StepLimit(f"the program needs more than {self.max_steps} steps")
+
+    def block(self, body: Block, names: dict[str, Value]) -> Value | None:
+        for statement in body:
+            self.tick()
+            result = self.statement(statement, names)
+            if result is not None:
+                return result
+        return None
+
+    def statement(self, statement: Statement, names: dict[str, Value]) -> Value | None:
+        match statement:
+            case Let(name, _, value) | Assign(name, value):
+                names[name] = _copy(self.value(value, names))
+            case SetItem(name, index, value):
+                items = _as_list(names[name])
+                at = self.integer(index, names)
+                _check_index(at, len(items))
+                items[at] = self.integer(value, names)
+            case Append(name, value):
+                _as_list(names[name]).append(self.integer(value, names))
+            case Return(value):
+                return _copy(self.value(value, names))
+            case Print(items):
+                self.lines.append(
+                    " ".join(_shown(self.value(item, names)) for item in items) + "\n"
+                )
+            case _:
+                return self.compound(statement, names)
+        return None
+
+    def compound(self, statement: Statement, names: dict[str, Value]) -> Value | None:
+        match statement:
+            case If(condition, then, otherwise):
+                return self.block(then if self.value(condition, names) else otherwise, names)
+            case While(condition, body):
+                while self.value(condition, names):
+                    self.tick()
+                    result = self.block(body, names)
+                    if result is not None:
+                        return result
+            case For(var, start, stop, body):
+                for count in range(self.integer(start, names), self.integer(stop, names)):
+                    self.tick()
+                    names[var] = count
+                    result = self.block(body, names)
+                    if result is not None:
+                        return result
+        return None
+
+    def integer(self, expression: Expression, names: dict[str, Value]) -> int:
+        value = self.value(expression, names)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise IrError(f"expected an integer, got {value!r:.80}")
+        return value
+
+    def value(self, expression: Expression, names: dict[str, Value]) -> Value:
+        self.tick()
+        evaluate = _EVALUATE.get(type(expression))
+        if evaluate is None:
+            raise IrError(f"not an expression: {expression!r:.80}")
+        return evaluate(self, expression, names)
+
+    def literal(self, node: Int | Bool | Str, names: dict[str, Value]) -> Value:
+        return node.value
+
+    def variable(self, node: Var, names: dict[str, Value]) -> Value:
+        if node.name not in names:
+            raise IrError(f"the variable {node.name!r} has no value")
+        return names[node.name]
+
+    def sequence(self, node: Expression, names: dict[str, Value]) -> str | list[int]:
+        items = self.value(node, names)
+        if not isinstance(items, (str, list)):
+            raise IrError(f"{items!r:.80} is no sequence")
+        return items
+
+    def index(self, node: Index, names: dict[str, Value]) -> Value:
+        items = self.sequence(node.sequence, names)
+        at = self.integer(node.index, names)
+        _check_index(at, len(items))
+        return items[at]
+
+    def length(self, node: Length, names: dict[str, Value]) -> Value:
+        return len(self.sequence(node.operand, names))
+
+    def negation(self, node: Not, names: dict[str, Value]) -> Value:
+        return not self.value(node.operand, names)
+
+    def minus(self, node: Neg, names: dict[str, Value]) -> Value:
+        return -self.integer(node.operand, names)
+
+    def new_list(self, node: ListOf, names: dict[str, Value]) -> Value:
+        return [self.integer(item, names) for item in node.items]
+
+    def binary(self, node: Binary, names: dict[str, Value]) -> Value:
+        op = node.op
+        first = self.value(node.left, names)
+        if op in LOGIC:
+            return bool(first) if bool(first) == (op == "or") else self.value(node.right, names)
+        second = self.value(node.right, names)
+        if op == "concat" or op in EQUALITY:
+            return _on_any(op, first, second)
+        if not isinstance(first, int) or not isinstance(second, int):
+            raise IrError(f"{op} takes integers, got {first!r:.80} and {second!r:.80}")
+        if op in ("//", "%") and second == 0:
+            raise IrError(f"{first} {op} 0")
+        if op not in _OPERATIONS:
+            raise IrError(f"no operator {op!r}")
+        result = _OPERATIONS[op](first, second)
+        if not -MAX_INT <= result <= MAX_INT:
+            raise IrError(f"{first} {op} {second} leaves the range of integers")
+        return result
+
+    def call(self, node: Call, names: dict[str, Value]) -> Value:
+        name, args = node.function, [self.value(arg, names) for arg in node.args]
+        function: Function | None = self.functions.get(name)
+        if function is None:
+            raise IrError(f"no function {name!r}")
+        if self.depth >= MAX_DEPTH:
+            raise IrError(f"{name} calls itself more than {MAX_DEPTH} times deep")
+        self.depth += 1
+        result = self.block(
+            function.body,
+            {param: arg for (param, _), arg in zip(function.params, args, strict=True)},
+        )
+        self.depth -= 1
+        if result is None:
+            raise IrError(f"{name} ended without a value")
+        return result
+
+
+_EVALUATE: dict[type, Callable[[Machine, Any, dict[str, Value]], Value]] = {
+    Int: Machine.literal,
+    Bool: Machine.literal,
+    Str: Machine.literal,
+    Var: Machine.variable,
+    Binary: Machine.binary,
+    Not: Machine.negation,
+    Neg: Machine.minus,
+    Length: Machine.length,
+    Index: Machine.index,
+    Call: Machine.call,
+    ListOf: Machine.new_list,
+}
+
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def _on_any(op: str, first: Value, second: Value) -> Value:
+    if op == "concat":
+        if not isinstance(first, str) or not isinstance(second, str):
+            raise IrError(f"concat takes strings, got {first!r:.80} and {second!r:.80}")
+        return first + second
+    return first == second if op == "==" else first != second
+
+
+def _copy(value: Value) -> Value:
+    return list(value) if isinstance(value, list) else value
+
+
+def _as_list(value: Value) -> list[int]:
+    if not isinstance(value, list):
+        raise IrError(f"expected a list, got {value!r:.80}")
+    return value
+
+
+def _check_index(index: int, length: int) -> None:
+    if not 0 <= index < length:
+        raise IrError(f"the index {index} is outside a sequence of length {length}")
+
+
+def _shown(value: Value) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

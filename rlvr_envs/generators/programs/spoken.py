@@ -1,0 +1,168 @@
+"""A program in plain words, precise enough to write it again."""
+
+from rlvr_envs.generators.programs.nodes import (
+    Append,
+    Assign,
+    Binary,
+    Block,
+    Bool,
+    Call,
+    Expression,
+    For,
+    Function,
+    If,
+    Index,
+    Int,
+    Length,
+    Let,
+    ListOf,
+    Neg,
+    Not,
+    Print,
+    Program,
+    Return,
+    SetItem,
+    Statement,
+    Str,
+    Type,
+    Var,
+    While,
+)
+
+_TYPES: dict[Type, str] = {
+    "int": "an integer",
+    "bool": "true or false",
+    "str": "a string",
+    "list": "a list of integers",
+}
+_FORMS: dict[Type, str] = {
+    "int": "an integer on a line",
+    "str": "a string on a line",
+    "list": "a list of integers: a line with its length, then a line with its items",
+}
+_PHRASES = {
+    "+": "{} + {}",
+    "-": "{} - {}",
+    "*": "{} * {}",
+    "//": "the quotient of {} by {}",
+    "%": "the remainder of {} by {}",
+    "min": "the smaller of {} and {}",
+    "max": "the larger of {} and {}",
+    "==": "{} equals {}",
+    "!=": "{} differs from {}",
+    "<": "{} is less than {}",
+    "<=": "{} is at most {}",
+    ">": "{} is greater than {}",
+    ">=": "{} is at least {}",
+    "and": "{} and {}",
+    "or": "{} or {}",
+    "concat": "{} followed by {}",
+}
+
+
+def inputs_in_words(program: Program) -> str:
+    """Return what a program reads, one input a line."""
+    return "\n".join(f"- `{name}`: {_FORMS[kind]}" for name, kind in program.inputs)
+
+
+def in_words(program: Program) -> str:
+    """Return what a program does, step by step."""
+    parts = [_function(function) for function in program.functions]
+    parts.append("The program:\n" + "\n".join(_block(program.body, 0)))
+    notes = (
+        "Items of lists and characters of strings are counted from 0. A quotient is rounded down, "
+        "and a remainder is what this leaves: it has the sign of the divisor. The bounds of a loop "
+        "are worked out once, before it. What is printed together stands on one line with single "
+        "spaces between."
+    )
+    return "\n\n".join((*parts, notes))
+
+
+def _function(function: Function) -> str:
+    params = ", ".join(f"`{name}` ({_TYPES[kind]})" for name, kind in function.params)
+    head = f"The function `{function.name}` takes {params} and gives {_TYPES[function.returns]}:"
+    return "\n".join((head, *_block(function.body, 0)))
+
+
+def _block(body: Block, depth: int) -> list[str]:
+    return [line for statement in body for line in _statement(statement, depth)]
+
+
+def _statement(statement: Statement, depth: int) -> list[str]:
+    indent = "  " * depth + "- "
+    match statement:
+        case If(condition, then, otherwise):
+            lines = [f"{indent}If {_words(condition)}:", *_block(then, depth + 1)]
+            return lines + (
+                [f"{indent}Otherwise:", *_block(otherwise, depth + 1)] if otherwise else []
+            )
+        case While(condition, body):
+            head = f"As long as {_words(condition)}, repeat:"
+            return [indent + head, *_block(body, depth + 1)]
+        case For(var, start, stop, body):
+            head = f"For each `{var}` from {_words(start)} up to but without {_operand(stop)}:"
+            return [indent + head, *_block(body, depth + 1)]
+    return [f"{indent}{_simple(statement)}."]
+
+
+def _simple(statement: Statement) -> str:
+    match statement:
+        case Let(name, _, value):
+            text = f"Let `{name}` be {_words(value)}"
+        case Assign(name, Binary("+", Var(left), right)) if left == name:
+            text = f"Increase `{name}` by {_words(right)}"
+        case Assign(name, Binary("-", Var(left), right)) if left == name:
+            text = f"Decrease `{name}` by {_words(right)}"
+        case Assign(name, value):
+            text = f"Set `{name}` to {_words(value)}"
+        case SetItem(name, index, value):
+            text = f"Set item {_operand(index)} of `{name}` to {_words(value)}"
+        case Append(name, value):
+            text = f"Append to `{name}`: {_words(value)}"
+        case Return(value):
+            text = f"Give back {_words(value)}"
+        case Print(items):
+            text = f"Print {', then '.join(map(_words, items))}"
+        case _:
+            raise TypeError(f"not a simple statement: {statement!r}")
+    return text
+
+
+def _words(node: Expression) -> str:
+    match node:
+        case Binary(op, left, right):
+            text = _PHRASES[op].format(_operand(left), _operand(right))
+        case Not(inner):
+            text = f"it is not so that {_operand(inner)}"
+        case Neg(inner):
+            text = f"minus {_operand(inner)}"
+        case Length(inner):
+            text = f"the length of {_operand(inner)}"
+        case Index(sequence, index):
+            text = f"item {_operand(index)} of {_operand(sequence)}"
+        case Call(name, args):
+            text = f"what `{name}` gives for {' and '.join(map(_operand, args))}"
+        case ListOf(items):
+            text = f"the list of {', '.join(map(_words, items))}" if items else "an empty list"
+        case _:
+            text = _atom(node)
+    return text
+
+
+def _atom(node: Expression) -> str:
+    match node:
+        case Var(name):
+            return f"`{name}`"
+        case Str(text):
+            return f'"{text}"' if text else "the empty string"
+        case Int(value):
+            return str(value)
+        case Bool(value):
+            return "true" if value else "false"
+    raise TypeError(f"not an expression: {node!r}")
+
+
+def _operand(node: Expression) -> str:
+    """Return an expression as part of another, with parentheses where it has parts itself."""
+    plain = isinstance(node, (Var, Str, Bool)) or (isinstance(node, Int) and node.value >= 0)
+    return _words(node) if plain else f"({_words(node)})"

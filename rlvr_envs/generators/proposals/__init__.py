@@ -1,0 +1,1 @@
+"""Questions that a model proposes about a world: read, checked, and tried on solvers."""

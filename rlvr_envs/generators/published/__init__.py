@@ -1,0 +1,1 @@
+"""Data sets of others, read into one form: programs, questions, documents, hardware."""

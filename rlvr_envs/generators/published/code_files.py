@@ -1,0 +1,105 @@
+"""Files of programming problems: which rows can be posed, and why the others cannot."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, SandboxError
+from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
+from rlvr_envs.generators.published.code_rows import CodeRow, NotARow, StoredTest, Unread, read_row
+from rlvr_envs.sandboxes.base import Limits, RunStatus
+from rlvr_envs.verifiers.program import Outcome, OutcomeKind, call_function
+from rlvr_envs.verifiers.program_values import read, to_text
+
+_MOST_TESTS = 256  # of one row; the shortest are kept
+_FLOAT_TOLERANCE = 1e-6  # where an expected float is what a solution returned
+_RUN_LIMITS = Limits(cpu_s=10.0, stdout_kib=16_384, output_kib=16_384)
+_RECORD = "recorded_calls"
+_RECORDER = """
+
+
+def {record}():
+    import copy, random
+    random.seed(0)
+    calls = []
+    def recorded(*args):
+        given = copy.deepcopy(args)
+        result = {function}(*args)
+        calls.append((given, copy.deepcopy(result)))
+        return result
+    check(recorded)
+    return calls
+"""
+
+
+def load(path: Path, *, run_solutions: bool, functions: bool) -> RowFile[CodeRow]:
+    """Return what a file holds.
+
+    Args:
+        path: JSONL, JSON (a list of objects) or Parquet.
+        run_solutions: whether the file's own solutions may run in the sandbox, where tests are
+            no data.
+        functions: whether rows that ask for a Python function can be posed.
+
+    Raises:
+        ConfigError: a line cannot be read, or there are no rows.
+    """
+
+    def pose(entry: Entry) -> CodeRow | Refused:
+        try:
+            return _usable(entry.data, run_solutions=run_solutions, functions=functions)
+        except (NotARow, ConfigError, KeyError, TypeError, ValueError) as error:
+            told = str(error) if isinstance(error, RlvrEnvsError | NotARow) else repr(error)
+            return Refused(entry.place, told)
+        except SandboxError as error:
+            reason = f"its solution could not be run to its end, now at least: {error}"
+            return Refused(entry.place, reason, passing=True)
+
+    records = json_entries(path) if path.suffix == ".json" else entries(path)
+    return read_rows(path, records, pose)
+
+
+def _usable(data: Mapping[str, Any], *, run_solutions: bool, functions: bool) -> CodeRow:
+    row = read_row(data)
+    if row.function and not functions:
+        raise NotARow('it asks for a Python function; language="python" poses it')
+    if row.unread is not None:
+        if not run_solutions or not row.solution:
+            wanted = "run_solutions=True has" if row.solution else "no solution could have"
+            raise NotARow(f"its tests are no data ({row.unread.reason}); {wanted} them worked out")
+        row = replace(row, tests=_worked_out(row, row.unread), unread=None)
+    for text in (row.statement, row.prelude, row.solution, *(t.given for t in row.tests)):
+        text.encode()  # half a surrogate pair is no character: the error refuses the row
+    kept = set(sorted(row.tests, key=lambda test: len(test.given))[:_MOST_TESTS])
+    return replace(row, tests=tuple(test for test in row.tests if test in kept))
+
+
+def _worked_out(row: CodeRow, unread: Unread) -> tuple[StoredTest, ...]:
+    """Return the tests that running the file's own solution gives."""
+    if unread.code:
+        recorder = _RECORDER.format(record=_RECORD, function=row.function)
+        source = f"{row.solution}\n\n{unread.code}\n{recorder}"
+        outcome = call_function(source, _RECORD, [()], limits=_RUN_LIMITS, loose=True)[0]
+        pairs = [(to_text(given), result) for given, result in _value(outcome)]
+    elif unread.inputs:
+        args = [read(text) for text in unread.inputs]
+        source = f"{row.prelude}\n{row.solution}"
+        outcomes = call_function(source, row.function, args, limits=_RUN_LIMITS, loose=True)
+        pairs = list(zip(unread.inputs, map(_value, outcomes), strict=True))
+    else:
+        raise NotARow(f"its tests are no data: {unread.reason}")
+    if not pairs:
+        raise NotARow("its tests call the function never")
+    near = unread.abs_tol or _FLOAT_TOLERANCE
+    tests = (StoredTest(given, to_text(out), rel_tol=near, abs_tol=near) for given, out in pairs)
+    return tuple(dict.fromkeys(tests))
+
+
+def _value(outcome: Outcome) -> Any:
+    late = outcome.result.status is RunStatus.CPU_TIMEOUT
+    if late or outcome.kind is OutcomeKind.SANDBOX_ERROR:
+        raise SandboxError(outcome.result.detail)
+    if outcome.kind is not OutcomeKind.VALUE:
+        raise NotARow(f"running its own solution gives no results: {outcome.detail}")
+    return outcome.value

@@ -1,0 +1,1 @@
+"""Episodes with search tools: how calls are read, the browser, the session, and the oracle."""

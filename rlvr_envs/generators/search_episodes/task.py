@@ -1,0 +1,223 @@
+"""What all search tasks share: configuration, problem, episode, and the oracle's play."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import ClassVar
+
+from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.problem import hidden
+from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import InteractiveTask, Shorthand
+from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.search_episodes.browser import Browser, Limits
+from rlvr_envs.generators.search_episodes.oracle import Oracle
+from rlvr_envs.generators.search_episodes.protocol import (
+    SYNTAXES,
+    call_text,
+)
+from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
+from rlvr_envs.generators.search_episodes.usage import shorthand, usage
+from rlvr_envs.generators.worlds.plan import Hop
+from rlvr_envs.generators.worlds.questions import (
+    UNANSWERABLE,
+    Question,
+    QuestionSpec,
+    draw_question,
+)
+from rlvr_envs.generators.worlds.site import site
+from rlvr_envs.generators.worlds.spec import WorldSpec
+from rlvr_envs.generators.worlds.world import build_world
+from rlvr_envs.verifiers import retrieval
+
+# The registered turn limit: an episode ends by its own number of calls, which is far below.
+TURNS_AT_MOST = 10_000
+_SEEDS = 2**31 - 1
+_WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
+_UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchConfig:
+    """How large and treacherous the world is, how long the way, and what the tools give."""
+
+    world_level: int = 2  # rung of the ladder of worlds: pages, aliases, conflicts, dead links
+    hops: int = 2  # relations between a name in the question and what it leads to
+    syntax: str = "tags"  # of calls: "tags", or "json" for objects with a name and arguments
+    max_calls: int = 46  # raised for a question on which the oracle needs more
+    hits: int = 10  # of a search in one result
+    part_chars: int = 3_000  # of a page in one result
+    failure_rate: float = 0.0  # calls that fail and have to be made again
+
+    def __post_init__(self) -> None:
+        if self.world_level < 0:
+            raise ConfigError(f"world_level is at least 0, got {self.world_level}")
+        if self.syntax not in SYNTAXES:
+            hint = did_you_mean(self.syntax, SYNTAXES)
+            raise ConfigError(f"syntax is one of {', '.join(SYNTAXES)}, got {self.syntax!r}{hint}")
+        QuestionSpec(hops=self.hops)
+        self.limits(self.max_calls)
+
+    @classmethod
+    def at(cls, difficulty: int) -> "SearchConfig":
+        """The world grows by 13 pages a step, with more aliases, conflicts and dead links.
+
+        Every third step adds a hop, up to five; calls fail more often, up to one in ten.
+        """
+        return cls(
+            world_level=difficulty,
+            hops=QuestionSpec.at(difficulty).hops,
+            max_calls=30 + 8 * difficulty,
+            failure_rate=min(difficulty, 10) / 100,
+        )
+
+    def limits(self, max_calls: int) -> Limits:
+        """Return the limits of an episode with so many calls."""
+        return Limits(
+            max_calls=max_calls,
+            hits=self.hits,
+            part_chars=self.part_chars,
+            failure_rate=self.failure_rate,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchProblem:
+    """A question about a world, which its spec and its seed rebuild."""
+
+    question: str
+    rule: str
+    syntax: str
+    limits: Limits
+    world: WorldSpec
+    world_seed: int
+    form: str = hidden()
+    answers: tuple[tuple[str, ...], ...] = hidden()
+    evidence: tuple[str, ...] = hidden()
+    plan: tuple[Hop, ...] = hidden()
+
+    def browser(self) -> Browser:
+        """Return the tools of a new episode."""
+        return Browser(site(self.world, self.world_seed), self.limits, self.world_seed)
+
+
+class SearchSession(ToolSession):
+    """One episode: calls and their results, then an answer."""
+
+    def __init__(self, problem: SearchProblem) -> None:
+        super().__init__(problem.browser(), problem.syntax)
+        self._problem = problem
+
+    def judged(self, text: str) -> Verdict:
+        return judge(self._problem, text)
+
+    def own_parts(self, *, answered: bool) -> dict[str, float]:
+        opened, evidence = self.browser.opened, self._problem.evidence
+        seen = sum(page in opened for page in evidence)
+        found = seen / len(evidence) if evidence else 1.0
+        return {**NOTHING, "answered": float(answered), "evidence_opened": found}
+
+
+def judge(problem: SearchProblem, answer: str) -> Verdict:
+    """Judge an answer by the form that the question asks for.
+
+    The parts say what reward schemes ask of an answer, beside what its verifier counted: ``em``
+    (exactly the expected one), ``f1`` (of its words, or of a set of names) and ``declined`` (it
+    says that there is no answer).
+    """
+    verdict = _judged(problem, answer)
+    named = problem.form not in ("number", "set", UNANSWERABLE)
+    parts = {
+        **verdict.parts,
+        "em": float(verdict.score == 1.0),
+        "f1": retrieval.f1(answer, problem.answers[0]).score if named else verdict.score,
+        "declined": float(retrieval.unanswerable(answer)),
+    }
+    return Verdict(verdict.score, verdict.status, verdict.detail, parts)
+
+
+def _judged(problem: SearchProblem, answer: str) -> Verdict:
+    if problem.form == "number":
+        return retrieval.number(answer, int(problem.answers[0][0]))
+    if problem.form == "set":
+        return retrieval.names(answer, problem.answers)
+    if problem.form == UNANSWERABLE:
+        if retrieval.unanswerable(answer):
+            return Verdict.correct()
+        return Verdict.wrong("the answer is not the expected one")
+    return retrieval.exact(answer, problem.answers[0])
+
+
+class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
+    """The base of the search tasks; a subclass names the kind of its questions.
+
+    Attributes:
+        kind: of the questions, one of `_questions.KINDS`.
+        asked_for: what an answer is, in words.
+    """
+
+    kind: ClassVar[str]
+    asked_for: ClassVar[str] = (
+        "The answer is one name as a page gives it, or one number without a unit."
+    )
+
+    def generate(self, rng: Rng) -> SearchProblem:
+        spec = WorldSpec.at(self.config.world_level)
+        seed, question = self._drawn(spec, rng)
+        problem = SearchProblem(
+            question=question.text,
+            rule=build_world(spec, seed).rule,
+            syntax=self.config.syntax,
+            limits=self.config.limits(_UNLIMITED),
+            world=spec,
+            world_seed=seed,
+            form=question.form,
+            answers=question.answers,
+            evidence=question.evidence,
+            plan=question.plan,
+        )
+        needed = len(_played(problem)) - 1
+        limits = self.config.limits(max(self.config.max_calls, needed))
+        return replace(problem, limits=limits)
+
+    def _drawn(self, spec: WorldSpec, rng: Rng) -> tuple[int, Question]:
+        """Draw a world and a question about it; a world without one is drawn again."""
+        question_spec = QuestionSpec(hops=self.config.hops)
+        for _ in range(_WORLDS - 1):
+            seed = integer(rng, 0, _SEEDS)
+            try:
+                return seed, draw_question(build_world(spec, seed), self.kind, question_spec, rng)
+            except ConfigError:
+                continue
+        seed = integer(rng, 0, _SEEDS)
+        return seed, draw_question(build_world(spec, seed), self.kind, question_spec, rng)
+
+    def prompt(self, problem: SearchProblem) -> str:
+        may_fail = "A call may fail; then make it again. " if problem.limits.failure_rate else ""
+        return (
+            "Answer a question about a fictional world, which only a collection of linked pages "
+            f"tells of.\n\nQuestion: {problem.question}\n\n"
+            "Only what the pages record counts. A fact about something stands on its own page or "
+            'on a page linked under "See also" there; some things go by a second name, and some '
+            f"links lead nowhere. {problem.rule}\n\n"
+            f"{usage(problem.syntax)}\n\nEach message makes one call, and its result comes back. A "
+            "long result comes in parts: end what you ask for with #2 for the second part. "
+            f"{may_fail}You have {problem.limits.max_calls} calls before the answer, and a message "
+            f"without a readable call costs one too.\n\n{self.asked_for}"
+        )
+
+    def begin(self, problem: SearchProblem) -> SearchSession:
+        return SearchSession(problem)
+
+    def play(self, problem: SearchProblem) -> list[str]:
+        return list(_played(problem))
+
+    def shorthand(self, problem: SearchProblem) -> Shorthand:
+        return shorthand(problem.syntax)
+
+
+# Every member of a group asks for the same play at the end of its episode.
+@lru_cache(maxsize=64)
+def _played(problem: SearchProblem) -> tuple[str, ...]:
+    oracle = Oracle(problem.browser(), problem.world.rule)
+    oracle.answer(problem.plan)
+    return tuple(call_text(call, problem.syntax) for call in oracle.calls)

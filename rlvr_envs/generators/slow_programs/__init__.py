@@ -1,0 +1,1 @@
+"""Slow functions in Python with fast twins, and how their time is measured."""

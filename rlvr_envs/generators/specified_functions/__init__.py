@@ -1,0 +1,1 @@
+"""Functions specified in words, by examples, or as a chain of steps."""

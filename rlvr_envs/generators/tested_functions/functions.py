@@ -1,0 +1,332 @@
+"""Small functions made of rules, each with the words that specify it and inputs that try it out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from rlvr_envs.core.seeding import Rng, integer, pick, stream
+from rlvr_envs.generators.programs.emit import emit
+from rlvr_envs.generators.programs.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Expression,
+    For,
+    Function,
+    If,
+    Index,
+    Int,
+    Length,
+    Let,
+    Print,
+    Program,
+    Return,
+    Str,
+    Type,
+    Var,
+    Variable,
+)
+
+Argument: TypeAlias = int | str | tuple[int, ...]
+Args: TypeAlias = tuple[Argument, ...]
+
+_LETTERS = "abcxy"
+_MANY = 4  # rules
+
+
+class Said(NamedTuple):
+    """A part of a function, with its words."""
+
+    node: Expression
+    words: str
+
+
+class Rule(NamedTuple):
+    """What is done where a condition holds."""
+
+    condition: Said
+    then: Block
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A function to be tested.
+
+    Attributes:
+        function: what it is.
+        specification: what it does, in words that settle every case.
+        numbers: the numbers in its rules; inputs near them are the telling ones.
+    """
+
+    function: Function
+    specification: str
+    numbers: tuple[int, ...]
+
+    @property
+    def program(self) -> Program:
+        """The program that prints the function's result for its arguments."""
+        names = tuple(Var(name) for name, _ in self.function.params)
+        body = (Print((Call(self.function.name, names),)),)
+        return Program(self.function.params, (self.function,), body)
+
+    @property
+    def source(self) -> str:
+        """The function in Python."""
+        return emit(self.program, "python").split("\n\n\n")[0]
+
+
+class _Numbers:
+    """Draws numbers and remembers them."""
+
+    def __init__(self, rng: Rng) -> None:
+        self.rng = rng
+        self.drawn: set[int] = set()
+
+    def draw(self, low: int, high: int) -> int:
+        number = integer(self.rng, low, high)
+        self.drawn.add(number)
+        return number
+
+
+_ORDERS = {
+    ">": "is greater than",
+    "<": "is less than",
+    ">=": "is at least",
+    "<=": "is at most",
+}
+
+
+def _compared(numbers: _Numbers, subjects: tuple[Said, ...], span: int) -> Said:
+    """Draw a comparison of one of the subjects with a number, or a remainder."""
+    rng = numbers.rng
+    subject = pick(rng, subjects)
+    if rng.random() < 0.25:
+        divisor = integer(rng, 2, 5)
+        rest = integer(rng, 0, divisor - 1)
+        numbers.drawn |= {divisor, rest}
+        node = (subject.node % divisor).eq(rest)
+        return Said(node, f"{subject.words} modulo {divisor} is {rest}")
+    op = pick(rng, tuple(_ORDERS))
+    bound = numbers.draw(2, span)
+    return Said(Binary(op, subject.node, Int(bound)), f"{subject.words} {_ORDERS[op]} {bound}")
+
+
+def _condition(numbers: _Numbers, subjects: tuple[Said, ...], n_rules: int) -> Said:
+    """Draw a comparison, or two joined by "and" or "or"; of many rules, most are narrow."""
+    span = 9 + 4 * n_rules
+    first = _compared(numbers, subjects, span)
+    if numbers.rng.random() < (0.6 if n_rules < _MANY else 0.2):
+        return first
+    second = _compared(numbers, subjects, span)
+    joined = pick(numbers.rng, ("and", "or" if n_rules < _MANY else "and"))
+    node = Binary(joined, first.node, second.node)
+    return Said(node, f"{first.words} {joined} {second.words}")
+
+
+def _rules_in_words(rules: list[Rule]) -> str:
+    lines = [
+        f"{number}. if {rule.condition.words}: {rule.words}" for number, rule in enumerate(rules, 1)
+    ]
+    return "\n".join(lines)
+
+
+def _chain(rules: list[Rule], otherwise: Block) -> Block:
+    """Return the rules as one statement: the first that applies decides."""
+    block = otherwise
+    for rule in reversed(rules):
+        block = (If(rule.condition.node, rule.then, block),)
+    return block
+
+
+def _of_numbers(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]:
+    a, b = Said(Var("a"), "a"), Said(Var("b"), "b")
+    subjects = (a, b, Said(a.node + b.node, "a + b"), Said(a.node - b.node, "a - b"))
+    rules = []
+    for _ in range(n_rules):
+        result = _result(numbers, a, b)
+        condition = _condition(numbers, subjects, n_rules)
+        rules.append(Rule(condition, (Return(result.node),), f"return {result.words}"))
+    last = _result(numbers, a, b)
+    branches = [If(rule.condition.node, rule.then) for rule in rules]
+    body: Block = (*branches, Return(last.node))
+    words = (
+        f"`{name}(a, b)` takes two integers and returns an integer. The first of these rules that "
+        f"applies decides:\n{_rules_in_words(rules)}\nIf none applies: return {last.words}."
+    )
+    return Function(name, (("a", "int"), ("b", "int")), "int", body), words
+
+
+def _result(numbers: _Numbers, a: Said, b: Said) -> Said:
+    """Draw what a rule returns."""
+    one, other = pick(numbers.rng, ((a, b), (b, a)))
+    factor, shift = numbers.draw(2, 6), numbers.draw(1, 12)
+    options = (
+        Said(Int(shift), f"{shift}"),
+        Said(one.node * factor + shift, f"{one.words} * {factor} + {shift}"),
+        Said(one.node - shift, f"{one.words} - {shift}"),
+        Said(
+            Binary("max", one.node, other.node) + shift,
+            f"the larger of {one.words} and {other.words}, plus {shift}",
+        ),
+        Said(
+            Binary("min", one.node, other.node) * factor,
+            f"{factor} times the smaller of {one.words} and {other.words}",
+        ),
+        Said(one.node * factor - other.node, f"{one.words} * {factor} - {other.words}"),
+    )
+    return pick(numbers.rng, options)
+
+
+def _of_list(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]:
+    rng = numbers.rng
+    x, total = Var("x"), Var("total")
+    subjects = (Said(x, "the item"), Said(x, "the item"), Said(total, "the total so far"))
+    rules = [
+        Rule(_condition(numbers, subjects, n_rules), *_update(numbers)) for _ in range(n_rules)
+    ]
+    start, cap = numbers.draw(0, 9), numbers.draw(20, 60)
+    loop = (
+        Let("x", "int", Index(Var("items"), Var("i"))),
+        *_chain(rules, (Assign("total", total + x),)),
+    )
+    body: Block = (
+        Let("total", "int", Int(start)),
+        For("i", Int(0), Length(Var("items")), loop),
+        *((If(total > cap, (Return(Int(cap)),)),) if rng.random() < 0.6 else ()),
+        Return(total),
+    )
+    capped = f", but never more than {cap}" if len(body) == 4 else ""
+    words = (
+        f"`{name}(items)` takes a list of integers and returns an integer. It begins with a total "
+        f"of {start} and goes through the items in order; for each, the first of these rules that "
+        f"applies decides:\n{_rules_in_words(rules)}\nIf none applies, the item is added to the "
+        f"total. The result is the final total{capped}."
+    )
+    return Function(name, (("items", "list"),), "int", body), words
+
+
+def _update(numbers: _Numbers) -> tuple[Block, str]:
+    """Draw what a rule does to the total."""
+    x, total = Var("x"), Var("total")
+    number = numbers.draw(2, 9)
+    options: tuple[tuple[Expression, str], ...] = (
+        (total - number, f"{number} is subtracted from the total"),
+        (total + x * number, f"{number} times the item is added to the total"),
+        (total + number, f"{number} is added to the total"),
+        (Int(number), f"the total becomes {number}"),
+        (Binary("max", total, x), "the total becomes the item if that is larger"),
+        (total - x, "the item is subtracted from the total"),
+    )
+    value, words = pick(numbers.rng, options)
+    return (Assign("total", value),), words
+
+
+def _of_text(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]:
+    rng = numbers.rng
+    out, char = Var("out"), Var("char")
+    rules = [Rule(_char_condition(numbers), *_extension(rng)) for _ in range(n_rules)]
+    limit, mark = numbers.draw(2, 6), pick(rng, ("!", "?", "#"))
+    loop = (
+        Let("char", "str", Index(Var("text"), Var("i"))),
+        *_chain(rules, (Assign("out", Binary("concat", out, char)),)),
+        Assign("previous", char),
+    )
+    body: Block = (
+        Let("out", "str", Str("")),
+        Let("previous", "str", Str("")),
+        For("i", Int(0), Length(Var("text")), loop),
+        If(Length(out) > limit, (Return(Binary("concat", out, Str(mark))),)),
+        Return(out),
+    )
+    words = (
+        f"`{name}(text)` takes a string and returns a string. It begins with an empty result and "
+        "goes through the characters in order; for each, the first of these rules that applies "
+        f"decides:\n{_rules_in_words(rules)}\nIf none applies, the character is appended to the "
+        f'result. At the end, "{mark}" is appended if the result is longer than {limit} characters.'
+    )
+    return Function(name, (("text", "str"),), "str", body), words
+
+
+def _char_condition(numbers: _Numbers) -> Said:
+    rng = numbers.rng
+    letter, other = pick(rng, _LETTERS), pick(rng, _LETTERS)
+    divisor, length = integer(rng, 2, 3), numbers.draw(1, 5)
+    rest = integer(rng, 0, divisor - 1)
+    char, previous = Var("char"), Var("previous")
+    options = (
+        Said(char.eq(letter), f'the character is "{letter}"'),
+        Said(char.eq(letter), f'the character is "{letter}"'),
+        Said(char.eq(previous), "the character equals the one before it"),
+        Said(
+            previous.eq(letter) & char.ne(other),
+            f'the character before it is "{letter}" and the character is not "{other}"',
+        ),
+        Said((Var("i") % divisor).eq(rest), f"its position (from 0) modulo {divisor} is {rest}"),
+        Said(Length(Var("out")) >= length, f"the result has at least {length} characters"),
+    )
+    return pick(rng, options)
+
+
+def _extension(rng: Rng) -> tuple[Block, str]:
+    """Draw what a rule does to the result."""
+    out, char, letter = Var("out"), Var("char"), pick(rng, "pqrst")
+    options: tuple[tuple[Expression, str], ...] = (
+        (Binary("concat", out, Str(letter)), f'"{letter}" is appended to the result'),
+        (
+            Binary("concat", Binary("concat", out, char), Str(letter)),
+            f'the character and "{letter}" are appended to the result',
+        ),
+        (
+            Binary("concat", Binary("concat", out, char), char),
+            "the character is appended to the result twice",
+        ),
+        (Binary("concat", char, out), "the character is put in front of the result"),
+    )
+    value, words = pick(rng, options)
+    return (Assign("out", value),), words
+
+
+_Maker: TypeAlias = Callable[[_Numbers, str, int], tuple[Function, str]]
+_KINDS: dict[str, tuple[_Maker, tuple[str, ...]]] = {
+    "numbers": (_of_numbers, ("settle", "rate", "gauge", "weigh", "assess", "quote")),
+    "list": (_of_list, ("tally", "collect", "balance", "gather", "sweep", "reckon")),
+    "text": (_of_text, ("rewrite", "encode", "respell", "mangle", "transcribe", "convert")),
+}
+KINDS = tuple(_KINDS)
+
+
+@lru_cache(maxsize=512)
+def rule_function(kind: str, n_rules: int, seed: int) -> Tested:
+    """Return the function of a kind, a number of rules and a seed."""
+    rng = stream("tested_function", kind, n_rules, seed)
+    make, names = _KINDS[kind]
+    numbers = _Numbers(rng)
+    function, words = make(numbers, pick(rng, names), n_rules)
+    return Tested(function, words, tuple(sorted(numbers.drawn)))
+
+
+def trial_inputs(rng: Rng, subject: Tested, count: int) -> list[Args]:
+    """Draw different arguments, many of them at the edges of the rules."""
+    near = sorted({n + d for n in (*subject.numbers, 0) for d in (-1, 0, 1)})
+    found: dict[Args, None] = {}
+    for _ in range(count):
+        args = tuple(_argument(rng, variable, near) for variable in subject.function.params)
+        found.setdefault(args)
+    return list(found)
+
+
+def _argument(rng: Rng, variable: Variable, near: list[int]) -> Argument:
+    kind: Type = variable[1]
+    if kind == "int":
+        return _number(rng, near)
+    if kind == "list":
+        return tuple(_number(rng, near) for _ in range(integer(rng, 0, 4)))
+    letters = _LETTERS + "z"
+    return "".join(pick(rng, letters) for _ in range(integer(rng, 0, 6)))
+
+
+def _number(rng: Rng, near: list[int]) -> int:
+    return pick(rng, near) if rng.random() < 0.6 else integer(rng, -12, 40)

@@ -1,0 +1,1 @@
+"""Code without annotations, and the types that follow from what it does."""

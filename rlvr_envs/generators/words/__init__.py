@@ -1,0 +1,1 @@
+"""English words, and names of people and of invented things."""
