@@ -1,4 +1,4 @@
-"""Cutting a row of numbers where neighbours differ most; made with `_programs`."""
+"""Cutting a row of numbers where neighbours differ most; made with `program_tasks`."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Choosing jobs that do not overlap, with rests and fees; made with `_programs`."""
+"""Choosing jobs that do not overlap, with rests and fees; made with `program_tasks`."""
 
 from collections.abc import Mapping
 

@@ -1,18 +1,23 @@
 """Causal queries: what observing, setting or imagining one variable says about another."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import NamedTuple, Protocol
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._causal_draw import draw_model
-from rlvr_envs.envs.math._causal_steps import Query, query_steps
 from rlvr_envs.generators.mathematics.causal_model import Distribution, Mechanism, Model, distance
-from rlvr_envs.generators.mathematics.causal_text import describe, question, read_distribution
+from rlvr_envs.generators.mathematics.causal_text import describe, name, question, read_distribution
+from rlvr_envs.generators.mathematics.latex import decimal
+from rlvr_envs.generators.mathematics.steps import worked
+from rlvr_envs.generators.mathematics.words import listed
 
 LEVELS = ("association", "intervention", "counterfactual")
 _TOLERANCE = Fraction(1, 100)
@@ -225,3 +230,222 @@ def _answers(
         return forced, [marginal] if conditional == forced else [marginal, conditional]
     evidence = {variable: seen[0], target: seen[1]}
     return model.counterfactual(target, variable, value, evidence), [marginal, forced]
+
+
+# Random causal graphs of bounded width, and random mechanisms for them.
+
+
+_WINDOW = 4  # parents are looked for among this many variables before, which bounds the cost
+
+
+class Shape(Protocol):
+    """The size of a model."""
+
+    @property
+    def n_variables(self) -> int: ...
+    @property
+    def n_bystanders(self) -> int: ...
+    @property
+    def max_values(self) -> int: ...
+    @property
+    def max_parents(self) -> int: ...
+    @property
+    def denominator(self) -> int: ...
+
+
+def draw_model(
+    rng: Rng, shape: Shape, *, structural: bool
+) -> tuple[tuple[int, ...], list[Mechanism], list[int]]:
+    """Return the sizes, the mechanisms, and the variables that count, causes first.
+
+    The last of these depends on all the others. Variables are numbered at random, so that their
+    numbers say nothing.
+    """
+    n_variables, n_all = shape.n_variables, shape.n_variables + shape.n_bystanders
+    graph = _draw_graph(rng, n_variables, shape.max_parents)
+    for _ in range(shape.n_bystanders):
+        count = integer(rng, 0, min(shape.max_parents, len(graph)))
+        graph.append(sorted(rng.permutation(len(graph)).tolist()[:count]))
+    label = rng.permutation(n_all).tolist()
+    sizes = integers(rng, 2, shape.max_values, n_all)
+    mechanisms = []
+    for node, parents in enumerate(graph):
+        variable, causes = label[node], tuple(label[parent] for parent in parents)
+        n_rows = 1
+        for cause in causes:
+            n_rows *= sizes[cause]
+        size = sizes[variable]
+        if structural:
+            noise = _weights(rng, size + 1, shape.denominator)
+            rows = tuple(_onto(rng, size, size + 1) for _ in range(n_rows))
+        else:
+            noise = ()
+            rows = tuple(_weights(rng, size, shape.denominator) for _ in range(n_rows))
+        mechanisms.append(Mechanism(variable, causes, rows, noise))
+    return sizes, mechanisms, label[:n_variables]
+
+
+def _draw_graph(rng: Rng, n: int, max_parents: int) -> list[list[int]]:
+    """Return the parents of each node; every node but the last has a child.
+
+    At most ``max_parents`` nodes are without a child at any time, so the last can take them all.
+    """
+    graph: list[list[int]] = [[]]
+    childless = [0]
+    for node in range(1, n):
+        window = range(max(0, node - _WINDOW), node)
+        others = [v for v in window if v not in childless]
+        if node == n - 1:
+            taken = childless
+        elif len(childless) < max_parents and rng.random() < 0.4:
+            taken = []
+        else:
+            taken = childless[: integer(rng, 1, len(childless))]
+        room = integer(rng, 0, max_parents - len(taken))
+        extra = [others[i] for i in rng.permutation(len(others)).tolist()[:room]]
+        childless = [v for v in childless if v not in taken] + [node]
+        graph.append(sorted([*taken, *extra]))
+    return graph
+
+
+def _weights(rng: Rng, size: int, total: int) -> tuple[int, ...]:
+    """Return positive integers of a given sum, every such tuple being equally likely."""
+    cuts = sorted((rng.permutation(total - 1)[: size - 1] + 1).tolist())
+    return tuple(b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True))
+
+
+def _onto(rng: Rng, size: int, length: int) -> tuple[int, ...]:
+    """Return values in random order, each of 0..size-1 among them."""
+    values = [*range(size), *(pick(rng, range(size)) for _ in range(length - size))]
+    return tuple(values[i] for i in rng.permutation(length).tolist())
+
+
+# Steps to the answer of a causal query, by listing the cases that bear on it.
+
+
+_MAX_CASES = 32  # longer lists teach nobody
+_MAX_NOISES = 300  # combinations of noises, of which only those that fit are listed
+
+
+class Query(NamedTuple):
+    """The target, the other variable with its value, and what was seen of both, if anything."""
+
+    target: int
+    variable: int
+    value: int
+    seen: tuple[int, ...] = ()
+
+
+class _Case(NamedTuple):
+    told: str
+    factors: list[Fraction]
+    outcome: int
+
+
+def query_steps(model: Model, denominator: int, level: str, query: Query) -> list[str]:
+    """Return the steps, or none where there are too many cases to list."""
+    if level == "counterfactual":
+        steps = ["List the noises that fit what was observed. They stay as they were, and the rest"]
+        steps[0] += f" follows with {name(query.variable)}={query.value}."
+        cases = list(_noises(model, denominator, query))
+    else:
+        kept = _kept(model, level, query)
+        steps = [f"These variables bear on it: {listed([name(v) for v in kept])}."]
+        if level == "intervention":
+            steps.append(
+                f"{name(query.variable)}={query.value} is set, so its own causes do not count."
+            )
+        free = [v for v in kept if v != query.variable]
+        if prod(model.sizes[v] for v in free) > _MAX_CASES:
+            return []
+        cases = list(_assignments(model, denominator, level, query))
+    if not 0 < len(cases) <= _MAX_CASES:
+        return []
+    for case in cases:
+        work = " * ".join(map(decimal, case.factors))
+        steps.append(f"{case.told}: {worked(work, decimal(prod(case.factors)))}")
+    return [*steps, *_shares(cases, name(query.target), model.sizes[query.target])]
+
+
+def _shares(cases: list[_Case], target: str, size: int) -> list[str]:
+    """Return the sums of the cases by the value of the target, and their shares."""
+    steps = []
+    sums = []
+    for value in range(size):
+        parts = [prod(case.factors) for case in cases if case.outcome == value]
+        sums.append(sum(parts, Fraction(0)))
+        work = " + ".join(map(decimal, parts)) or "0"
+        steps.append(f"All with {target}={value}: {worked(work, decimal(sums[-1]))}")
+    whole = sum(sums, Fraction(0))
+    if whole != 1:
+        steps.append(f"In all: {' + '.join(map(decimal, sums))} = {decimal(whole)}")
+        for value, part in enumerate(sums):
+            work = f"{decimal(part)} / {decimal(whole)} = {part / whole}"
+            steps.append(f"The share of {target}={value}: {work}")
+    return [*steps, "Round to two decimals."]
+
+
+def _kept(model: Model, level: str, query: Query) -> list[int]:
+    """Return the variables that bear on a query, causes first."""
+    if level == "intervention":
+        found = model.ancestors([query.target], cut=query.variable)
+    else:
+        found = model.ancestors([query.target, query.variable])
+    order: list[int] = []
+    while len(order) < len(found):
+        order += [
+            v
+            for v in sorted(found)
+            if v not in order
+            and all(p in order or p not in found for p in model.mechanisms[v].parents)
+        ]
+    return order
+
+
+def _assignments(model: Model, denominator: int, level: str, query: Query) -> Iterator[_Case]:
+    kept = _kept(model, level, query)
+    ranges = [[query.value] if v == query.variable else range(model.sizes[v]) for v in kept]
+    for combination in product(*ranges):
+        values = dict(zip(kept, combination, strict=True))
+        factors = []
+        for v in kept:
+            if level == "intervention" and v == query.variable:
+                continue
+            factors.append(Fraction(_row(model, v, values)[values[v]], denominator))
+        told = ", ".join(f"{name(v)}={values[v]}" for v in kept)
+        if all(factors):
+            yield _Case(told, factors, values[query.target])
+
+
+def _noises(model: Model, denominator: int, query: Query) -> Iterator[_Case]:
+    kept = _kept(model, "counterfactual", query)
+    weights = [model.mechanisms[v].noise for v in kept]
+    if prod(map(len, weights)) > _MAX_NOISES:
+        return
+    for combination in product(*(range(len(noise)) for noise in weights)):
+        noise = dict(zip(kept, combination, strict=True))
+        real, other = _world(model, noise, {}), _world(model, noise, {query.variable: query.value})
+        if (real[query.variable], real[query.target]) != query.seen:
+            continue
+        factors = [
+            Fraction(row[u], denominator) for row, u in zip(weights, combination, strict=True)
+        ]
+        told = ", ".join(f"U_{name(v)}={u}" for v, u in noise.items())
+        if all(factors):
+            outcome = other[query.target]
+            told += f", so {name(query.target)} would be {outcome}"
+            yield _Case(told, factors, outcome)
+
+
+def _world(model: Model, noise: dict[int, int], forced: dict[int, int]) -> dict[int, int]:
+    """Return the values of the variables, in the order of the noises, causes first."""
+    values: dict[int, int] = {}
+    for v, u in noise.items():
+        values[v] = forced[v] if v in forced else _row(model, v, values)[u]
+    return values
+
+
+def _row(model: Model, variable: int, values: dict[int, int]) -> tuple[int, ...]:
+    mechanism = model.mechanisms[variable]
+    wanted = tuple(values[parent] for parent in mechanism.parents)
+    return mechanism.rows[model.assignments(mechanism).index(wanted)]

@@ -1,17 +1,378 @@
 """Combinatorics: how many ways there are."""
 
+import string
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb, factorial, lcm, perm, prod
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._counting import KINDS, SURFACES
 from rlvr_envs.generators.mathematics.counting_steps import STEPS
+from rlvr_envs.generators.mathematics.words import counted, listed
 from rlvr_envs.verifiers.symbolic import judge_math
 
+# The kinds of counting question: how each draws its numbers, is worded, and is counted.
+#
+# Each kind is three functions. ``draw(rng, size)`` gives the numbers of a question; ``ask(numbers,
+# surface)`` words it in one of `SURFACES` settings; ``count(numbers)`` is the answer.
+
+Numbers = tuple[int, ...]
+_COLOURS = ("red", "blue", "green", "white", "black", "yellow", "orange", "purple")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of counting question."""
+
+    draw: Callable[[Rng, int], Numbers]
+    ask: Callable[[Numbers, int], str]
+    count: Callable[[Numbers], int]
+
+
+# Arrangements of a multiset in a row; numbers: whether the first kind must be spread, then copies.
+
+
+def _draw_arrangement(rng: Rng, size: int) -> Numbers:
+    n_kinds = integer(rng, 2, min(2 + size // 3, len(_COLOURS)))
+    copies = integers(rng, 1 + size // 8, 2 + size // 3, n_kinds)
+    spread = integer(rng, 0, 1) and 1 < copies[0] <= sum(copies[1:]) + 1
+    return (int(spread), *copies)
+
+
+def _ask_arrangement(numbers: Numbers, surface: int) -> str:
+    spread, *copies = numbers
+    if surface:
+        beads = [f"{n} {colour}" for n, colour in zip(copies, _COLOURS, strict=False)]
+        rule = f" so that no two {_COLOURS[0]} beads are next to each other" if spread else ""
+        return (
+            f"A row is made of {listed(beads)} beads, all of them used{rule}. Beads of one colour "
+            "look alike, and a row read from the left differs from the same row read from the "
+            "right. How many different rows are possible?"
+        )
+    letters = "".join(n * letter for n, letter in zip(copies, string.ascii_uppercase, strict=False))
+    rule = " and in which no two letters A are next to each other" if spread else ""
+    return f"How many different strings are there that use exactly the letters {letters}{rule}?"
+
+
+def _count_arrangement(numbers: Numbers) -> int:
+    spread, *copies = numbers
+    if spread:
+        rest = sum(copies[1:])
+        return _multinomial(copies[1:]) * comb(rest + 1, copies[0])
+    return _multinomial(copies)
+
+
+def _multinomial(copies: list[int]) -> int:
+    return factorial(sum(copies)) // prod(map(factorial, copies))
+
+
+# Committees from two groups; numbers: first group, second group, seats, least from the first.
+
+
+def _draw_committee(rng: Rng, size: int) -> Numbers:
+    first, second = integers(rng, 2 + size // 3, size + 1, 2)
+    seats = integer(rng, 2 + size // 6, (first + second) // 2)
+    return first, second, seats, integer(rng, 1, max(1, min(first, seats) - 1))
+
+
+def _ask_committee(numbers: Numbers, surface: int) -> str:
+    first, second, seats, least = numbers
+    body, one, two = (("committee", "teacher", "parent"), ("jury", "violinist", "pianist"))[surface]
+    return (
+        f"A {body} of {counted(seats, 'person', 'people')} is chosen from {counted(first, one)} "
+        f"and {counted(second, two)}. It must include at least {counted(least, one)}. In how many "
+        "ways can it be chosen?"
+    )
+
+
+def _count_committee(numbers: Numbers) -> int:
+    first, second, seats, least = numbers
+    return sum(comb(first, k) * comb(second, seats - k) for k in range(least, seats + 1))
+
+
+# Lattice paths around blocked points; numbers: width, height, then the points' coordinates.
+
+
+def _draw_paths(rng: Rng, size: int) -> Numbers:
+    width, height = integers(rng, 2 + size // 3, size + 1, 2)
+    blocked: list[tuple[int, int]] = []
+    for _ in range(integer(rng, 1 + size // 4, 1 + size // 2)):
+        point = (integer(rng, 0, width), integer(rng, 0, height))
+        if point not in ((0, 0), (width, height), *blocked):
+            blocked.append(point)
+    return (width, height, *(value for point in sorted(blocked) for value in point))
+
+
+def _ask_paths(numbers: Numbers, surface: int) -> str:
+    width, height, *flat = numbers
+    points = listed([f"$({x}, {y})$" for x, y in _pairs(flat)], "or")
+    if surface:
+        avoid = f" and never stands on {points}" if points else ""
+        return (
+            f"A robot walks on the integer grid from $(0, 0)$ to $({width}, {height})$. Each step "
+            f"adds 1 either to its first or to its second coordinate{avoid}. "
+            "How many different walks are possible?"
+        )
+    avoid = f", without passing through {points}" if points else ""
+    return (
+        f"How many paths lead from $(0, 0)$ to $({width}, {height})$ if every step goes one unit "
+        f"to the right or one unit up{avoid}?"
+    )
+
+
+def _count_paths(numbers: Numbers) -> int:
+    width, height, *flat = numbers
+    blocked = set(_pairs(flat))
+    column = [0] * (height + 1)
+    column[0] = 1
+    for x in range(width + 1):
+        for y in range(height + 1):
+            if (x, y) in blocked:
+                column[y] = 0
+            elif y:
+                column[y] += column[y - 1]
+    return column[height]
+
+
+def _pairs(flat: list[int]) -> list[tuple[int, int]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+# Identical things to different takers; numbers: things, takers, least and most for each.
+
+
+def _draw_shares(rng: Rng, size: int) -> Numbers:
+    takers = integer(rng, 2 + size // 5, 2 + size // 2)
+    least = integer(rng, 0, 1 + size // 8)
+    most = least + integer(rng, 2, size)
+    return integer(rng, takers * least + 1, takers * most - 1), takers, least, most
+
+
+def _ask_shares(numbers: Numbers, surface: int) -> str:
+    things, takers, least, most = numbers
+    if surface:
+        unknowns = [f"x_{{{i}}}" for i in range(1, takers + 1)]
+        return (
+            f"How many solutions does the equation ${' + '.join(unknowns)} = {things}$ have in "
+            f"integers that are each at least {least} and at most {most}?"
+        )
+    return (
+        f"In how many ways can {things} identical sweets be handed out to {takers} children so "
+        f"that every child gets at least {least} and at most {most}? All sweets are handed out."
+    )
+
+
+def _count_shares(numbers: Numbers) -> int:
+    things, takers, least, most = numbers
+    spare, room = things - takers * least, most - least + 1
+    return sum(
+        (-1) ** over * comb(takers, over) * comb(spare - over * room + takers - 1, takers - 1)
+        for over in range(min(takers, spare // room) + 1)
+    )
+
+
+# A round table; numbers: people, special people, whether those are kept apart.
+
+
+def _draw_table(rng: Rng, size: int) -> Numbers:
+    people = integer(rng, 4 + size // 2, size + 4)
+    special = integer(rng, 2, max(2, people // 2 - 1))
+    return people, special, integer(rng, 0, 1)
+
+
+def _ask_table(numbers: Numbers, surface: int) -> str:
+    people, special, apart = numbers
+    group = ("sisters", "friends")[surface]
+    rule = f"no two of the {special} {group} sit" if apart else f"the {special} {group} sit"
+    ending = "next to each other" if apart else "together, in consecutive seats"
+    return (
+        f"{people} people, among them {special} {group}, sit down at a round table with {people} "
+        "seats. Seatings that differ only by a rotation count as one. In how many ways can they "
+        f"sit so that {rule} {ending}?"
+    )
+
+
+def _count_table(numbers: Numbers) -> int:
+    people, special, apart = numbers
+    others = people - special
+    if apart:
+        return factorial(others - 1) * perm(others, special)
+    return factorial(others) * factorial(special)
+
+
+# Multiples; numbers: the limit, whether the multiples are avoided, then the divisors.
+
+
+def _draw_multiples(rng: Rng, size: int) -> Numbers:
+    wanted = integer(rng, min(2 + size // 8, 4), min(2 + size // 4, 6))
+    drawn = sorted(set(integers(rng, 2, 6 + size, wanted)))
+    divisors = [d for i, d in enumerate(drawn) if all(d % e for e in drawn[:i])]
+    if len(divisors) < 2:
+        divisors.append(divisors[0] + 1)  # never a multiple of its predecessor
+    return (integer(rng, 10 * size, 12 * size * size), integer(rng, 0, 1), *divisors)
+
+
+def _ask_multiples(numbers: Numbers, surface: int) -> str:
+    limit, avoided, *divisors = numbers
+    texts = [str(divisor) for divisor in divisors]
+    kept = "none" if avoided else "at least one"
+    if surface:
+        return (
+            f"Tickets are numbered from 1 to {limit}. A ticket wins if its number is a multiple of "
+            f"{kept} of the numbers {listed(texts)}. How many tickets win?"
+        )
+    return (
+        f"How many integers from 1 to {limit}, both included, are divisible by {kept} of the "
+        f"numbers {listed(texts)}?"
+    )
+
+
+def _count_multiples(numbers: Numbers) -> int:
+    limit, avoided, *divisors = numbers
+    none: int = sum(
+        (-1) ** chosen * (limit // lcm(*group))
+        for chosen in range(len(divisors) + 1)
+        for group in combinations(divisors, chosen)
+    )
+    return none if avoided else limit - none
+
+
+# Strings without long runs; numbers: length, symbols, the run that is forbidden.
+
+
+def _draw_runs(rng: Rng, size: int) -> Numbers:
+    return integer(rng, 3 + size // 2, size + 5), integer(rng, 2, 3 + size // 5), integer(rng, 2, 4)
+
+
+def _ask_runs(numbers: Numbers, surface: int) -> str:
+    length, symbols, run = numbers
+    if surface:
+        return (
+            f"Each of {length} posts in a row is painted in one of {symbols} colours, of which one "
+            f"is red. No {run} posts in direct succession may be red. How many paintings are "
+            "possible?"
+        )
+    return (
+        f"How many codes of {length} symbols, each an integer from 0 to {symbols - 1}, do not "
+        f"contain {run} zeros in direct succession?"
+    )
+
+
+def _count_runs(numbers: Numbers) -> int:
+    length, symbols, run = numbers
+    endings = [1] + [0] * (run - 1)  # by the length of the run at the end
+    for _ in range(length):
+        endings = [(symbols - 1) * sum(endings), *endings[:-1]]
+    return sum(endings)
+
+
+# Chosen places in a row that keep their distance; numbers: places, chosen ones, gap.
+
+
+def _draw_spaced(rng: Rng, size: int) -> Numbers:
+    gap, chosen = integer(rng, 1, 2 + size // 6), integer(rng, 2 + size // 8, 2 + size // 3)
+    return (chosen - 1) * (gap + 1) + 1 + integer(rng, 1, size + 2), chosen, gap
+
+
+def _ask_spaced(numbers: Numbers, surface: int) -> str:
+    places, chosen, gap = numbers
+    if surface:
+        return (
+            f"From the integers 1 to {places}, {chosen} different ones are chosen so that any two "
+            f"of them differ by more than {gap}. How many choices are there?"
+        )
+    return (
+        f"A street has {places} plots in a row. In how many ways can {chosen} of them be chosen "
+        f"for houses so that any two houses have at least {counted(gap, 'free plot')} between them?"
+    )
+
+
+def _count_spaced(numbers: Numbers) -> int:
+    places, chosen, gap = numbers
+    return comb(places - (chosen - 1) * gap, chosen)
+
+
+# Permutations with fixed points; numbers: things, how many stay in place.
+
+
+def _draw_fixed(rng: Rng, size: int) -> Numbers:
+    things = integer(rng, 3 + size // 2, size + 4)
+    return things, integer(rng, 0, things // 2)
+
+
+def _ask_fixed(numbers: Numbers, surface: int) -> str:
+    things, fixed = numbers
+    if surface:
+        return (
+            f"{things} guests leave their hats at the door, and each takes one hat on leaving. In "
+            f"how many ways can the hats be taken so that the number of guests with their own hat "
+            f"is exactly {fixed}?"
+        )
+    return (
+        f"How many permutations $\\pi$ of the numbers from 1 to {things} have exactly {fixed} "
+        f"fixed point{'' if fixed == 1 else 's'}, that is, numbers $i$ with $\\pi(i) = i$?"
+    )
+
+
+def _count_fixed(numbers: Numbers) -> int:
+    things, fixed = numbers
+    moved = things - fixed
+    derangements: int = sum(
+        (-1) ** k * (factorial(moved) // factorial(k)) for k in range(moved + 1)
+    )
+    return comb(things, fixed) * derangements
+
+
+# Different things into parts that are not empty; numbers: things, parts, whether parts differ.
+
+
+def _draw_parts(rng: Rng, size: int) -> Numbers:
+    things = integer(rng, 3 + size // 2, size + 4)
+    return things, integer(rng, 2, things - 1), integer(rng, 0, 1)
+
+
+def _ask_parts(numbers: Numbers, surface: int) -> str:
+    things, parts, named = numbers
+    if surface:
+        rule = (
+            f"given to {parts} children so that every child gets at least one"
+            if named
+            else f"packed into {parts} identical bags so that no bag is empty"
+        )
+        return f"In how many ways can {things} different toys be {rule}?"
+    if named:
+        return (
+            f"How many functions from a set of {things} elements to a set of {parts} elements are "
+            "surjective?"
+        )
+    return (
+        f"In how many ways can a set of {things} elements be split into {parts} nonempty subsets?"
+    )
+
+
+def _count_parts(numbers: Numbers) -> int:
+    things, parts, named = numbers
+    onto: int = sum((-1) ** k * comb(parts, k) * (parts - k) ** things for k in range(parts + 1))
+    return onto if named else onto // factorial(parts)
+
+
+KINDS = {
+    "arrangement": Kind(_draw_arrangement, _ask_arrangement, _count_arrangement),
+    "committee": Kind(_draw_committee, _ask_committee, _count_committee),
+    "paths": Kind(_draw_paths, _ask_paths, _count_paths),
+    "shares": Kind(_draw_shares, _ask_shares, _count_shares),
+    "table": Kind(_draw_table, _ask_table, _count_table),
+    "multiples": Kind(_draw_multiples, _ask_multiples, _count_multiples),
+    "runs": Kind(_draw_runs, _ask_runs, _count_runs),
+    "spaced": Kind(_draw_spaced, _ask_spaced, _count_spaced),
+    "fixed_points": Kind(_draw_fixed, _ask_fixed, _count_fixed),
+    "parts": Kind(_draw_parts, _ask_parts, _count_parts),
+}
 _ATTEMPTS = 20  # draws with an answer below 2 are rare, and kept after so many in a row
 
 
@@ -103,3 +464,6 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
 
     def explain(self, problem: CountingProblem) -> list[str]:
         return STEPS[problem.kind](problem.numbers)
+
+
+SURFACES = 2

@@ -9,9 +9,24 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._finite_functions import FiniteFunction, composed, value_told
 from rlvr_envs.generators.mathematics.latex import number_set, polynomial
+from rlvr_envs.generators.mathematics.steps import value_parts
 from rlvr_envs.verifiers.symbolic import judge_math
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteFunction:
+    """A function on 0..n-1: the table of its values, or the coefficients of a polynomial mod n."""
+
+    table: tuple[int, ...] = ()
+    coefficients: tuple[int, ...] = ()
+
+    def values(self, n: int) -> tuple[int, ...]:
+        """Return the values at 0..n-1."""
+        if self.table:
+            return self.table
+        return tuple(sum(c * x**k for k, c in enumerate(self.coefficients)) % n for x in range(n))
+
 
 KINDS = ("iterate", "composition", "cycle_length", "fixed_points", "preimage", "image_size")
 _NAMES = "fghpqrstuvw"
@@ -280,3 +295,23 @@ def _orbit_steps(problem: FunctionPropertiesProblem) -> list[str]:
         steps.append(f"({problem.iterations} - {start}) mod {length} = {left}")
         steps.append(f"So go {left} steps from {path[start]} in the cycle: {path[start + left]}.")
     return steps
+
+
+# Functions of a finite set 0..n-1 to itself: their values, compositions, and values worked out.
+
+
+def composed(functions: Sequence[FiniteFunction], n: int) -> list[int]:
+    """Return the values of the composition, whose last function is applied first."""
+    result = list(range(n))
+    for function in reversed(functions):
+        values = function.values(n)
+        result = [values[x] for x in result]
+    return result
+
+
+def value_told(function: FiniteFunction, x: int, n: int) -> str:
+    """Return the value at a point, worked out where the function is a polynomial."""
+    if not function.coefficients:
+        return f"{function.table[x]}."
+    work, _ = value_parts(function.coefficients, x)
+    return f"({work}) mod {n} = {function.values(n)[x]}."

@@ -1,5 +1,6 @@
 """Limits of indeterminate forms, built so that their values are known."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,15 +11,15 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math import _series
-from rlvr_envs.envs.math._limit_steps import limit_steps
 from rlvr_envs.generators.mathematics import latex as written
 from rlvr_envs.generators.mathematics.calculus import (
     ONE,
+    Node,
     Num,
     X,
     add,
     call,
+    differentiate,
     div,
     latex,
     mul,
@@ -27,6 +28,18 @@ from rlvr_envs.generators.mathematics.calculus import (
     polynomial,
     power,
     sqrt,
+    substitute,
+)
+from rlvr_envs.generators.mathematics.calculus_steps import from_text, parts_of_quotient
+from rlvr_envs.generators.mathematics.polynomials import evaluate
+from rlvr_envs.generators.mathematics.steps import (
+    divided_out,
+    horner,
+    operand,
+    read_polynomial,
+)
+from rlvr_envs.generators.mathematics.steps import (
+    polynomial as polynomial_text,
 )
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -216,7 +229,7 @@ def _one_to_infinity(rng: Rng, config: LimitConfig) -> LimitProblem:
 
 def _taylor(rng: Rng, config: LimitConfig) -> LimitProblem:
     below = nonzero(rng, config.max_coefficient)
-    rest, order, coefficient = _series.remainder(
+    rest, order, coefficient = remainder(
         rng, config.n_functions, config.order + 1, config.max_coefficient
     )
     text = latex(div(rest, mul(num(below), power(X, order))))
@@ -224,7 +237,7 @@ def _taylor(rng: Rng, config: LimitConfig) -> LimitProblem:
 
 
 def _taylor_in_power(rng: Rng, config: LimitConfig) -> LimitProblem:
-    rest, order, coefficient = _series.remainder(rng, config.n_functions, config.order, 3)
+    rest, order, coefficient = remainder(rng, config.n_functions, config.order, 3)
     # A power of e beyond this could not be told from its neighbours by comparing digits.
     below = nonzero(rng, 9) * (1 + int(abs(coefficient)) // _MAX_EXPONENT)
     base, bottom = latex(add(ONE, rest)), latex(mul(num(abs(below)), power(X, order)))
@@ -242,3 +255,226 @@ _KINDS: tuple[Callable[[Rng, LimitConfig], LimitProblem], ...] = (
     _taylor,
     _taylor_in_power,
 )
+# Steps to a limit, for the kinds of `rlvr_envs.envs.math.limit` that a rule takes apart.
+
+
+_INSIDE = r"([^{}\\]*(?:\{[0-9]+\}[^{}\\]*)*)"  # a polynomial; braces hold exponents
+_QUOTIENT = re.compile(rf"\\frac\{{{_INSIDE}\}}\{{{_INSIDE}\}}")
+_ROOT = re.compile(r"\\left\( \\sqrt\{([^\\]*)\} - (.*) \\right\)")
+_POWER = re.compile(r"\\left\(\\frac\{([^\\]*)\}\{([^\\]*)\}\\right\)\^\{(.*)\}")
+
+
+def limit_steps(expression: str, point: str) -> list[str]:
+    """Return the steps to a limit; none where only Taylor series would lead to it."""
+    quotient = _QUOTIENT.fullmatch(expression)
+    if point == "\\infty":
+        if quotient is not None:
+            return _leading(*map(read_polynomial, quotient.groups()))
+        root, power = _ROOT.fullmatch(expression), _POWER.fullmatch(expression)
+        if root is not None:
+            return _conjugate(*map(read_polynomial, (root[1], _sign_turned(root[2]))))
+        return _one_to_infinity_steps(*map(read_polynomial, power.groups())) if power else []
+    if quotient is not None and point != "0":
+        above, below = map(read_polynomial, quotient.groups())
+        return _cancelled(above, below, int(point))
+    # Taylor series inside a power, the last kind, stand in parentheses.
+    return [] if expression.startswith("\\left(") else _by_derivatives(expression)
+
+
+def _leading(above: tuple[int, ...], below: tuple[int, ...]) -> list[str]:
+    degree = len(below) - 1
+    top = above[degree]
+    return [
+        f"For large x the highest powers decide. Divide above and below by x^{degree}.",
+        f"Above, all but {top} goes to 0; below, all but {below[-1]}.",
+        f"{operand(top)} / {operand(below[-1])} = {Fraction(top, below[-1])}",
+    ]
+
+
+def _cancelled(above: tuple[int, ...], below: tuple[int, ...], root: int) -> list[str]:
+    steps = []
+    factor = (-root, 1)
+    while not evaluate(below, root):
+        steps.append(f"Above at x = {root}: {horner(above, root)}")
+        steps.append(f"Below at x = {root}: {horner(below, root)}")
+        above, below = divided_out(above, factor), divided_out(below, factor)
+        steps.append(
+            f"Cancel {polynomial_text(factor)}: "
+            f"({polynomial_text(above)}) over ({polynomial_text(below)})"
+        )
+    top, bottom = evaluate(above, root), evaluate(below, root)
+    return [
+        *steps,
+        f"Above at x = {root}: {horner(above, root)}",
+        f"Below at x = {root}: {horner(below, root)}",
+        f"{operand(top)} / {operand(bottom)} = {Fraction(top, bottom)}",
+    ]
+
+
+def _sign_turned(text: str) -> str:
+    """Return what is subtracted term by term, such as ``3x - 2`` of ``- 3x - 2``, as a sum."""
+    first, *rest = re.split(r" ([+-]) ", text)
+    signs = {"+": "-", "-": "+"}
+    return first + "".join(f" {signs[part]} " if part in signs else part for part in rest)
+
+
+def _conjugate(square: tuple[int, ...], line: tuple[int, ...]) -> list[str]:
+    shift, lead = line
+    constant, slope, _ = square
+    left = slope - 2 * lead * shift
+    rest = constant - shift * shift
+    shown = polynomial_text((shift, lead))
+    return [
+        f"Multiply and divide by the root plus {shown}.",
+        (
+            f"Above stands ({polynomial_text(square)}) - ({shown})^2, "
+            f"which is {polynomial_text((rest, left))}."
+        ),
+        f"Its factor of x is {slope} - 2 * {lead} * {operand(shift)} = {left}.",
+        f"Divide above and below by x. The root over x tends to {lead}.",
+        f"So what is below tends to {lead} + {lead} = {2 * lead}.",
+        f"{operand(left)} / {2 * lead} = {Fraction(left, 2 * lead)}",
+    ]
+
+
+def _one_to_infinity_steps(
+    above: tuple[int, ...], below: tuple[int, ...], exponent: tuple[int, ...]
+) -> list[str]:
+    gap, scale, rate = above[0] - below[0], below[1], exponent[1]
+    value = Fraction(gap * rate, scale)
+    return [
+        f"The base is 1 + d with d = ({gap}) / ({polynomial_text(below)}), and d tends to 0.",
+        "Such a power tends to e to the limit of d times the exponent.",
+        f"That is ({gap}) * ({polynomial_text(exponent)}) / ({polynomial_text(below)}).",
+        f"The highest powers decide: {operand(gap)} * {operand(rate)} / {operand(scale)} = {value}",
+        f"So the limit is e to the power {value}.",
+    ]
+
+
+def _by_derivatives(expression: str) -> list[str]:
+    """Return the steps by l'Hospital's rule, where one derivative is enough."""
+    above, below = parts_of_quotient(from_text(expression))
+    zero = num(0)
+    if any(substitute(part, X, zero) != zero for part in (above, below)):
+        return []
+    slopes = [differentiate(part) for part in (above, below)]
+    top, bottom = (substitute(slope, X, zero) for slope in slopes)
+    if not isinstance(top, Num) or not isinstance(bottom, Num) or not bottom.value:
+        return []
+    return [
+        "Above and below tend to 0, so take derivatives of both (l'Hospital's rule).",
+        f"The derivative of {latex(above)} is {latex(slopes[0])}, at 0 {latex(top)}.",
+        f"The derivative of {latex(below)} is {latex(slopes[1])}, at 0 {latex(bottom)}.",
+        f"{operand(top.value)} / {operand(bottom.value)} = {Fraction(top.value) / bottom.value}",
+    ]
+
+
+# Truncated power series with exact coefficients, and functions without their first terms.
+
+
+Series = list[Fraction]
+_SPARE = 4  # orders beyond the wanted one in which a coefficient other than 0 is looked for
+
+
+def times(left: Series, right: Series) -> Series:
+    """Return the product of two series of equal length, cut to that length."""
+    product = [Fraction(0)] * len(left)
+    for i, a in enumerate(left):
+        if a:
+            for j in range(len(left) - i):
+                product[i + j] += a * right[j]
+    return product
+
+
+def compose(outer: Series, inner: Series) -> Series:
+    """Return ``outer(inner(x))``; the inner series starts at power 1."""
+    result = [Fraction(0)] * len(inner)
+    for coefficient in reversed(outer):
+        result = times(result, inner)
+        result[0] += coefficient
+    return result
+
+
+def stretch(series: Series, rate: int) -> Series:
+    """Return the series of ``f(rate x)``."""
+    return [value * rate**i for i, value in enumerate(series)]
+
+
+def _exp(size: int) -> Series:
+    terms = [Fraction(1)]
+    for i in range(1, size):
+        terms.append(terms[-1] / i)
+    return terms
+
+
+def _sin(size: int) -> Series:
+    return [value * (0, 1, 0, -1)[i % 4] for i, value in enumerate(_exp(size))]
+
+
+def _cos(size: int) -> Series:
+    return [value * (1, 0, -1, 0)[i % 4] for i, value in enumerate(_exp(size))]
+
+
+def _log(size: int) -> Series:
+    return [Fraction(0), *(Fraction((-1) ** (i + 1), i) for i in range(1, size))]
+
+
+def _arctan(size: int) -> Series:
+    return [Fraction((0, 1, 0, -1)[i % 4], max(i, 1)) for i in range(size)]
+
+
+def _sqrt(size: int) -> Series:
+    terms = [Fraction(1)]
+    for i in range(1, size):
+        terms.append(terms[-1] * (Fraction(3, 2) - i) / i)
+    return terms
+
+
+# The series of each function, and how the function is written; all are smooth at 0.
+_FUNCTIONS: dict[str, tuple[Callable[[int], Series], Callable[[Node], Node]]] = {
+    "exp": (_exp, lambda arg: call("exp", arg)),
+    "sin": (_sin, lambda arg: call("sin", arg)),
+    "cos": (_cos, lambda arg: call("cos", arg)),
+    "ln": (_log, lambda arg: call("ln", add(ONE, arg))),
+    "arctan": (_arctan, lambda arg: call("arctan", arg)),
+    "sqrt": (_sqrt, lambda arg: sqrt(add(ONE, arg))),
+}
+_NAMES = tuple(_FUNCTIONS)
+
+
+def _function(rng: Rng, size: int, limit: int, *, nested: bool) -> tuple[Node, Series]:
+    series, write = _FUNCTIONS[pick(rng, _NAMES)]
+    rate = nonzero(rng, min(limit, 5))
+    arg: Node = mul(num(rate), X)
+    if not nested:
+        return write(arg), stretch(series(size), rate)
+    inside, write_inside = _FUNCTIONS[pick(rng, ("sin", "arctan", "ln"))]
+    inner = stretch(inside(size), rate)
+    return write(write_inside(arg)), compose(series(size), inner)
+
+
+def remainder(
+    rng: Rng, n_functions: int, order: int, max_coefficient: int
+) -> tuple[Node, int, Fraction]:
+    """Return a function without the first terms of its series, and what is then its first.
+
+    The function is a sum of products of up to two functions, of which some are nested. The
+    first term left has the power and the coefficient returned; the power is at least ``order``
+    unless the coefficient is 0, which needs an unlucky draw of coefficients.
+    """
+    size = order + _SPARE
+    node: Node = num(0)
+    series = [Fraction(0)] * size
+    left = n_functions
+    while left > 0:
+        scale = nonzero(rng, min(max_coefficient, 5))
+        part, terms = _function(rng, size, max_coefficient, nested=n_functions > 1 and left == 1)
+        if left > 1 and integer(rng, 0, 1):
+            other, more = _function(rng, size, max_coefficient, nested=False)
+            part, terms = mul(part, other), times(terms, more)
+            left -= 1
+        node = add(node, mul(num(scale), part))
+        series = [a + scale * b for a, b in zip(series, terms, strict=True)]
+        left -= 1
+    first = next((i for i in range(order, size) if series[i]), order)
+    return add(node, neg(polynomial(series[:first]))), first, series[first]

@@ -1,6 +1,7 @@
 """Questions of which some lack a premise, so that the right answer is that there is none."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,9 +11,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._premise_steps import STEPS
-from rlvr_envs.generators.mathematics.latex import number
+from rlvr_envs.generators.mathematics.latex import Rational, linear, number
 from rlvr_envs.generators.mathematics.premises import KINDS, QUESTIONS, Premise, distract, tell
+from rlvr_envs.generators.mathematics.steps import ascii_math, eliminate, operand, total, worked
 from rlvr_envs.verifiers.symbolic import judge_math
 
 UNDETERMINED = "cannot be determined"
@@ -178,3 +179,158 @@ def _says_undetermined(answer: str) -> bool:
     words = " ".join(re.findall(r"[a-z]+|[0-9]+", plain.lower()))
     lead = _LEAD.match(words)
     return words in _SYNONYMS or (lead is not None and words[lead.end() :] in _SYNONYMS)
+
+
+# Steps to the answers, or to the premise that is missing.
+
+
+Premises = Sequence[Premise]
+_OPEN = "So the answer is not determined."
+
+
+def _by_name(premises: Premises, form: str) -> dict[str, int]:
+    """Return the first number that a form of premise gives to each name."""
+    return {p.names[0]: p.numbers[0] for p in premises if p.form == form}
+
+
+def _chain(premises: Premises, start: str, forms: Sequence[str]) -> list[Premise]:
+    """Return the premises from a name to the one that it is told by, and so on."""
+    rules = {p.names[0]: p for p in premises if p.form in forms}
+    found: list[Premise] = []
+    name = start
+    while name in rules:
+        found.append(rules[name])
+        name = found[-1].names[-1]
+        if len(found[-1].names) == 1:
+            break
+    return found
+
+
+def _stamps(premises: Premises, asked: Sequence[str]) -> list[str]:
+    chain = _chain(premises, asked[0], ("has", "more", "times"))
+    if not chain or chain[-1].form != "has":
+        last = chain[-1].names[-1] if chain else asked[0]
+        return [*(p.text() for p in chain), f"Nothing says how many stamps {last} has. {_OPEN}"]
+    value = chain[-1].numbers[0]
+    steps = [f"{chain[-1].names[0]}: {value}"]
+    for premise in reversed(chain[:-1]):
+        sign = "+" if premise.form == "more" else "*"
+        work = f"{value} {sign} {premise.numbers[0]}"
+        value = value + premise.numbers[0] if sign == "+" else value * premise.numbers[0]
+        steps.append(f"{premise.names[0]}: {work} = {value}")
+    return steps
+
+
+def _ages(premises: Premises, asked: Sequence[str]) -> list[str]:
+    sums = [p for p in premises if p.form == "sum_later"]
+    if not sums:
+        return ["Only differences of ages are given.", f"All could be older alike. {_OPEN}"]
+    (young, old), (years, later) = sums[0].names, sums[0].numbers
+    chain = _chain(premises, old, ("older",))
+    names = [p.names[1] for p in chain]
+    if young not in names:
+        last = names[-1] if names else old
+        return [p.text() for p in chain] + [f"Nothing links the age of {last} to {young}. {_OPEN}"]
+    gaps = [p.numbers[0] for p in chain[: names.index(young) + 1]]
+    gap, now = sum(gaps), later - 2 * years
+    age = Fraction(now - gap, 2)
+    steps = [
+        f"{old} is {worked(total(gaps), gap)} years older than {young}.",
+        f"Their ages now add up to {later} - 2 * {years} = {now}.",
+        f"{young}: ({now} - {gap}) / 2 = {age}",
+    ]
+    return steps if asked[0] == young else [*steps, f"{old}: {age} + {gap} = {age + gap}"]
+
+
+def _missing(noun: str, name: str, given: Sequence[dict[str, int]], words: Sequence[str]) -> str:
+    """Return which of some numbers is not given of a thing, or nothing."""
+    for numbers, word in zip(given, words, strict=True):
+        if name not in numbers:
+            return f"Nothing says {word} {noun} {name}. {_OPEN}"
+    return ""
+
+
+def _names(asked: Sequence[str]) -> list[str]:
+    return [str(i) for i in range(1, int(asked[0].split()[-1]) + 1)]
+
+
+def _journey(premises: Premises, asked: Sequence[str]) -> list[str]:
+    given = _by_name(premises, "speed"), _by_name(premises, "hours")
+    steps: list[str] = []
+    parts = []
+    for day in _names(asked):
+        open_ = _missing("day", day, given, ("how fast the bus is on", "how long it travels on"))
+        if open_:
+            return [*steps, open_]
+        speed, hours = given[0][day], given[1][day]
+        parts.append(speed * hours)
+        steps.append(f"Day {day}: {speed} * {hours} = {parts[-1]} km")
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
+
+
+def _plots(premises: Premises, asked: Sequence[str]) -> list[str]:
+    given = _by_name(premises, "perimeter"), _by_name(premises, "longer")
+    steps: list[str] = []
+    parts: list[Rational] = []
+    for plot in _names(asked):
+        words = ("the perimeter of", "how much length and width differ on")
+        open_ = _missing("plot", plot, given, words)
+        if open_:
+            return [*steps, open_]
+        around, extra = given[0][plot], given[1][plot]
+        width = Fraction(around - 2 * extra, 4)
+        parts.append(width * (width + extra))
+        steps.append(f"Plot {plot}: length and width add up to {around} / 2 = {around // 2}.")
+        steps.append(f"Its width is ({around // 2} - {extra}) / 2 = {width}.")
+        steps.append(f"Its area is {width} * ({width} + {extra}) = {parts[-1]}.")
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
+
+
+def _mixture(premises: Premises, asked: Sequence[str]) -> list[str]:
+    given = _by_name(premises, "volume"), _by_name(premises, "strength")
+    steps: list[str] = []
+    sugar: list[Rational] = []
+    for jar in _names(asked):
+        open_ = _missing("jar", jar, given, ("the volume of", "the strength of"))
+        if open_:
+            return [*steps, open_]
+        volume, strength = given[0][jar], given[1][jar]
+        sugar.append(Fraction(volume * strength, 100))
+        steps.append(f"Jar {jar}: {volume} * {strength} / 100 = {sugar[-1]} ml of sugar")
+    volumes = [given[0][jar] for jar in _names(asked)]
+    part, whole = sum(sugar), sum(volumes)
+    return [
+        *steps,
+        f"All the sugar: {total(sugar)} = {part} ml",
+        f"All the syrup: {total(volumes)} = {whole} ml",
+        f"In percent: {operand(part)} / {whole} * 100 = {100 * part / whole}",
+    ]
+
+
+def _equations(premises: Premises, asked: Sequence[str]) -> list[str]:
+    names = premises[0].names
+    wanted = names.index(asked[0])
+    order = [i for i in range(len(names)) if i != wanted] + [wanted]
+    shown = [names[i] for i in order]
+
+    def show(row: Sequence[Rational]) -> str:
+        return f"{ascii_math(linear(row[:-1], shown))} = {row[-1]}"
+
+    rows = [[*(p.numbers[i] for i in order), p.numbers[-1]] for p in premises]
+    found = eliminate(rows, show, noun="equation", width=len(names))
+    steps = [f"Equation {i}: {show(row)}" for i, row in enumerate(rows, 1)] + found.steps
+    if found.pivots[-1] != len(names) - 1:
+        return [*steps, f"No equation is left that has {asked[0]} alone. {_OPEN}"]
+    row = found.rows[len(found.pivots) - 1]
+    value = row[-1] / row[-2]
+    return [*steps, f"Now {show(row)}: {operand(row[-1])} / {operand(row[-2])} = {value}"]
+
+
+STEPS: dict[str, Callable[[Premises, Sequence[str]], list[str]]] = {
+    "stamps": _stamps,
+    "ages": _ages,
+    "journey": _journey,
+    "plots": _plots,
+    "mixture": _mixture,
+    "equations": _equations,
+}

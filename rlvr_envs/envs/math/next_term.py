@@ -1,15 +1,381 @@
 """Sequences whose rule is stated: find a term far ahead."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
+from math import comb, lcm
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._sequences import RULES
+from rlvr_envs.generators.mathematics.latex import linear, signed_sum
+from rlvr_envs.generators.mathematics.steps import differences, operand, times
+from rlvr_envs.generators.mathematics.words import listed
 from rlvr_envs.verifiers.symbolic import judge_math
+
+# The rules of sequences: how each draws its numbers, is worded, and gives its terms.
+#
+# ``draw(rng, max_value, max_order)`` gives the numbers of a rule, ``ask(numbers)`` states it in
+# full, ``term(numbers, index)`` is a term, counted from 1, and
+# ``explain(numbers, index)`` the steps that lead to it.
+
+Numbers = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of sequence; a term of a ``far`` one is found without those before it."""
+
+    draw: Callable[[Rng, int, int], Numbers]
+    ask: Callable[[Numbers], str]
+    term: Callable[[Numbers, int], int]
+    explain: Callable[[Numbers, int], list[str]]
+    far: bool = False
+
+
+def _two_values(rng: Rng, limit: int, order: int) -> Numbers:
+    return nonzero(rng, limit), nonzero(rng, limit)
+
+
+def _first_and_ratio(rng: Rng, limit: int, order: int) -> Numbers:
+    ratio = integer(rng, 2, 2 + order)
+    return nonzero(rng, limit), ratio if integer(rng, 0, 1) else -ratio
+
+
+def _first_and_line(rng: Rng, limit: int, order: int) -> Numbers:
+    return nonzero(rng, limit), nonzero(rng, limit), integer(rng, -limit, limit)
+
+
+def _first_terms(rng: Rng, limit: int, order: int) -> Numbers:
+    count = integer(rng, 3, 2 + order)
+    return integers(rng, -limit, limit, count)
+
+
+def _recurrence(rng: Rng, limit: int, order: int) -> Numbers:
+    """Draw the constant, then the coefficients, then as many first terms."""
+    order = integer(rng, (order + 1) // 2, order)
+    coefficients = (*integers(rng, -2, 2, order - 1), nonzero(rng, 3))
+    first = integers(rng, 1, limit, order)
+    return (nonzero(rng, limit), *coefficients, *first)
+
+
+def _remainders(rng: Rng, limit: int, order: int) -> Numbers:
+    """Draw the modulus, the factor, the constant and the first term."""
+    modulus = integer(rng, 10, 10 * limit)
+    return modulus, *integers(rng, 2, modulus - 1, 3)
+
+
+def _first_and_addend(rng: Rng, limit: int, order: int) -> Numbers:
+    return integer(rng, 1, limit**2), integer(rng, 1, 9)
+
+
+def _branching(rng: Rng, limit: int, order: int) -> Numbers:
+    """Draw the first term, then the odd factor and the odd addend for odd terms."""
+    return integer(rng, 1, limit**2), 3, 2 * integer(rng, 0, limit // 2) + 1
+
+
+def _interleaved(rng: Rng, limit: int, order: int) -> Numbers:
+    return nonzero(rng, limit), nonzero(rng, limit), integer(rng, 1, limit), integer(rng, 2, 3)
+
+
+def _skipping(rng: Rng, limit: int, order: int) -> Numbers:
+    """Draw two divisors, neither a multiple of the other."""
+    low = integer(rng, 2, 4 + limit // 4)
+    high = integer(rng, low + 1, 2 * low + 4 + order)
+    return low, high + (high % low == 0)
+
+
+def _ask_differences(numbers: Numbers) -> str:
+    order = len(numbers) - 1
+    name = {2: "second", 3: "third"}.get(order, f"{order}th")
+    return (
+        f"The {name} differences of the sequence $a_1, a_2, a_3, \\ldots$ are constant, that is, "
+        f"$a_n$ is a polynomial in $n$ of degree at most {order}. Its first terms are "
+        f"{listed([str(value) for value in numbers])}."
+    )
+
+
+def _split(numbers: Numbers) -> tuple[int, Numbers, Numbers]:
+    """Return the constant, the coefficients and the first terms of a recurrence."""
+    order = (len(numbers) - 1) // 2
+    return numbers[0], numbers[1 : order + 1], numbers[order + 1 :]
+
+
+def _ask_recurrence(numbers: Numbers) -> str:
+    constant, coefficients, first = _split(numbers)
+    terms = [(c, f"a_{{n-{back}}}") for back, c in enumerate(coefficients, 1)]
+    start = listed(
+        [
+            f"$a_{i} = {value}$" if i < 10 else f"$a_{{{i}}} = {value}$"
+            for i, value in enumerate(first, 1)
+        ]
+    )
+    return (
+        f"A sequence has {start}, and $a_n = {signed_sum([*terms, (constant, '')])}$ for all "
+        f"$n > {len(first)}$."
+    )
+
+
+def _repeat(step: Callable[[Numbers, int], int]) -> Callable[[Numbers, int], int]:
+    """Return the term of a sequence from its rule, ``step(numbers, last term)``."""
+
+    def term(numbers: Numbers, index: int) -> int:
+        value = numbers[0]
+        for _ in range(index - 1):
+            value = step(numbers, value)
+        return value
+
+    return term
+
+
+def _term_of_differences(numbers: Numbers, index: int) -> int:
+    """Return the term by Newton's forward differences."""
+    total, row = 0, list(numbers)
+    for order in range(len(numbers)):
+        total += comb(index - 1, order) * row[0]
+        row = [after - before for before, after in pairwise(row)]
+    return total
+
+
+def _term_of_recurrence(numbers: Numbers, index: int) -> int:
+    constant, coefficients, first = _split(numbers)
+    terms = list(first)
+    while len(terms) < index:
+        recent = terms[: -len(first) - 1 : -1]
+        terms.append(constant + sum(c * t for c, t in zip(coefficients, recent, strict=True)))
+    return terms[index - 1]
+
+
+def _term_of_remainders(numbers: Numbers, index: int) -> int:
+    modulus, factor, addend, value = numbers
+    for _ in range(index - 1):
+        value = (factor * value + addend) % modulus
+    return value
+
+
+def _term_of_interleaved(numbers: Numbers, index: int) -> int:
+    odd, difference, even, ratio = numbers
+    step = (index - 1) // 2
+    return odd + step * difference if index % 2 else even * ratio**step
+
+
+def _term_of_skipping(numbers: Numbers, index: int) -> int:
+    low, high = numbers
+    both = lcm(low, high)
+    bottom, top = index, 4 * index * high  # the term lies above the one, and not above the other
+    while bottom < top:
+        middle = (bottom + top) // 2
+        if middle - middle // low - middle // high + middle // both < index:
+            bottom = middle + 1
+        else:
+            top = middle
+    return bottom
+
+
+def _next_by_parity(numbers: Numbers, last: int) -> int:
+    return last // 2 if last % 2 == 0 else numbers[1] * last + numbers[2]
+
+
+def _explain_arithmetic(numbers: Numbers, index: int) -> list[str]:
+    first, step = numbers
+    return [
+        f"The common difference is {first + step} - {operand(first)} = {step}.",
+        f"Term {index} is term 1 and {index - 1} times the difference.",
+        f"{first} + {index - 1} * {operand(step)} = {first + (index - 1) * step}",
+    ]
+
+
+def _explain_geometric(numbers: Numbers, index: int) -> list[str]:
+    first, ratio = numbers
+    power = ratio ** (index - 1)
+    return [
+        f"The common ratio is {first * ratio} / {operand(first)} = {ratio}.",
+        f"Term {index} is term 1 times the ratio to the power {index - 1}.",
+        f"{operand(ratio)}^{index - 1} = {power}",
+        f"{first} * {operand(power)} = {first * power}",
+    ]
+
+
+def _explain_increments(numbers: Numbers, index: int) -> list[str]:
+    first, slope, constant = numbers
+    count = index * (index + 1) // 2 - 1
+    value = first + slope * count + constant * (index - 1)
+    return [
+        f"Add the increments for n = 2 to n = {index} to term 1.",
+        f"The numbers from 2 to {index} add up to {index} * {index + 1} / 2 - 1 = {count}.",
+        f"There are {index - 1} increments, each with the constant {constant}.",
+        f"{first} + {operand(slope)} * {count} + {operand(constant)} * {index - 1} = {value}",
+    ]
+
+
+def _explain_differences(numbers: Numbers, index: int) -> list[str]:
+    """Return the table of differences and Newton's formula."""
+    table = differences(numbers)
+    steps = [f"The terms: {', '.join(map(str, numbers))}"]
+    steps += [f"Differences {k}: {', '.join(map(str, row))}" for k, row in enumerate(table[1:], 1)]
+    steps.append("Take the first entry of each row times a binomial coefficient.")
+    parts = [(comb(index - 1, k), row[0]) for k, row in enumerate(table)]
+    chosen = ", ".join(f"C({index - 1}, {k}) = {count}" for k, (count, _) in enumerate(parts))
+    work = " + ".join(times(part) for part in parts)
+    return [*steps, f"{chosen}", f"{work} = {sum(count * value for count, value in parts)}"]
+
+
+def _explain_recurrence(numbers: Numbers, index: int) -> list[str]:
+    constant, coefficients, first = _split(numbers)
+    terms = list(first)
+    steps = []
+    while len(terms) < index:
+        recent = terms[: -len(first) - 1 : -1]
+        used = [pair for pair in zip(coefficients, recent, strict=True) if pair[0]]
+        work = " + ".join(times(pair) for pair in used)
+        terms.append(constant + sum(c * t for c, t in used))
+        sign = "+" if constant > 0 else "-"
+        steps.append(f"Term {len(terms)}: {work} {sign} {abs(constant)} = {terms[-1]}")
+    return steps
+
+
+def _explain_remainders(numbers: Numbers, index: int) -> list[str]:
+    modulus, factor, addend, value = numbers
+    steps = []
+    for place in range(2, index + 1):
+        work = f"({factor} * {value} + {addend}) mod {modulus}"
+        value = (factor * value + addend) % modulus
+        steps.append(f"Term {place}: {work} = {value}")
+    return steps
+
+
+def _explain_digits(numbers: Numbers, index: int) -> list[str]:
+    value = numbers[0]
+    steps = []
+    for place in range(2, index + 1):
+        digits = list(map(int, str(value)))
+        work = f"{value} + {numbers[1]} + {' + '.join(map(str, digits))}"
+        value += numbers[1] + sum(digits)
+        steps.append(f"Term {place}: {work} = {value}")
+    return steps
+
+
+def _explain_branching(numbers: Numbers, index: int) -> list[str]:
+    value = numbers[0]
+    steps = []
+    for place in range(2, index + 1):
+        parity = "odd" if value % 2 else "even"
+        work = f"{numbers[1]} * {value} + {numbers[2]}" if value % 2 else f"{value} / 2"
+        steps.append(f"{value} is {parity}, so term {place} is ")
+        value = _next_by_parity(numbers, value)
+        steps[-1] += f"{work} = {value}."
+    return steps
+
+
+def _explain_interleaved(numbers: Numbers, index: int) -> list[str]:
+    odd, difference, even, ratio = numbers
+    step = (index - 1) // 2
+    parity, kind = ("odd", "arithmetic") if index % 2 else ("even", "geometric")
+    value = _term_of_interleaved(numbers, index)
+    work = f"{odd} + {step} * {operand(difference)}" if index % 2 else f"{even} * {ratio}^{step}"
+    return [
+        f"{index} is {parity}, so the term belongs to the {kind} sequence.",
+        f"It is number {step + 1} there, which is {step} steps after the first.",
+        f"{work} = {value}",
+    ]
+
+
+def _explain_skipping(numbers: Numbers, index: int) -> list[str]:
+    """Return the count of whole blocks of the common period, and the place in the last one."""
+    low, high = numbers
+    period = lcm(low, high)
+    block = [k for k in range(1, period + 1) if k % low and k % high]
+    whole, place = divmod(index - 1, len(block))
+    value = whole * period + block[place]
+    listed_up_to = ", ".join(map(str, block[: place + 1][-8:]))
+    return [
+        f"The pattern repeats after lcm({low}, {high}) = {period} numbers.",
+        f"Of these, {period // low} + {period // high} - 1 = {period - len(block)} are skipped.",
+        f"{period} - {period - len(block)} = {len(block)} stay.",
+        f"{index} = {whole} * {len(block)} + {place + 1}, so {whole} whole blocks come before.",
+        f"Take number {place + 1} of the next block.",
+        f"A block's numbers up to there end in {listed_up_to}.",
+        f"{whole} * {period} + {block[place]} = {value}",
+    ]
+
+
+RULES: dict[str, Rule] = {
+    "arithmetic": Rule(
+        _two_values,
+        lambda n: f"An arithmetic sequence has $a_1 = {n[0]}$ and $a_2 = {n[0] + n[1]}$.",
+        lambda n, index: n[0] + (index - 1) * n[1],
+        _explain_arithmetic,
+        far=True,
+    ),
+    "geometric": Rule(
+        _first_and_ratio,
+        lambda n: f"A geometric sequence has $a_1 = {n[0]}$ and $a_2 = {n[0] * n[1]}$.",
+        lambda n, index: n[0] * n[1] ** (index - 1),
+        _explain_geometric,
+    ),
+    "increments": Rule(
+        _first_and_line,
+        lambda n: (
+            f"A sequence has $a_1 = {n[0]}$, and for all $n > 1$, $a_n - a_{{n-1}}$ equals "
+            f"${linear(n[1:2], 'n', n[2])}$."
+        ),
+        lambda n, index: n[0] + n[1] * (index * (index + 1) // 2 - 1) + n[2] * (index - 1),
+        _explain_increments,
+        far=True,
+    ),
+    "differences": Rule(_first_terms, _ask_differences, _term_of_differences, _explain_differences),
+    "recurrence": Rule(_recurrence, _ask_recurrence, _term_of_recurrence, _explain_recurrence),
+    "remainders": Rule(
+        _remainders,
+        lambda n: (
+            f"A sequence has $a_1 = {n[3]}$, and for all $n > 1$, $a_n$ is the remainder of "
+            f"${n[1]}a_{{n-1}} + {n[2]}$ on division by {n[0]}."
+        ),
+        _term_of_remainders,
+        _explain_remainders,
+    ),
+    "digits": Rule(
+        _first_and_addend,
+        lambda n: (
+            f"A sequence has $a_1 = {n[0]}$, and for all $n > 1$, $a_n$ is $a_{{n-1}} + "
+            f"{n[1]}$ plus the sum of the decimal digits of $a_{{n-1}}$."
+        ),
+        _repeat(lambda n, last: last + n[1] + sum(map(int, str(last)))),
+        _explain_digits,
+    ),
+    "branching": Rule(
+        _branching,
+        lambda n: (
+            f"A sequence has $a_1 = {n[0]}$. For all $n > 1$, $a_n = a_{{n-1}} / 2$ if "
+            f"$a_{{n-1}}$ is even, and $a_n = {n[1]}a_{{n-1}} + {n[2]}$ if $a_{{n-1}}$ is odd."
+        ),
+        _repeat(_next_by_parity),
+        _explain_branching,
+    ),
+    "interleaved": Rule(
+        _interleaved,
+        lambda n: (
+            "In a sequence, the terms $a_1, a_3, a_5, \\ldots$ form an arithmetic sequence "
+            f"with first term {n[0]} and common difference {n[1]}, and the terms $a_2, a_4, a_6, "
+            f"\\ldots$ form a geometric sequence with first term {n[2]} and common ratio {n[3]}."
+        ),
+        _term_of_interleaved,
+        _explain_interleaved,
+    ),
+    "skipping": Rule(
+        _skipping,
+        lambda n: (
+            "The sequence $a_1, a_2, a_3, \\ldots$ consists of the positive integers that are "
+            f"divisible neither by {n[0]} nor by {n[1]}, in ascending order."
+        ),
+        _term_of_skipping,
+        _explain_skipping,
+        far=True,
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,329 @@
 """Ratios, proportions, mixtures, scales and rates of work, told in words."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.math._proportions import PROPORTIONS
 from rlvr_envs.generators.mathematics.latex import number
+from rlvr_envs.generators.mathematics.steps import operand, total, worked
 from rlvr_envs.verifiers.symbolic import judge_math
+
+# Kinds of questions on ratios and proportions: drawing their numbers, telling and solving them.
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """A kind of question: its numbers from (rng, terms, size), its text, answer and steps."""
+
+    draw: Callable[[Rng, int, int], tuple[int, ...]]
+    text: Callable[[Sequence[int]], str]
+    value: Callable[[Sequence[int]], Fraction]
+    explain: Callable[[Sequence[int]], list[str]]
+
+
+def _draw_share(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
+    return integer(rng, top, 10 * top), integer(rng, 1, n_terms), *integers(rng, 1, top, n_terms)
+
+
+def _tell_share(numbers: Sequence[int]) -> str:
+    total, asked, *parts = numbers
+    tanks = "tanks 1 and 2" if len(parts) == 2 else f"tanks 1 to {len(parts)}"
+    return (
+        f"{total} litres of water are shared among {tanks} in the ratio "
+        f"{' : '.join(map(str, parts))}, in this order. How many litres does tank {asked} get?"
+    )
+
+
+def _solve_share(numbers: Sequence[int]) -> Fraction:
+    total, asked, *parts = numbers
+    return Fraction(total * parts[asked - 1], sum(parts))
+
+
+def _draw_chain(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
+    return integer(rng, 2, 5 * top), *_different_pairs(rng, n_terms - 1, top)
+
+
+def _tell_chain(numbers: Sequence[int]) -> str:
+    amount, *links = numbers
+    told = ", ".join(
+        f"of powder {i} to powder {i + 1} is {a} : {b}"
+        for i, (a, b) in enumerate(_pairs(links), start=1)
+    )
+    last = len(links) // 2 + 1
+    return (
+        f"In a recipe, the ratio {told}. There are {amount} grams of powder 1. "
+        f"How many grams of powder {last} are there?"
+    )
+
+
+def _solve_chain(numbers: Sequence[int]) -> Fraction:
+    amount, *links = numbers
+    result = Fraction(amount)
+    for a, b in _pairs(links):
+        result *= Fraction(b, a)
+    return result
+
+
+def _draw_crew(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
+    asked = integer(rng, 0, 3)
+    work = (integer(rng, 2, top), integer(rng, 2, top), integer(rng, 2, 12))
+    other = (integer(rng, 2, top), integer(rng, 2, top), integer(rng, 2, 12))
+    walls = integers(rng, 2, top * n_terms, 2)
+    return asked, *work, walls[0], *other, walls[1]
+
+
+_CREW_QUESTIONS = (
+    "How many workers, at the same rate, build {4} walls in {2} days, working {3} hours a day?",
+    "In how many days do {1} workers, at the same rate, build {4} walls, working {3} hours a day?",
+    "How many hours a day do {1} workers, at the same rate, work to build {4} walls in {2} days?",
+    "How many walls do {1} workers build, at the same rate, in {2} days, working {3} hours a day?",
+)
+
+
+def _tell_crew(numbers: Sequence[int]) -> str:
+    asked, workers, days, hours, walls, *other = numbers
+    return (
+        f"{workers} workers build {walls} walls in {days} days, working {hours} hours a day. "
+        f"{_CREW_QUESTIONS[asked].format(None, *other)}"
+    )
+
+
+def _solve_crew(numbers: Sequence[int]) -> Fraction:
+    asked, workers, days, hours, walls, *other = numbers
+    rate = Fraction(walls, workers * days * hours)
+    if asked == 3:
+        return rate * other[0] * other[1] * other[2]
+    known = [value for i, value in enumerate(other[:3]) if i != asked]
+    return other[3] / (rate * known[0] * known[1])
+
+
+def _draw_pipes(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
+    """Draw the pipes' hours, negative for a drain; all together they fill the tank."""
+    pipes = list(integers(rng, 2, 2 + top, n_terms))
+    for i in range(1, n_terms):
+        # A drain empties more slowly than the pipe before it fills.
+        if pipes[i - 1] > 0 and rng.random() < 0.4:
+            pipes[i] = -(pipes[i - 1] + integer(rng, 1, top))
+    return tuple(pipes[i] for i in rng.permutation(n_terms).tolist())
+
+
+def _tell_pipes(numbers: Sequence[int]) -> str:
+    told = " ".join(
+        f"Pipe {i} alone {'fills the empty' if hours > 0 else 'drains the full'} tank in "
+        f"{abs(hours)} hours."
+        for i, hours in enumerate(numbers, start=1)
+    )
+    return (
+        f"{told} If all {len(numbers)} are open, how many hours does the empty tank take to fill?"
+    )
+
+
+def _solve_pipes(numbers: Sequence[int]) -> Fraction:
+    return 1 / sum((Fraction(1, hours) for hours in numbers), Fraction(0))
+
+
+def _draw_map(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
+    scale = integer(rng, 2, 5 * top) * 1000
+    return scale, integer(rng, 2, top), *_different_pairs(rng, n_terms - 2, top)
+
+
+def _tell_map(numbers: Sequence[int]) -> str:
+    scale, length, *copies = numbers
+    sheet, made = "the map", ""
+    for i, (a, b) in enumerate(_pairs(copies), start=1):
+        made += f" On copy {i}, every length is {a}/{b} of what it is on {sheet}."
+        sheet = f"copy {i}"
+    return (
+        f"A map has the scale 1 : {scale}.{made} How many kilometres in the landscape are "
+        f"{length} centimetres on {sheet}?"
+    )
+
+
+def _solve_map(numbers: Sequence[int]) -> Fraction:
+    scale, length, *copies = numbers
+    result = Fraction(length * scale, 100_000)
+    for a, b in _pairs(copies):
+        result *= Fraction(b, a)
+    return result
+
+
+def _draw_dilution(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
+    volume = integer(rng, 4, 4 + 2 * top)
+    removed = integers(rng, 1, volume - 1, n_terms - 1)
+    return volume, 5 * integer(rng, 2, 19), *removed
+
+
+def _tell_dilution(numbers: Sequence[int]) -> str:
+    volume, percent, *removed = numbers
+    steps = " ".join(
+        f"{'First' if i == 0 else 'Then'} {litres} of the {volume} litres are replaced with water "
+        "and mixed."
+        for i, litres in enumerate(removed)
+    )
+    return (
+        f"A tank holds {volume} litres of a solution that is {percent}% acid by volume. {steps} "
+        "What percentage of the solution is acid now?"
+    )
+
+
+def _solve_dilution(numbers: Sequence[int]) -> Fraction:
+    volume, percent, *removed = numbers
+    result = Fraction(percent)
+    for litres in removed:
+        result *= Fraction(volume - litres, volume)
+    return result
+
+
+def _draw_alloy(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
+    return integers(rng, 1, top, 3 * n_terms)
+
+
+def _tell_alloy(numbers: Sequence[int]) -> str:
+    told = " ".join(
+        f"Bar {i + 1} weighs {numbers[3 * i]} kg and holds copper and tin in the ratio "
+        f"{numbers[3 * i + 1]} : {numbers[3 * i + 2]} by weight."
+        for i in range(len(numbers) // 3)
+    )
+    return f"{told} All bars are melted together. How many kilograms of copper are in the result?"
+
+
+def _solve_alloy(numbers: Sequence[int]) -> Fraction:
+    total = Fraction(0)
+    for i in range(0, len(numbers), 3):
+        weight, copper, tin = numbers[i : i + 3]
+        total += Fraction(weight * copper, copper + tin)
+    return total
+
+
+def _explain_share(numbers: Sequence[int]) -> list[str]:
+    total, asked, *parts = numbers
+    one = Fraction(total, sum(parts))
+    return [
+        f"The parts add up to {' + '.join(map(str, parts))} = {sum(parts)}.",
+        f"One part is {total} / {sum(parts)} = {one} litres.",
+        f"Tank {asked} gets {parts[asked - 1]} parts.",
+        f"{parts[asked - 1]} * {operand(one)} = {parts[asked - 1] * one}",
+    ]
+
+
+def _explain_chain(numbers: Sequence[int]) -> list[str]:
+    amount, *links = numbers
+    value = Fraction(amount)
+    steps = ["From each powder to the next, multiply by the second number and divide by the first."]
+    for i, (a, b) in enumerate(_pairs(links), start=2):
+        work = f"{operand(value)} * {b} / {a}"
+        value *= Fraction(b, a)
+        steps.append(f"Powder {i}: {work} = {value} grams")
+    return steps
+
+
+def _explain_crew(numbers: Sequence[int]) -> list[str]:
+    asked, workers, days, hours, walls, *other = numbers
+    rate = Fraction(walls, workers * days * hours)
+    steps = [
+        f"The first crew works {workers} * {days} * {hours} = {workers * days * hours} hours.",
+        f"In one hour, one worker builds {walls} / {workers * days * hours} = {rate} walls.",
+    ]
+    if asked == 3:
+        product = other[0] * other[1] * other[2]
+        return [
+            *steps,
+            f"The second crew works {other[0]} * {other[1]} * {other[2]} = {product} hours.",
+            f"{product} * {operand(rate)} = {product * rate}",
+        ]
+    needed = other[3] / rate
+    known = [value for i, value in enumerate(other[:3]) if i != asked]
+    return [
+        *steps,
+        f"The second crew needs {other[3]} / {operand(rate)} = {needed} hours of work in all.",
+        "Divide by the two numbers that are known.",
+        f"{operand(needed)} / ({known[0]} * {known[1]}) = {needed / known[0] / known[1]}",
+    ]
+
+
+def _explain_pipes(numbers: Sequence[int]) -> list[str]:
+    rate = sum((Fraction(1, hours) for hours in numbers), Fraction(0))
+    ordered = sorted(numbers, reverse=True)  # the first is no drain, as the tank fills
+    work = "".join(f" {'+' if hours > 0 else '-'} 1/{abs(hours)}" for hours in ordered)
+    return [
+        "A pipe that takes h hours fills or drains 1/h of the tank in an hour.",
+        f"All together fill {work[3:]} = {rate} of the tank in an hour.",
+        f"The whole tank takes 1 / {operand(rate)} = {1 / rate} hours.",
+    ]
+
+
+def _explain_map(numbers: Sequence[int]) -> list[str]:
+    scale, length, *copies = numbers
+    value = Fraction(length)
+    steps = []
+    for i, (a, b) in reversed(list(enumerate(_pairs(copies), start=1))):
+        sheet = f"copy {i - 1}" if i > 1 else "the map"
+        steps.append(f"{value} cm on copy {i} are {operand(value)} / ({a}/{b}) = ")
+        value *= Fraction(b, a)
+        steps[-1] += f"{value} cm on {sheet}."
+    return [
+        *steps,
+        f"In the landscape these are {operand(value)} * {scale} = {value * scale} cm.",
+        f"A kilometre has 100000 cm: {operand(value * scale)} / 100000 = {value * scale / 100_000}",
+    ]
+
+
+def _explain_dilution(numbers: Sequence[int]) -> list[str]:
+    volume, percent, *removed = numbers
+    value = Fraction(percent)
+    steps = ["Each time, the acid left is the share of the old solution that stays."]
+    for litres in removed:
+        steps.append(f"{volume} - {litres} = {volume - litres} litres of {volume} stay: ")
+        steps[-1] += f"{operand(value)} * {volume - litres} / {volume} = "
+        value *= Fraction(volume - litres, volume)
+        steps[-1] += str(value)
+    return steps
+
+
+def _explain_alloy(numbers: Sequence[int]) -> list[str]:
+    parts: list[Fraction] = []
+    steps = []
+    for i in range(0, len(numbers), 3):
+        weight, copper, tin = numbers[i : i + 3]
+        parts.append(Fraction(weight * copper, copper + tin))
+        steps.append(
+            f"Bar {i // 3 + 1}: {copper} of {copper + tin} parts are copper: "
+            f"{weight} * {copper} / {copper + tin} = {parts[-1]} kg"
+        )
+    return [*steps, f"{worked(total(parts), sum(parts))}"]
+
+
+PROPORTIONS = {
+    "share": Proportion(_draw_share, _tell_share, _solve_share, _explain_share),
+    "chain": Proportion(_draw_chain, _tell_chain, _solve_chain, _explain_chain),
+    "crew": Proportion(_draw_crew, _tell_crew, _solve_crew, _explain_crew),
+    "pipes": Proportion(_draw_pipes, _tell_pipes, _solve_pipes, _explain_pipes),
+    "map": Proportion(_draw_map, _tell_map, _solve_map, _explain_map),
+    "dilution": Proportion(_draw_dilution, _tell_dilution, _solve_dilution, _explain_dilution),
+    "alloy": Proportion(_draw_alloy, _tell_alloy, _solve_alloy, _explain_alloy),
+}
+
+
+def _pairs(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _different_pairs(rng: Rng, count: int, top: int) -> list[int]:
+    """Return the numbers of so many pairs of different coprime numbers, one after another."""
+    numbers: list[int] = []
+    for _ in range(count):
+        a = integer(rng, 1, top)
+        b = integer(rng, 1, top - 1)
+        ratio = Fraction(a, b + (b >= a))
+        numbers += [ratio.numerator, ratio.denominator]
+    return numbers
+
 
 KINDS = tuple(PROPORTIONS)
 

@@ -5,12 +5,20 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.np_hard._integer_stories import STORIES
-from rlvr_envs.generators.optimisation.linear_programs import Program, explained_whole
-from rlvr_envs.generators.optimisation.stories import MAX_NUMBER, Size
+from rlvr_envs.generators.optimisation.linear_programs import Program, Row, explained_whole
+from rlvr_envs.generators.optimisation.stories import (
+    MAX_NUMBER,
+    Numbers,
+    Size,
+    Story,
+    joined,
+    listing,
+    tell_freight,
+    unit,
+)
 from rlvr_envs.solvers import cp_sat
 from rlvr_envs.solvers.cp_sat import Solved
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -166,3 +174,305 @@ def _most(program: Program) -> list[int]:
         ]
         found.append(min(limits) if limits else max(demands))
     return found
+
+
+# Business stories whose question is a linear program in whole numbers, or with some of them.
+#
+# Where a story allows fractions beside its decisions, whole data still give a whole optimum: with
+# the decisions made, what remains is a flow or a choice between bounds with one total.
+
+
+# Furniture: profits; stocks; most sold; need of each stock.
+
+
+def _draw_furniture(rng: Rng, size: Size) -> Numbers:
+    n, m = size.choices, size.limits
+    needs = tuple(integers(rng, 1, size.largest, n) for _ in range(m))
+    profits = integers(rng, 2 * size.largest, 6 * size.largest, n)
+    stocks = integers(rng, 3 * size.largest, 8 * size.largest, m)
+    return (profits, stocks, integers(rng, 2, 6, n), *needs)
+
+
+def _tell_furniture(numbers: Numbers) -> str:
+    profits, stocks, most, *needs = numbers
+    pieces = listing(
+        "Model",
+        [
+            f"profit {profit} euros, at most {most[j]} can be sold; takes "
+            + joined(tuple(row[j] for row in needs), "{0} of material {1}")
+            for j, profit in enumerate(profits)
+        ],
+    )
+    return (
+        "A workshop builds furniture, and only whole pieces can be sold. For each model, this is "
+        f"what a piece earns and takes:\n\n{pieces}\n\nIn stock are "
+        f"{joined(stocks, '{0} units of material {1}')}. What is the largest total profit, in "
+        "euros?"
+    )
+
+
+def _furniture(numbers: Numbers) -> Program:
+    profits, stocks, most, *needs = numbers
+    rows = [Row(row, "<=", stock) for row, stock in zip(needs, stocks, strict=True)]
+    rows += [Row(unit(len(profits), j), "<=", limit) for j, limit in enumerate(most)]
+    return Program("max", profits, tuple(rows))
+
+
+# Pipes: (length of a pipe,); lengths ordered; how many of each.
+
+
+def _draw_pipes(rng: Rng, size: Size) -> Numbers:
+    kinds = min(2 + (size.choices - 1) // 2, 6)
+    pipe = 2 * size.largest + integer(rng, 0, size.largest)
+    lengths = sorted({integer(rng, pipe // 5 + 1, 3 * pipe // 5) for _ in range(kinds)})
+    return ((pipe,), tuple(lengths), integers(rng, 2, 3 + 3 * size.limits, len(lengths)))
+
+
+def _tell_pipes(numbers: Numbers) -> str:
+    (pipe,), lengths, counts = numbers
+    orders = ", ".join(f"{c} of {a} dm" for a, c in zip(lengths, counts, strict=True))
+    return (
+        f"A plumber buys pipes that are {pipe} dm long and cuts them into pieces; nothing is lost "
+        f"in cutting, but what is left over cannot be joined. These pieces are needed: {orders}. "
+        "What is the smallest number of pipes from which they can be cut?"
+    )
+
+
+def _patterns(room: int, lengths: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return every way to cut a pipe that leaves less than the shortest piece over."""
+    if len(lengths) == 1:
+        return [(room // lengths[0],)]
+    longest = lengths[-1]
+    return [
+        (*shorter, count)
+        for count in range(room // longest + 1)
+        for shorter in _patterns(room - count * longest, lengths[:-1])
+    ]
+
+
+def _pipes(numbers: Numbers) -> Program:
+    (pipe,), lengths, counts = numbers
+    patterns = _patterns(pipe, lengths)
+    rows = tuple(
+        Row(tuple(pattern[k] for pattern in patterns), ">=", count)
+        for k, count in enumerate(counts)
+    )
+    return Program("min", (1,) * len(patterns), rows)
+
+
+# Shifts: needs of each period; wages by the period in which work begins; (periods of a shift,).
+
+
+def _draw_shifts(rng: Rng, size: Size) -> Numbers:
+    periods = 3 + size.choices
+    needs = integers(rng, 1, size.largest, periods)
+    wages = integers(rng, 2 * size.largest, 3 * size.largest, periods)
+    return (needs, wages, (integer(rng, 2, min(periods - 1, 2 + size.limits)),))
+
+
+def _tell_shifts(numbers: Numbers) -> str:
+    needs, wages, (length,) = numbers
+    pairs = zip(needs, wages, strict=True)
+    lines = [f"need {need}, pay {wage}" for need, wage in pairs]
+    return (
+        f"A hospital divides the day into {len(needs)} periods, and the same plan holds every "
+        f"day. A nurse begins at the start of a period and works for {length} periods in a row, "
+        "past midnight if need be, so that the first period follows the last. For each period, "
+        "this is how many nurses are needed at the least, and what a nurse is paid, in euros, who "
+        f"begins with it:\n\n{listing('Period', lines)}\n\nWhat is the smallest cost of a day, in "
+        "euros?"
+    )
+
+
+def _shifts(numbers: Numbers) -> Program:
+    needs, wages, (length,) = numbers
+    n = len(needs)
+    rows = tuple(
+        Row(tuple(int((period - begun) % n < length) for begun in range(n)), ">=", need)
+        for period, need in enumerate(needs)
+    )
+    return Program("min", wages, rows)
+
+
+# Depots: rents; capacities; demands; freight from each site to each shop.
+
+
+def _draw_depots(rng: Rng, size: Size) -> Numbers:
+    sites, shops = min(1 + size.choices, 9), min(1 + size.limits, 8)
+    demands = integers(rng, 2, size.largest, shops)
+    capacities = list(integers(rng, size.largest, 3 * size.largest, sites))
+    capacities[-1] += max(0, sum(demands) - sum(capacities))
+    rents = integers(rng, 2 * size.largest, 9 * size.largest, sites)
+    freight = tuple(integers(rng, 1, 9, shops) for _ in range(sites))
+    return (rents, tuple(capacities), demands, *freight)
+
+
+def _tell_depots(numbers: Numbers) -> str:
+    rents, capacities, demands, *freight = numbers
+    pairs = zip(rents, capacities, strict=True)
+    sites = listing("Site", [f"{rent} euros to open, up to {c} tonnes" for rent, c in pairs])
+    return (
+        "A retailer decides at which sites to open depots. For each site, this is what opening "
+        f"costs and how much can be shipped from it:\n\n{sites}\n\nFreight costs, in euros a "
+        f"tonne:\n\n{tell_freight(tuple(freight), 'From site')}\n\nThe demands are "
+        f"{joined(demands, '{0} tonnes at shop {1}')}; a shop may be supplied from several "
+        "depots, in any amounts. What is the smallest total cost of opening and freight, in euros?"
+    )
+
+
+def _depots(numbers: Numbers) -> Program:
+    rents, capacities, demands, *freight = numbers
+    sites, shops = len(rents), len(demands)
+    n = sites * shops
+    rows = []
+    for i, capacity in enumerate(capacities):
+        shipped = tuple(int(k // shops == i) for k in range(n))
+        rows.append(Row((*shipped, *unit(sites, i, -capacity)), "<=", 0))
+        rows.append(Row((*([0] * n), *unit(sites, i)), "<=", 1))
+    for j, demand in enumerate(demands):
+        shipped = tuple(int(k % shops == j) for k in range(n))
+        rows.append(Row((*shipped, *([0] * sites)), ">=", demand))
+    return Program("min", (*(c for row in freight for c in row), *rents), tuple(rows))
+
+
+# Projects: values; budgets; pairs (wanted, needed); pairs that exclude; cost of each year.
+
+
+def _draw_projects(rng: Rng, size: Size) -> Numbers:
+    n, years = 2 + size.choices, size.limits
+    costs = tuple(integers(rng, 1, size.largest, n) for _ in range(years))
+    values = integers(rng, size.largest, 4 * size.largest, n)
+    budgets = tuple(max(*row, sum(row) * integer(rng, 40, 60) // 100) for row in costs)
+    order = [place + 1 for place in rng.permutation(n).tolist()]
+    third = max(1, n // 5)
+    needed = tuple(order[: 2 * third]) if n >= 4 else ()
+    excluded = tuple(order[2 * third : 4 * third]) if n >= 4 else ()
+    return (values, budgets, needed, excluded, *costs)
+
+
+def _pairs(flat: tuple[int, ...]) -> list[tuple[int, int]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _tell_projects(numbers: Numbers) -> str:
+    values, budgets, needed, excluded, *costs = numbers
+    projects = listing(
+        "Project",
+        [
+            f"value {value}; costs " + joined(tuple(row[j] for row in costs), "{0} in year {1}")
+            for j, value in enumerate(values)
+        ],
+    )
+    rules = [f"project {a} can only be done if project {b} is done" for a, b in _pairs(needed)]
+    rules += [f"projects {a} and {b} cannot both be done" for a, b in _pairs(excluded)]
+    told = f" Besides, {'; '.join(rules)}." if rules else ""
+    return (
+        "A city chooses which of these projects to do, each as a whole or not at all (all amounts "
+        f"in millions):\n\n{projects}\n\nIn each year, costs must stay within the budget: "
+        f"{joined(budgets, '{0} in year {1}')}.{told} What is the largest total value?"
+    )
+
+
+def _projects(numbers: Numbers) -> Program:
+    values, budgets, needed, excluded, *costs = numbers
+    n = len(values)
+    rows = [Row(row, "<=", budget) for row, budget in zip(costs, budgets, strict=True)]
+    for a, b in _pairs(needed):
+        rows.append(Row(tuple(int(j == a - 1) - int(j == b - 1) for j in range(n)), "<=", 0))
+    for a, b in _pairs(excluded):
+        rows.append(Row(tuple(int(j in (a - 1, b - 1)) for j in range(n)), "<=", 1))
+    rows += [Row(unit(n, j), "<=", 1) for j in range(n)]
+    return Program("max", values, tuple(rows))
+
+
+# Trucks: hire; how many there are; loads to move; what a truck holds of each load.
+
+
+def _draw_trucks(rng: Rng, size: Size) -> Numbers:
+    n, m = size.choices, size.limits
+    holds = tuple(integers(rng, 1, size.largest, n) for _ in range(m))
+    available = integers(rng, 2, 6, n)
+    hire = tuple(
+        sum(row[j] for row in holds) * integer(rng, 4, 8) + integer(rng, 0, 9) for j in range(n)
+    )
+    loads = tuple(
+        sum(a * b for a, b in zip(row, available, strict=True)) * integer(rng, 40, 80) // 100
+        for row in holds
+    )
+    return (hire, available, loads, *holds)
+
+
+def _tell_trucks(numbers: Numbers) -> str:
+    hire, available, loads, *holds = numbers
+    trucks = listing(
+        "Type",
+        [
+            f"{cost} euros, {available[j]} for hire; pallets: "
+            + joined(tuple(row[j] for row in holds), "{0} of goods {1}")
+            for j, cost in enumerate(hire)
+        ],
+    )
+    return (
+        "A firm hires trucks to move all of its goods in one trip. For each type of truck, this "
+        "is what one costs, how many there are, and how many pallets it holds, with separate room "
+        f"for each kind of goods:\n\n{trucks}\n\nThese pallets are to be moved: "
+        f"{joined(loads, '{0} of goods {1}')}. What is the smallest total cost, in euros?"
+    )
+
+
+def _trucks(numbers: Numbers) -> Program:
+    hire, available, loads, *holds = numbers
+    rows = [Row(row, ">=", load) for row, load in zip(holds, loads, strict=True)]
+    rows += [Row(unit(len(hire), j), "<=", count) for j, count in enumerate(available)]
+    return Program("min", hire, tuple(rows))
+
+
+# Power: cost of starting; cost of a unit; least and most output; (demand,).
+
+
+def _draw_power(rng: Rng, size: Size) -> Numbers:
+    n = 1 + size.choices
+    least = integers(rng, 2, size.largest, n)
+    most = tuple(low + integer(rng, 1, 2 * size.largest) for low in least)
+    starts = integers(rng, size.largest, 9 * size.largest, n)
+    costs = integers(rng, 2, 5 + size.limits, n)
+    running = [i for i in range(n) if integer(rng, 0, 2)] or [0]
+    demand = sum(integer(rng, least[i], most[i]) for i in running)  # these can meet it
+    return (starts, costs, least, most, (demand,))
+
+
+def _tell_power(numbers: Numbers) -> str:
+    starts, costs, least, most, (demand,) = numbers
+    quadruples = zip(starts, costs, least, most, strict=True)
+    plants = listing(
+        "Plant",
+        [f"{s} euros to start, {c} euros a MW, from {a} to {b} MW" for s, c, a, b in quadruples],
+    )
+    return (
+        f"For the next hour, power plants must deliver exactly {demand} MW together. A plant that "
+        "is started costs a fixed amount and an amount for each MW, and delivers a power, whole "
+        f"or not, between its least and its most; the others deliver nothing:\n\n{plants}\n\n"
+        "What is the smallest total cost, in euros?"
+    )
+
+
+def _power(numbers: Numbers) -> Program:
+    starts, costs, least, most, (demand,) = numbers
+    n = len(starts)  # variables: the power of each plant, then whether it is started
+    rows = [Row((*([1] * n), *([0] * n)), "=", demand)]
+    for i in range(n):
+        rows.append(Row((*unit(n, i), *unit(n, i, -most[i])), "<=", 0))
+        rows.append(Row((*unit(n, i), *unit(n, i, -least[i])), ">=", 0))
+        rows.append(Row((*([0] * n), *unit(n, i)), "<=", 1))
+    return Program("min", (*costs, *starts), tuple(rows))
+
+
+STORIES: dict[str, Story] = {
+    "furniture": Story(_draw_furniture, _tell_furniture, _furniture),
+    "pipes": Story(_draw_pipes, _tell_pipes, _pipes),
+    "shifts": Story(_draw_shifts, _tell_shifts, _shifts),
+    "depots": Story(_draw_depots, _tell_depots, _depots),
+    "projects": Story(_draw_projects, _tell_projects, _projects),
+    "trucks": Story(_draw_trucks, _tell_trucks, _trucks),
+    "power": Story(_draw_power, _tell_power, _power),
+}

@@ -6,12 +6,26 @@ from fractions import Fraction
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.np_hard._linear_stories import STORIES
-from rlvr_envs.generators.optimisation.linear_programs import Optimum, Program, explained, optimum
-from rlvr_envs.generators.optimisation.stories import MAX_NUMBER, Size
+from rlvr_envs.generators.optimisation.linear_programs import (
+    Optimum,
+    Program,
+    Row,
+    explained,
+    optimum,
+)
+from rlvr_envs.generators.optimisation.stories import (
+    MAX_NUMBER,
+    Numbers,
+    Size,
+    Story,
+    joined,
+    listing,
+    tell_freight,
+    unit,
+)
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _DRAWS = 10
@@ -141,3 +155,245 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
 def program(story: str, numbers: tuple[tuple[int, ...], ...]) -> Program:
     """Return the program that a story with its numbers asks to solve."""
     return STORIES[story].program(numbers)
+
+
+# Business stories whose question is a linear program.
+#
+# A story draws whole numbers, states them in words, and states them as a program; both read the
+# same numbers and nothing else.
+
+
+ANY_AMOUNT = "Amounts need not be whole."
+
+
+# A plant: profits; hours of each product on each machine; hours of the machines; most sold.
+
+
+def _draw_plant(rng: Rng, size: Size) -> Numbers:
+    n, m = size.choices, size.limits
+    hours = tuple(integers(rng, 1, size.largest, n) for _ in range(m))
+    profits = integers(rng, size.largest, 4 * size.largest, n)
+    limits = integers(rng, 3 * size.largest, 9 * size.largest, m)
+    most = integers(rng, 2, 9, n)
+    return (profits, limits, most, *hours)
+
+
+def _tell_plant(numbers: Numbers) -> str:
+    profits, limits, most, *hours = numbers
+    products = listing(
+        "Product",
+        [
+            f"profit {profit}, at most {most[j]} tonnes; hours a tonne: "
+            + joined(tuple(row[j] for row in hours), "{0} on machine {1}")
+            for j, profit in enumerate(profits)
+        ],
+    )
+    return (
+        f"A chemical plant makes {len(profits)} products. For each, this is the profit of a tonne "
+        "in euros, how many tonnes can be sold in a week, and how many hours a tonne takes:\n\n"
+        f"{products}\n\nIn a week, these hours are available: "
+        f"{joined(limits, 'machine {1}: {0}')}. {ANY_AMOUNT} What is the largest weekly profit, "
+        "in euros?"
+    )
+
+
+def _plant(numbers: Numbers) -> Program:
+    profits, limits, most, *hours = numbers
+    n = len(profits)
+    rows = [Row(row, "<=", limit) for row, limit in zip(hours, limits, strict=True)]
+    rows += [Row(unit(n, j), "<=", bound) for j, bound in enumerate(most)]
+    return Program("max", profits, tuple(rows))
+
+
+# Feed: prices; needs; content of each nutrient in each ingredient.
+
+
+def _draw_feed(rng: Rng, size: Size) -> Numbers:
+    n, m = size.choices, size.limits
+    prices = integers(rng, size.largest, 4 * size.largest, n)
+    needs = integers(rng, 3 * size.largest, 9 * size.largest, m)
+    return (prices, needs, *(integers(rng, 1, size.largest, n) for _ in range(m)))
+
+
+def _tell_feed(numbers: Numbers) -> str:
+    prices, needs, *content = numbers
+    feeds = listing(
+        "Ingredient",
+        [
+            f"{price} cents; " + joined(tuple(row[j] for row in content), "{0} g of nutrient {1}")
+            for j, price in enumerate(prices)
+        ],
+    )
+    return (
+        "A farm mixes the daily feed of a herd. A kilogram of each ingredient costs and contains:"
+        f"\n\n{feeds}\n\nThe feed of a day must contain at least "
+        f"{joined(needs, '{0} g of nutrient {1}')}. {ANY_AMOUNT} What is the smallest cost of a "
+        "day's feed, in cents?"
+    )
+
+
+def _feed(numbers: Numbers) -> Program:
+    prices, needs, *content = numbers
+    rows = tuple(Row(row, ">=", need) for row, need in zip(content, needs, strict=True))
+    return Program("min", prices, rows)
+
+
+# Alloy: prices; stocks; (tonnes ordered,); least percentages; percentages of each metal.
+
+
+def _draw_alloy(rng: Rng, size: Size) -> Numbers:
+    n, m = size.choices + 1, size.limits
+    prices = integers(rng, size.largest, 4 * size.largest, n)
+    recipe = integers(rng, 1, 9, n)  # a mixture that meets the order
+    stocks = tuple(share + integer(rng, 0, 9) for share in recipe)
+    content = tuple(integers(rng, 1, 90 // m, n) for _ in range(m))
+    order = sum(recipe)
+    least = tuple(sum(a * b for a, b in zip(row, recipe, strict=True)) // order for row in content)
+    return (prices, stocks, (order,), least, *content)
+
+
+def _tell_alloy(numbers: Numbers) -> str:
+    prices, stocks, (order,), least, *content = numbers
+    scraps = listing(
+        "Scrap",
+        [
+            f"{price} euros a tonne, {stocks[j]} t in stock; "
+            + joined(tuple(row[j] for row in content), "{0} % of metal {1}")
+            for j, price in enumerate(prices)
+        ],
+    )
+    return (
+        f"A foundry melts exactly {order} tonnes of an alloy from these kinds of scrap; no weight "
+        f"is lost:\n\n{scraps}\n\nOf its weight, the alloy must hold at least "
+        f"{joined(least, '{0} % of metal {1}')}. {ANY_AMOUNT} What is the smallest cost of the "
+        "scrap, in euros?"
+    )
+
+
+def _alloy(numbers: Numbers) -> Program:
+    prices, stocks, (order,), least, *content = numbers
+    n = len(prices)
+    rows = [Row((1,) * n, "=", order)]
+    rows += [Row(row, ">=", share * order) for row, share in zip(content, least, strict=True)]
+    rows += [Row(unit(n, j), "<=", stock) for j, stock in enumerate(stocks)]
+    return Program("min", prices, tuple(rows))
+
+
+# Transport: supplies; demands; cost from each plant to each shop.
+
+
+def _draw_transport(rng: Rng, size: Size) -> Numbers:
+    plants, shops = 2 + (size.limits - 1) // 2, 2 + (size.choices - 1) // 2
+    demands = integers(rng, size.largest, 3 * size.largest, shops)
+    supplies = list(integers(rng, size.largest, 2 * size.largest, plants))
+    supplies[-1] += max(0, sum(demands) - sum(supplies))
+    costs = tuple(integers(rng, 1, size.largest, shops) for _ in range(plants))
+    return (tuple(supplies), demands, *costs)
+
+
+def _tell_transport(numbers: Numbers) -> str:
+    supplies, demands, *costs = numbers
+    return (
+        "A company ships goods from its plants to its shops. This is the cost, in euros, of "
+        f"shipping a pallet:\n\n{tell_freight(tuple(costs), 'From plant')}\n\nThe plants have "
+        f"{joined(supplies, '{0} pallets (plant {1})')}; the shops need "
+        f"{joined(demands, '{0} pallets (shop {1})')}. What is the smallest cost, in euros, at "
+        "which every shop gets what it needs?"
+    )
+
+
+def _transport(numbers: Numbers) -> Program:
+    supplies, demands, *costs = numbers
+    plants, shops = len(supplies), len(demands)
+    rows = []
+    for i, supply in enumerate(supplies):
+        rows.append(Row(tuple(int(k // shops == i) for k in range(plants * shops)), "<=", supply))
+    for j, demand in enumerate(demands):
+        rows.append(Row(tuple(int(k % shops == j) for k in range(plants * shops)), ">=", demand))
+    return Program("min", tuple(cost for row in costs for cost in row), tuple(rows))
+
+
+# Bonds: yields in per cent; risks; (money, most of one, most risk, least of the first two).
+
+
+def _draw_bonds(rng: Rng, size: Size) -> Numbers:
+    n = size.choices + 1
+    risks = integers(rng, 1, 9, n)
+    yields = tuple(risk + integer(rng, 1, 6) for risk in risks)
+    money = 10 * integer(rng, 3, 3 + size.largest)
+    each = -(-money * integer(rng, 60, 90) // 100)
+    average = min(risks[:2]) + integer(rng, 0, 2)  # so that the safe bonds alone are allowed
+    return (yields, risks, (money, each, average, money * integer(rng, 1, 4) // 10))
+
+
+def _tell_bonds(numbers: Numbers) -> str:
+    yields, risks, (money, each, average, safe) = numbers
+    pairs = zip(yields, risks, strict=True)
+    bonds = listing("Bond", [f"yields {y} % a year, risk {r}" for y, r in pairs])
+    return (
+        f"A fund has {money} million euros to invest in these bonds for a year:\n\n{bonds}\n\n"
+        f"At most {each} million may go into one bond, and at least {safe} million must go into "
+        "bonds 1 and 2 together. Money that is not invested yields nothing. The risk of what is "
+        "invested, averaged over the money invested, must not be above "
+        f"{average}. {ANY_AMOUNT} What is the largest yield of the year, in units of 10,000 euros "
+        "(so that 1 % of a million counts as 1)?"
+    )
+
+
+def _bonds(numbers: Numbers) -> Program:
+    yields, risks, (money, each, average, safe) = numbers
+    n = len(yields)
+    rows = [
+        Row((1,) * n, "<=", money),
+        Row(tuple(risk - average for risk in risks), "<=", 0),
+        Row((1, 1, *([0] * (n - 2))), ">=", safe),
+    ]
+    rows += [Row(unit(n, j), "<=", each) for j in range(n)]
+    return Program("max", yields, tuple(rows))
+
+
+# Months: demands; capacities; unit costs; (storage cost, cost of a unit bought).
+
+
+def _draw_months(rng: Rng, size: Size) -> Numbers:
+    months = 2 + (size.choices + size.limits - 2) // 2
+    demands = integers(rng, size.largest, 3 * size.largest, months)
+    capacities = integers(rng, size.largest, 3 * size.largest, months)
+    costs = integers(rng, 2, 2 + size.largest, months)
+    return (demands, capacities, costs, (integer(rng, 1, 4), max(costs) + integer(rng, 1, 9)))
+
+
+def _tell_months(numbers: Numbers) -> str:
+    demands, capacities, costs, (storage, bought) = numbers
+    triples = zip(demands, capacities, costs, strict=True)
+    lines = [f"demand {d}, capacity {c}, {cost} euros a unit" for d, c, cost in triples]
+    return (
+        f"A factory plans {len(demands)} months. For each month, this is the demand that must be "
+        "met in that month, how many units can be made, and what one costs:\n\n"
+        f"{listing('Month', lines)}\n\nUnits may be stored from one month to the next at "
+        f"{storage} euros each for every month; the store is empty at the start. Units may also "
+        f"be bought, in any month and any number, at {bought} euros each. What is the smallest "
+        "total cost, in euros, of making, storing and buying?"
+    )
+
+
+def _months(numbers: Numbers) -> Program:
+    demands, capacities, costs, (storage, bought) = numbers
+    n = len(demands)  # variables: made, bought and stored in each month
+    rows = []
+    for month, demand in enumerate(demands):
+        kept = [-1 if j == month else int(j == month - 1) for j in range(n)]
+        now = unit(n, month)
+        rows.append(Row((*now, *now, *kept), "=", demand))
+        rows.append(Row((*now, *([0] * (2 * n))), "<=", capacities[month]))
+    return Program("min", (*costs, *([bought] * n), *([storage] * n)), tuple(rows))
+
+
+STORIES: dict[str, Story] = {
+    "plant": Story(_draw_plant, _tell_plant, _plant),
+    "feed": Story(_draw_feed, _tell_feed, _feed),
+    "alloy": Story(_draw_alloy, _tell_alloy, _alloy),
+    "transport": Story(_draw_transport, _tell_transport, _transport),
+    "bonds": Story(_draw_bonds, _tell_bonds, _bonds),
+    "months": Story(_draw_months, _tell_months, _months),
+}

@@ -1,24 +1,19 @@
 """Grid transformation: find the rule behind examples, and apply it."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, permutations
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._grid_rules import (
-    DESCRIPTIONS,
-    MAX_SIDE,
-    Grid,
-    described,
-    fits,
-    language,
-    run_program,
-)
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
+Grid = tuple[str, ...]
 MAX_LENGTH = 3  # of a program: all programs up to this length are tried
 MAX_COLOURS = 5
 _REDRAWS = 40
@@ -222,3 +217,341 @@ class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransforma
 def _transformed(program: tuple[str, ...], grid: Grid) -> Grid:
     """Return what a program makes of a grid that it does not make too large."""
     return run_program(program, grid) or grid
+
+
+# A language of grid transformations, and an exhaustive search for the programs that fit examples.
+#
+# A grid is a tuple of rows of digits; 0 is the background, other digits are colours. An operation
+# is written as its name and the colours it is about, such as ``swap 1 2``; a program is a sequence
+# of operations. No grid on the way may have more than `MAX_SIDE` rows or columns.
+
+
+Change = Callable[[Grid], Grid]
+MAX_SIDE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What an operation does, and how to look for what it came from.
+
+    Attributes:
+        run: makes a grid out of a grid.
+        back: makes, of a grid that ``run`` can make at all, one that ``run`` makes it of.
+        is_one_to_one: whether no other grid gives the same.
+    """
+
+    run: Change
+    back: Change
+    is_one_to_one: bool = False
+
+    def can_make(self, grid: Grid) -> bool:
+        """Return whether the operation makes this grid of any grid."""
+        return self.run(self.back(grid)) == grid
+
+
+def _transposed(grid: Grid) -> Grid:
+    return tuple(map("".join, zip(*grid, strict=True)))
+
+
+def _flipped(grid: Grid) -> Grid:
+    return tuple(row[::-1] for row in grid)
+
+
+def _fallen_right(grid: Grid) -> Grid:
+    return tuple(row.replace("0", "").rjust(len(row), "0") for row in grid)
+
+
+def _fallen_left(grid: Grid) -> Grid:
+    return tuple(row.replace("0", "").ljust(len(row), "0") for row in grid)
+
+
+def _cropped(grid: Grid) -> Grid:
+    rows = [i for i, row in enumerate(grid) if row.strip("0")]
+    columns = [j for j, column in enumerate(_transposed(grid)) if column.strip("0")]
+    if not rows:
+        return grid
+    return tuple(row[columns[0] : columns[-1] + 1] for row in grid[rows[0] : rows[-1] + 1])
+
+
+def _enlarged(grid: Grid) -> Grid:
+    wide = ("".join(cell * 2 for cell in row) for row in grid)
+    return tuple(row for row in wide for _ in range(2))
+
+
+def _turned_right(grid: Grid) -> Grid:
+    return _transposed(grid[::-1])
+
+
+def _turned_left(grid: Grid) -> Grid:
+    return _transposed(grid)[::-1]
+
+
+def _turned_twice(grid: Grid) -> Grid:
+    return _flipped(grid)[::-1]
+
+
+def _shifted_right(grid: Grid) -> Grid:
+    return tuple(row[-1] + row[:-1] for row in grid)
+
+
+def _shifted_left(grid: Grid) -> Grid:
+    return tuple(row[1:] + row[0] for row in grid)
+
+
+def _shifted_down(grid: Grid) -> Grid:
+    return grid[-1:] + grid[:-1]
+
+
+def _shifted_up(grid: Grid) -> Grid:
+    return grid[1:] + grid[:1]
+
+
+def _upturned(grid: Grid) -> Grid:
+    return grid[::-1]
+
+
+def _fallen_down(grid: Grid) -> Grid:
+    return _transposed(_fallen_right(_transposed(grid)))
+
+
+def _fallen_up(grid: Grid) -> Grid:
+    return _transposed(_fallen_left(_transposed(grid)))
+
+
+def _doubled_right(grid: Grid) -> Grid:
+    return tuple(row + row[::-1] for row in grid)
+
+
+def _doubled_down(grid: Grid) -> Grid:
+    return grid + grid[::-1]
+
+
+def _left_half(grid: Grid) -> Grid:
+    return tuple(row[: (len(row) + 1) // 2] for row in grid)
+
+
+def _top_half(grid: Grid) -> Grid:
+    return grid[: (len(grid) + 1) // 2]
+
+
+def _thinned(grid: Grid) -> Grid:
+    return tuple(row[::2] for row in grid[::2])
+
+
+def _unchanged(grid: Grid) -> Grid:
+    return grid
+
+
+# Operations without colours: what they do, in words, and how.
+_FIXED = {
+    "rotate right": (
+        "turn it by 90 degrees clockwise",
+        Operation(_turned_right, _turned_left, True),
+    ),
+    "rotate left": (
+        "turn it by 90 degrees anticlockwise",
+        Operation(_turned_left, _turned_right, True),
+    ),
+    "rotate twice": ("turn it by 180 degrees", Operation(_turned_twice, _turned_twice, True)),
+    "flip sideways": ("mirror it left to right", Operation(_flipped, _flipped, True)),
+    "flip upright": ("mirror it top to bottom", Operation(_upturned, _upturned, True)),
+    "transpose": (
+        "mirror it in its diagonal, so that the first row becomes the first column",
+        Operation(_transposed, _transposed, True),
+    ),
+    "shift right": (
+        "move every column one place to the right, the last one to the front",
+        Operation(_shifted_right, _shifted_left, True),
+    ),
+    "shift left": (
+        "move every column one place to the left, the first one to the back",
+        Operation(_shifted_left, _shifted_right, True),
+    ),
+    "shift down": (
+        "move every row one place down, the last one to the top",
+        Operation(_shifted_down, _shifted_up, True),
+    ),
+    "shift up": (
+        "move every row one place up, the first one to the bottom",
+        Operation(_shifted_up, _shifted_down, True),
+    ),
+    "fall right": (
+        "push all coloured cells of each row to the right, in the same order",
+        Operation(_fallen_right, _unchanged),
+    ),
+    "fall left": (
+        "push all coloured cells of each row to the left, in the same order",
+        Operation(_fallen_left, _unchanged),
+    ),
+    "fall down": (
+        "push all coloured cells of each column to the bottom, in the same order",
+        Operation(_fallen_down, _unchanged),
+    ),
+    "fall up": (
+        "push all coloured cells of each column to the top, in the same order",
+        Operation(_fallen_up, _unchanged),
+    ),
+    "crop": (
+        "cut off the rows and columns at its edges that have only 0s",
+        Operation(_cropped, _unchanged),
+    ),
+    "double right": (
+        "put its mirror image to the right of it",
+        Operation(_doubled_right, _left_half),
+    ),
+    "double down": ("put its mirror image below it", Operation(_doubled_down, _top_half)),
+    "enlarge": ("make every cell a square of 2 x 2 cells", Operation(_enlarged, _thinned)),
+    "left half": (
+        "keep its left half, with the middle column if there is one",
+        Operation(_left_half, _doubled_right),
+    ),
+    "top half": (
+        "keep its top half, with the middle row if there is one",
+        Operation(_top_half, _doubled_down),
+    ),
+}
+# Operations about colours.
+_COLOURED = {
+    "swap": "exchange two of the colours",
+    "recolour": "turn one of the colours into another one, or into 0",
+    "frame": "put a frame of one of the colours, one cell wide, around it",
+}
+DESCRIPTIONS = (*(words for words, _ in _FIXED.values()), *_COLOURED.values())
+
+
+def described(name: str) -> str:
+    """Return an operation in words."""
+    match name.split(" "):
+        case ["swap", a, b]:
+            return f"exchange the colours {a} and {b}"
+        case ["recolour", a, b]:
+            return f"turn the colour {a} into {b}"
+        case ["frame", a]:
+            return f"put a frame of the colour {a}, one cell wide, around it"
+    return _FIXED[name][0]
+
+
+@cache
+def language(n_colours: int) -> tuple[str, ...]:
+    """Return all operations on the colours from 1 to ``n_colours``."""
+    colours = [str(colour) for colour in range(1, n_colours + 1)]
+    swaps = [f"swap {a} {b}" for a, b in combinations(colours, 2)]
+    changes = [f"recolour {a} {b}" for a, b in permutations(["0", *colours], 2) if a != "0"]
+    return (*_FIXED, *swaps, *changes, *(f"frame {a}" for a in colours))
+
+
+@cache
+def _operation(name: str) -> Operation:
+    if name in _FIXED:
+        return _FIXED[name][1]
+    match name.split(" "):
+        case ["swap", a, b]:
+            return _swap(str.maketrans(a + b, b + a))
+        case ["recolour", a, b]:
+            return Operation(lambda grid: tuple(row.replace(a, b) for row in grid), _unchanged)
+        case ["frame", a]:
+            return Operation(lambda grid: _framed(grid, a), _unframed)
+    raise RowError(f"no operation on grids is called {name!r:.80}")
+
+
+def _swap(table: dict[int, int]) -> Operation:
+    def swapped(grid: Grid) -> Grid:
+        return tuple(row.translate(table) for row in grid)
+
+    return Operation(swapped, swapped, True)
+
+
+def _framed(grid: Grid, colour: str) -> Grid:
+    edge = colour * (len(grid[0]) + 2)
+    return (edge, *(f"{colour}{row}{colour}" for row in grid), edge)
+
+
+def _unframed(grid: Grid) -> Grid:
+    has_inside = len(grid) > 2 and len(grid[0]) > 2
+    return tuple(row[1:-1] for row in grid[1:-1]) if has_inside else grid
+
+
+def is_small(grid: Grid) -> bool:
+    """Return whether a grid keeps to `MAX_SIDE`."""
+    return len(grid) <= MAX_SIDE and len(grid[0]) <= MAX_SIDE
+
+
+def run_program(program: Sequence[str], grid: Grid) -> Grid | None:
+    """Return what a program makes of a grid, or None if a grid on the way is too large.
+
+    Raises:
+        RowError: an operation does not exist.
+    """
+    for name in program:
+        grid = _operation(name).run(grid)
+        if not is_small(grid):
+            return None
+    return grid
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """What the programs that fit some examples make of another grid.
+
+    Attributes:
+        outputs: what they make of it, and the length of the shortest program that does.
+        tried: how many ways there were to go on with another operation, after programs that have
+            made the same of every grid are taken as one.
+    """
+
+    outputs: dict[Grid, int]
+    tried: int
+
+
+State = tuple[Grid, ...]  # what a program has made of the examples, and of the test grid last
+
+
+def fits(
+    examples: Sequence[tuple[Grid, Grid]], test: Grid, n_colours: int, max_length: int
+) -> Fits:
+    """Try all programs of at most ``max_length`` operations."""
+    state: State = (*(given for given, _ in examples), test)
+    targets: State = tuple(wanted for _, wanted in examples)
+    outputs: dict[Grid, int] = {test: 0} if state[:-1] == targets else {}
+    operations = [_operation(name) for name in language(n_colours)]
+    seen = {state}
+    frontier = [state]
+    tried = 0
+    for length in range(1, max_length):
+        reached = []
+        tried += len(frontier) * len(operations)
+        for state in frontier:
+            for operation in operations:
+                after = tuple(map(operation.run, state))
+                if after not in seen and all(map(is_small, after)):
+                    seen.add(after)
+                    reached.append(after)
+                    if after[:-1] == targets:
+                        outputs.setdefault(after[-1], length)
+        frontier = reached
+    tried += len(frontier) * len(operations)
+    for output in _last_step(frontier, targets, operations):
+        outputs.setdefault(output, max_length)
+    return Fits(outputs, tried)
+
+
+def _last_step(
+    frontier: Sequence[State], targets: State, operations: Sequence[Operation]
+) -> list[Grid]:
+    """Return what becomes of the test grid where one more operation gives all targets."""
+    by_first: dict[Grid, list[State]] = {}
+    for state in frontier:
+        by_first.setdefault(state[0], []).append(state)
+    found = []
+    for operation in operations:
+        if not all(map(operation.can_make, targets)):
+            continue
+        if operation.is_one_to_one:
+            origins = [operation.back(targets[0])]
+        else:
+            origins = [first for first in by_first if operation.run(first) == targets[0]]
+        for state in (state for first in origins for state in by_first.get(first, ())):
+            after = tuple(map(operation.run, state))
+            if after[:-1] == targets and is_small(after[-1]):
+                found.append(after[-1])
+    return found

@@ -5,9 +5,21 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.envs.verilog._arbiter import ArbiterSources
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which they are added along the ladder.
 FEATURES = ("rotate", "index", "lock", "weights", "urgent", "limit")
@@ -96,3 +108,231 @@ class ArbiterTask(DesignTask[ArbiterConfig]):
             request=pick(rng, ("req", "request", "want")),
             grant=pick(rng, ("grant", "gnt", "ack")),
         ).design()
+
+
+# Arbiters in words and in two kinds of Verilog; what is drawn comes from the task.
+
+
+@dataclass(frozen=True, slots=True)
+class ArbiterSources:
+    """What was drawn for one arbiter, and how it is told and written."""
+
+    clocking: Clocking
+    line: tuple[int, ...]  # the requesters in the order of the search
+    weights: tuple[int, ...]  # of the requesters by number
+    limit: int  # cycles after which a lock is ignored
+    idle: int  # what the index shows without a grant
+    features: tuple[str, ...]
+    request: str
+    grant: str
+
+    def design(self) -> Design:
+        has, ports = self.features.__contains__, self._signals()
+        how = "with turns" if has("rotate") else "with a fixed order"
+        return Design(
+            title=f"an arbiter of {self._count} requesters {how}",
+            signals=ports,
+            rules=(*self._choice_rules(), *self._stay_rules()),
+            golden=module(ports, self._golden()),
+            alternative=sv_module(ports, self._alternative()),
+            clocking=self.clocking,
+        )
+
+    @property
+    def _count(self) -> int:
+        return len(self.line)
+
+    @property
+    def _bits(self) -> int:
+        return (self._count - 1).bit_length()
+
+    def _signals(self) -> tuple[Signal, ...]:
+        has, n = self.features.__contains__, self._count
+        signals = clock_signals(self.clocking)
+        signals += inputs((self.request, n, "who asks, bit i for requester i"))
+        if has("lock"):
+            signals += inputs(("lock", 1, "whether the one that is granted stays"))
+        if has("urgent"):
+            signals += inputs(("urgent", n, "whose request is urgent, bit i for requester i"))
+        signals += outputs((self.grant, n, "who is granted, bit i for requester i"))
+        if has("index"):
+            signals += outputs(("index", self._bits, "the number of the one that is granted"))
+        return signals
+
+    def _choice_rules(self) -> list[str]:
+        has, req, grant = self.features.__contains__, self.request, self.grant
+        order = ", ".join(map(str, self.line))
+        rules = [
+            (
+                f"At each clock edge at most one requester i with `{req}`[i] = 1 at that edge is "
+                f"chosen, and `{grant}`[i] is 1 from then until the next edge; all other bits of "
+                f"`{grant}` are 0. Reset sets `{grant}` to 0."
+            ),
+        ]
+        if has("rotate"):
+            rules.append(
+                f"The requesters form a ring in the order {order}, and then {self.line[0]} again. "
+                "A search goes along the ring, begins right behind the requester that was granted "
+                "last, however long ago, and ends with that one; the first that asks is chosen. "
+                f"After reset the search begins with requester {self.line[0]}."
+            )
+        else:
+            rules.append(f"The first that asks in the order {order} is chosen.")
+        rules.append("If nobody asks, nobody is granted.")
+        if has("urgent"):
+            rules.append(
+                "A requester i is urgent while it asks and `urgent`[i] is 1. If any requester is "
+                "urgent, the search passes over all that are not."
+            )
+        if has("index"):
+            rules.append(
+                f"`index` is the number of the requester that is granted, and {self.idle} while "
+                "nobody is."
+            )
+        return rules
+
+    def _stay_rules(self) -> list[str]:
+        has = self.features.__contains__
+        if not has("lock"):
+            return []
+        limit = (
+            f" and it has been granted for fewer than {self.limit} cycles" if has("limit") else ""
+        )
+        rules = [
+            (
+                "There is no search at an edge at which the present holder, which is the requester "
+                "granted in the cycle before that edge, still asks and may stay; then it is chosen "
+                "again."
+            )
+        ]
+        if not has("weights"):
+            return [*rules, "It may stay if `lock` is 1."]
+        table = ", ".join(f"{weight} for {i}" for i, weight in enumerate(self.weights))
+        free = "" if not has("urgent") else " and either is urgent itself or nobody is urgent"
+        rules += [
+            f"It may stay if `lock` is 1{limit}.",
+            (
+                "It may also stay, without `lock`, if it has been granted for fewer cycles than "
+                f"its weight{free}. The weights are: {table}."
+            ),
+            (
+                "The cycles are counted from the search that chose it last, the first cycle after "
+                "that search as 1, including those in which it stayed by `lock`. A search that "
+                "chooses the present holder starts its count anew."
+            ),
+        ]
+        return rules
+
+    def _pool(self, language: str) -> list[str]:
+        """Return the requests, and those that a search looks at, in the order of the line."""
+        n = self._count
+        parts = [f"{self.request}[{i}]" for i in self.line[::-1]]
+        kind = "wire" if language == "verilog" else "logic"
+        lines = [f"{kind} [{n - 1}:0] asks, pool;", f"assign asks = {{{', '.join(parts)}}};"]
+        if "urgent" not in self.features:
+            return [*lines, "assign pool = asks;"]
+        pressing = ", ".join(f"urgent[{i}]" for i in self.line[::-1])
+        return [
+            *lines,
+            f"{kind} [{n - 1}:0] pressing;\nassign pressing = asks & {{{pressing}}};",
+            "assign pool = |pressing ? pressing : asks;",
+        ]
+
+    def _counter(self) -> int:
+        """Return the bits of a count of cycles, which stops at the largest that matters."""
+        return max(*self.weights, self.limit).bit_length()
+
+    def _golden(self) -> str:
+        """Return a search from place to place; the holder is a number."""
+        has, n, b, c = self.features.__contains__, self._count, self._bits, self._counter()
+        begin = "last" if has("rotate") else literal(b, n - 1)
+        lines = [
+            f"reg granted, found;\nreg [{b - 1}:0] last, chosen;\nreg [{b}:0] at;\ninteger k;",
+            *self._pool("verilog"),
+            "always @(*) begin\n    found = 0;\n    chosen = last;",
+            f"    for (k = 1; k <= {n}; k = k + 1) begin\n        at = {begin} + k;",
+            f"        if (at >= {n}) at = at - {n};",
+            "        if (!found && pool[at]) begin\n            found = 1;",
+            "            chosen = at;\n        end\n    end\nend",
+        ]
+        reset, search = (
+            f"granted <= 0;\nlast <= {literal(b, n - 1)};",
+            "granted <= found;\nlast <= chosen;",
+        )
+        if has("lock"):
+            stay = self._golden_stay(c)
+            if has("weights"):
+                lines.append(f"reg [{c - 1}:0] run;")
+                table = self._by_place([str(self.weights[i]) for i in self.line])
+                lines.append(f"wire [{c - 1}:0] weight = {table};")
+                reset, search = f"{reset}\nrun <= 0;", f"{search}\nrun <= 1;"
+            lines.append(f"wire stays = granted && asks[last] && ({stay});")
+            count = f"if (run != {literal(c, -1)}) run <= run + 1;" if has("weights") else ""
+            search = f"if (stays) begin\n    {count}\nend else begin\n{indented(search, 4)}\nend"
+        lines.append(clocked(self.clocking, reset, search))
+        for place, i in enumerate(self.line):
+            lines.append(f"assign {self.grant}[{i}] = granted && last == {place};")
+        if has("index"):
+            table = self._by_place([literal(b, i) for i in self.line])
+            lines.append(f"assign index = granted ? ({table}) : {literal(b, self.idle)};")
+        return "\n".join(lines)
+
+    def _by_place(self, values: list[str]) -> str:
+        """Return an expression that has one of the values, by the place granted last."""
+        chosen = [f"last == {place} ? {value} : " for place, value in enumerate(values[:-1])]
+        return "".join([*chosen, values[-1]])
+
+    def _golden_stay(self, bits: int) -> str:
+        has = self.features.__contains__
+        if not has("weights"):
+            return "lock"
+        lock = f"lock && run < {literal(bits, self.limit)}" if has("limit") else "lock"
+        return f"{lock} || run < weight && pool[last]"
+
+    def _alternative(self) -> str:
+        """Return a search by subtraction; the holder is a bit of a vector, cycles count down."""
+        has, n, b, c = self.features.__contains__, self._count, self._bits, self._counter()
+        spots = {i: place for place, i in enumerate(self.line)}
+        base = f"{{{n}'d0, mark[{n - 2}:0], mark[{n - 1}]}}" if has("rotate") else f"{2 * n}'d1"
+        lines = [
+            f"logic [{n - 1}:0] mark, holder, choice;\nlogic [{2 * n - 1}:0] twice, single;",
+            *self._pool("systemverilog"),
+            f"assign twice = {{pool, pool}};\nassign single = twice & ~(twice - {base});",
+            f"assign choice = single[{2 * n - 1}:{n}] | single[{n - 1}:0];",
+        ]
+        reset = f"holder <= '0; mark <= {n}'d{1 << n - 1};"
+        moves = "holder <= choice; if (|choice) mark <= choice;"
+        if has("lock"):
+            stay = "lock"
+            if has("weights"):
+                lines.append(f"logic [{c - 1}:0] left, turns;")
+                stay = "|(holder & pool) && left != 0"
+                lock, more = "lock", ""
+                reset += " left <= '0;"
+                moves += " left <= turns;"
+                weights = [self.weights[i] - 1 for i in self.line]
+                lines.append("always_comb begin\n    turns = '0;")
+                lines += [
+                    f"    if (choice[{p}]) turns = {literal(c, weight)};"
+                    for p, weight in enumerate(weights)
+                ]
+                lines.append("end")
+                if has("limit"):
+                    lines.append(f"logic [{c - 1}:0] locks;")
+                    lock, more = "lock && locks != 0", " if (locks != 0) locks <= locks - 1'b1;"
+                    reset += " locks <= '0;"
+                    moves += f" locks <= {literal(c, self.limit - 1)};"
+                stay = f"({lock}) || ({stay})"
+                more = f"if (left != 0) left <= left - 1'b1;{more}"
+            else:
+                more = "holder <= holder;"
+            moves = f"if (|(holder & asks) && ({stay})) begin {more} end\nelse begin {moves} end"
+        lines.append(clocked(self.clocking, reset, moves, keyword="always_ff"))
+        bits = ", ".join(f"holder[{spots[i]}]" for i in reversed(range(n)))
+        lines.append(f"assign {self.grant} = {{{bits}}};")
+        if has("index"):
+            numbers = " | ".join(
+                f"({{{b}{{holder[{p}]}}}} & {literal(b, i)})" for p, i in enumerate(self.line)
+            )
+            lines.append(f"assign index = |holder ? {numbers} : {literal(b, self.idle)};")
+        return "\n".join(lines)

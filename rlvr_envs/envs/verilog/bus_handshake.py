@@ -5,9 +5,44 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._bus_handshake import KEEPING, HandshakeSources, Stage
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of a chain.
+
+    Attributes:
+        kind: what it does with words.
+        before: bits of a word that comes in.
+        after: bits of a word that goes out.
+        factor: words that are joined, parts of a word, or cycles of a pause.
+        value: a constant.
+        place: a bit of a word.
+        way: 0 or 1, which of two variants it is.
+    """
+
+    kind: str
+    before: int
+    after: int
+    factor: int
+    value: int
+    place: int
+    way: int
+
 
 # In the order in which they come in along the ladder.
 KINDS = ("register", "half", "skid", "map", "join", "split", "filter", "gap", "sum")
@@ -120,3 +155,347 @@ def _draw(rng: Rng, kinds: list[str], width: int) -> Stage:
         place=integer(rng, 0, width - 1),
         way=integer(rng, 0, 1),
     )
+
+
+# Chains of handshake stages in words and in two kinds of Verilog.
+
+
+# Stages that keep words over a clock edge.
+KEEPING = ("register", "half", "skid", "join", "split")
+
+
+@dataclass(frozen=True, slots=True)
+class HandshakeSources:
+    """What was drawn for one chain, and how it is told and written."""
+
+    clocking: Clocking
+    stages: tuple[Stage, ...]
+    last: bool
+    idle: int  # at the output without a word
+    sides: tuple[str, str]
+
+    def design(self) -> Design:
+        """Return the design."""
+        ports, before, after = self._signals(), self.stages[0].before, self.stages[-1].after
+        count = len(self.stages)
+        how = "a handshake stage" if count == 1 else f"a chain of {count} handshake stages"
+        return Design(
+            title=f"{how} that takes words of {before} bits and gives words of {after} "
+            f"{'bit' if after == 1 else 'bits'}",
+            signals=ports,
+            rules=self._rules(),
+            golden=module(ports, self._golden()),
+            alternative=sv_module(ports, self._alternative()),
+            clocking=self.clocking,
+        )
+
+    def _signals(self) -> tuple[Signal, ...]:
+        a, b = self.sides
+        signals = clock_signals(self.clocking) + inputs(
+            (f"{a}_valid", 1, "whether a word comes in"),
+            (f"{a}_data", self.stages[0].before, "the word that comes in"),
+        )
+        if self.last:
+            signals += inputs((f"{a}_last", 1, "whether it is the last one of a packet"))
+        signals += inputs((f"{b}_ready", 1, "whether the word that goes out is taken"))
+        signals += outputs(
+            (f"{a}_ready", 1, "whether the word that comes in is taken"),
+            (f"{b}_valid", 1, "whether a word goes out"),
+            (f"{b}_data", self.stages[-1].after, "the word that goes out"),
+        )
+        return signals + (
+            outputs((f"{b}_last", 1, "whether it is the last one of a packet")) if self.last else ()
+        )
+
+    def _rules(self) -> tuple[str, ...]:
+        a, b = self.sides
+        mark = f" with the mark `{a}_last`" if self.last else ""
+        rules = [
+            (
+                f"A word `{a}_data`{mark} comes in at each edge at which `{a}_valid` = 1 and "
+                f"`{a}_ready` = 1. A word goes out at each edge at which `{b}_valid` = 1 and "
+                f"`{b}_ready` = 1."
+            )
+        ]
+        if len(self.stages) > 1:
+            rules.append(
+                f"Words go through {len(self.stages)} stages, from stage 1 to stage "
+                f"{len(self.stages)}. Each stage hands words to the next one in the same way: it "
+                "offers a word (valid), the next one may be ready, both without delay, and the "
+                "word moves at an edge at which both hold. Stage 1 takes the words that come in, "
+                "and the last stage gives those that go out: what is behind it is ready while "
+                f"`{b}_ready` is 1."
+            )
+            names = [f"Stage {number}" for number in range(1, len(self.stages) + 1)]
+        else:
+            rules.append(
+                f'"Behind" the stage is the side of `{b}_ready`: what is behind is ready while '
+                "that is 1."
+            )
+            names = ["The stage"]
+        rules += [f"{n} {self._told(s)}" for n, s in zip(names, self.stages, strict=True)]
+        gives = f"`{b}_data` is {self.idle}"
+        if self.last:
+            rules.append(
+                "The mark of the last word goes along with its word, unless a stage says otherwise."
+            )
+            gives += f" and `{b}_last` is 0"
+        rules.append(f"While `{b}_valid` is 0, {gives}.")
+        rules.append("Reset removes all words, and stages begin as if no word had ever come.")
+        return tuple(rules)
+
+    def _told(self, stage: Stage) -> str:
+        """Return what a stage does, as the rest of a sentence that begins with its name."""
+        low = ("lowest", "highest")[stage.way]
+        part = "a bit" if stage.after == 1 else f"{stage.after} bits"
+        close = ""
+        if stage.kind == "join" and self.last:
+            close = (
+                " A word with the mark completes the group early; the parts that are missing are "
+                "0, and the joined word has the mark."
+            )
+        ended = " Only the last part of a marked word has the mark." if self.last else ""
+        anew = "the last marked word, or after reset" if self.last else "reset"
+        kept = " and that does not have the mark" if self.last else ""
+        return {
+            "register": "keeps up to one word, which it offers from the cycle after it came. It is "
+            "ready while it keeps none, and while it keeps one and what is behind it is ready.",
+            "half": "keeps up to one word, which it offers from the cycle after it came. It is "
+            "ready exactly while it keeps none.",
+            "skid": "keeps up to two words and offers the older one, from the cycle after it came. "
+            "It is ready exactly while it keeps fewer than two.",
+            "join": f"collects groups of {stage.factor} words and joins each group to one word, in "
+            f"which the first is the {low} part, the next beside it, and so on. It offers the "
+            "joined word from the cycle after the last of its words came. While it has no complete "
+            f"group, it is ready; otherwise it is ready while what is behind it is ready.{close}",
+            "split": f"keeps up to one word and offers it as {stage.factor} parts of {part} each, "
+            f"the {low} part first, from the cycle after the word came. It is ready while it "
+            "keeps none, and while it offers the last part and what is behind it is ready."
+            f"{ended}",
+            "map": f"changes words and keeps none: it offers {self._map_told(stage)}, in the same "
+            "cycle. It offers a word whenever one is offered to it, and is ready whenever what is "
+            "behind it is.",
+            "filter": f"keeps no word. A word offered to it whose bit {stage.place} is "
+            f"{stage.way}{kept} is dropped: the stage is ready for it and offers nothing. In all "
+            "other cases it offers what is offered to it, in the same cycle, and is ready "
+            "whenever what is behind it is.",
+            "gap": f"keeps no word. In each of the {stage.factor} cycles after an edge at which a "
+            "word moved out of it, it offers nothing and is not ready. In all other cycles it "
+            "offers what is offered to it, in the same cycle, and is ready whenever what is behind "
+            "it is.".replace("each of the 1 cycles", "the cycle"),
+            "sum": "keeps no word, but a sum: it offers, instead of a word that is offered to it, "
+            f"that word plus all words that moved through it after {anew}, in the same cycle and "
+            f"modulo {2**stage.after}. It is ready whenever what is behind it is.",
+        }[stage.kind]
+
+    def _map_told(self, stage: Stage) -> str:
+        if stage.way:
+            return f"each word plus {stage.value}, modulo {2**stage.after}"
+        return (
+            f"each word with those bits inverted that are 1 in {literal(stage.before, stage.value)}"
+        )
+
+    def _outside(self, *, kind: str) -> list[str]:
+        """Return how the ends of the chain are joined to the ports."""
+        a, b = self.sides
+        end = len(self.stages)
+        marks = [stage.before for stage in self.stages] + [self.stages[-1].after]
+        lines = [f"{kind} [{width - 1}:0] d{k};" for k, width in enumerate(marks)]
+        lines += [f"{kind} v{k}, r{k}, l{k};" for k in range(end + 1)]
+        lines += [f"assign v0 = {a}_valid;\nassign d0 = {a}_data;\nassign {a}_ready = r0;"]
+        lines.append(f"assign l0 = {f'{a}_last' if self.last else chr(49) + chr(39) + 'b0'};")
+        lines.append(f"assign r{end} = {b}_ready;\nassign {b}_valid = v{end};")
+        lines.append(f"assign {b}_data = v{end} ? d{end} : {literal(marks[-1], self.idle)};")
+        return lines + ([f"assign {b}_last = v{end} & l{end};"] if self.last else [])
+
+    def _golden(self) -> str:
+        """Return each stage with marks of what it keeps."""
+        lines = self._outside(kind="wire")
+        for k, stage in enumerate(self.stages):
+            text, reset, body = _golden_stage(stage)
+            text += "\n" + (clocked(self.clocking, reset, body) if body else "")
+            lines.append(_numbered(text, k))
+        return "\n".join(lines)
+
+    def _alternative(self) -> str:
+        """Return each stage with pointers, vectors or opposite counts."""
+        lines = self._outside(kind="logic")
+        for k, stage in enumerate(self.stages):
+            text, reset, body = _other_stage(stage)
+            text += "\n" + (
+                clocked(self.clocking, reset, body, keyword="always_ff") if body else ""
+            )
+            lines.append(_numbered(text, k))
+        return "\n".join(lines)
+
+
+def _numbered(text: str, number: int) -> str:
+    """Return a stage between two links: <. is the one before, >. and # the one behind it."""
+    before, behind = str(number), str(number + 1)
+    return text.strip().replace("#", behind).replace("<.", before).replace(">.", behind)
+
+
+def _golden_stage(stage: Stage) -> tuple[str, str, str]:
+    """Return a stage's declarations, its reset and its moves."""
+    w, k = stage.before, stage.factor
+    word, bits = f"[{w - 1}:0]", stage.factor.bit_length()
+    takes = "word# <= d<.;\nmark# <= l<.;"
+    keeps = f"reg {word} word#;\nreg mark#;\nassign l>. = mark#;\n"
+    if stage.kind in ("register", "half"):
+        ready = "!has# || r>." if stage.kind == "register" else "!has#"
+        text = f"reg has#;\n{keeps}assign v>. = has#;\nassign d>. = word#;\nassign r<. = {ready};"
+        move = (
+            f"if (r<.) begin\n    has# <= v<.;\n    {takes.replace(chr(10), chr(10) + '    ')}\nend"
+        )
+        move += " else if (r>.) has# <= 0;" if stage.kind == "half" else ""
+        return text, "has# <= 0;", move
+    if stage.kind == "skid":
+        text = (
+            f"reg [1:0] n#;\nreg [{w}:0] old#, new#;\nwire in# = v<. && r<.;\n"
+            "wire out# = v>. && r>.;\nassign r<. = n# != 2;\nassign v>. = n# != 0;\n"
+            "assign {l>., d>.} = old#;"
+        )
+        move = (
+            "n# <= n# + in# - out#;\nif (out#) old# <= new#;\nif (in# && n# == 1 && !out#) "
+            "new# <= {l<., d<.};\nelse if (in#) old# <= {l<., d<.};"
+        )
+        return text, "n# <= 0;", move
+    if stage.kind == "join":
+        shift = f"({k - 1} - n#) * {w}" if stage.way else f"n# * {w}"
+        text = (
+            f"reg full#, mark#;\nreg [{bits - 1}:0] n#;\nreg [{stage.after - 1}:0] parts#;\n"
+            "assign r<. = !full# || r>.;\nassign v>. = full#;\nassign d>. = parts#;\n"
+            f"assign l>. = mark#;\nwire ends# = n# == {k - 1} || l<.;\n"
+            f"wire [{stage.after - 1}:0] placed# = {{{stage.after - w}'d0, d<.}} << ({shift});"
+        )
+        move = (
+            "if (v<. && r<.) begin\n    parts# <= (n# == 0 ? 0 : parts#) | placed#;\n"
+            "    mark# <= l<.;\n    full# <= ends#;\n    n# <= ends# ? 0 : n# + 1;\n"
+            "end else if (r>.) full# <= 0;"
+        )
+        return text, "full# <= 0;\nn# <= 0;", move
+    if stage.kind == "split":
+        part = f"[{w - 1}:{w - stage.after}]" if stage.way else f"[{stage.after - 1}:0]"
+        text = (
+            f"reg [{bits - 1}:0] left#;\nreg {word} word#;\nreg mark#;\nassign v>. = left# != 0;\n"
+            f"assign d>. = word#{part};\nassign l>. = mark# && left# == 1;\n"
+            "assign r<. = left# == 0 || left# == 1 && r>.;"
+        )
+        move = (
+            f"if (v<. && r<.) begin\n    word# <= d<.;\n    mark# <= l<.;\n    left# <= {k};\n"
+            "end else if (left# != 0 && r>.) begin\n    left# <= left# - 1;\n"
+            f"    word# <= word# {'<<' if stage.way else '>>'} {stage.after};\nend"
+        )
+        return text, "left# <= 0;", move
+    return _golden_passing(stage)
+
+
+def _golden_passing(stage: Stage) -> tuple[str, str, str]:
+    """Return the same for a stage that keeps no words."""
+    w, k = stage.before, stage.factor
+    passes = "assign v>. = v<.;\nassign r<. = r>.;\nassign l>. = l<.;\n"
+    if stage.kind == "filter":
+        bit = f"{'' if stage.way else '!'}d<.[{stage.place}]"
+        text = (
+            f"wire drop# = v<. && {bit} && !l<.;\nassign v>. = v<. && !drop#;\n"
+            "assign r<. = drop# || r>.;\nassign d>. = d<.;\nassign l>. = l<.;"
+        )
+        return text, "", ""
+    if stage.kind == "gap":
+        text = (
+            f"reg [{k.bit_length() - 1}:0] pause#;\nassign v>. = v<. && pause# == 0;\n"
+            "assign r<. = r>. && pause# == 0;\nassign d>. = d<.;\nassign l>. = l<.;"
+        )
+        move = f"if (v>. && r>.) pause# <= {k};\nelse if (pause# != 0) pause# <= pause# - 1;"
+        return text, "pause# <= 0;", move
+    if stage.kind == "sum":
+        text = f"reg [{w - 1}:0] total#;\n{passes}assign d>. = d<. + total#;"
+        return text, "total# <= 0;", "if (v<. && r>.) total# <= l<. ? 0 : d>.;"
+    change = f"d<. {'+' if stage.way else '^'} {literal(w, stage.value)}"
+    return f"{passes}assign d>. = {change};", "", ""
+
+
+def _other_stage(stage: Stage) -> tuple[str, str, str]:
+    """Return the same as `_golden_stage`, kept in other ways."""
+    w, k = stage.before, stage.factor
+    bits = stage.factor.bit_length()
+    if stage.kind in ("register", "half"):
+        text = (
+            f"logic came#, went#;\nlogic [{w}:0] word#;\nassign v>. = came# ^ went#;\n"
+            "assign {l>., d>.} = word#;\n"
+            f"assign r<. = came# ~^ went#{' | r>.' if stage.kind == 'register' else ''};"
+        )
+        move = (
+            "if (v<. & r<.) begin came# <= ~came#; word# <= {l<., d<.}; end\n"
+            "if (v>. & r>.) went# <= ~went#;"
+        )
+        return text, "came# <= '0; went# <= '0;", move
+    if stage.kind == "skid":
+        text = (
+            f"logic [1:0] tail#, head#, size#;\nlogic [{w}:0] even#, odd#;\n"
+            "assign size# = tail# - head#;\nassign v>. = |size#;\nassign r<. = ~size#[1];\n"
+            "assign {l>., d>.} = head#[0] ? odd# : even#;"
+        )
+        move = (
+            "if (v<. & r<.) begin\n    tail# <= tail# + 1'b1;\n"
+            "    if (tail#[0]) odd# <= {l<., d<.};\n    else even# <= {l<., d<.};\nend\n"
+            "if (v>. & r>.) head# <= head# + 1'b1;"
+        )
+        return text, "tail# <= '0; head# <= '0;", move
+    if stage.kind == "join":
+        place = f"{k - 1} - p" if stage.way else "p"
+        text = (
+            f"logic done#, mark#;\nlogic [{k - 1}:0] turn#;\nlogic [{stage.after - 1}:0] parts#;\n"
+            "assign r<. = ~done# | r>.;\nassign {v>., l>., d>.} = {done#, mark#, parts#};"
+        )
+        move = (
+            f"if (v<. & r<.) begin\n    for (int p = 0; p < {k}; p++)\n"
+            f"        if (turn#[p]) parts#[({place}) * {w} +: {w}] <= d<.;\n"
+            f"        else if (turn#[0]) parts#[({place}) * {w} +: {w}] <= '0;\n"
+            f"    mark# <= l<.; done# <= turn#[{k - 1}] | l<.;\n"
+            f"    turn# <= turn#[{k - 1}] | l<. ? {k}'d1 : turn# << 1;\n"
+            "end else if (r>.) done# <= 1'b0;"
+        )
+        return text, f"done# <= '0; turn# <= {k}'d1;", move
+    if stage.kind == "split":
+        place = f"{k - 1} - at#" if stage.way else "at#"
+        text = (
+            f"logic busy#, mark#, end#;\nlogic [{bits - 1}:0] at#;\nlogic [{w - 1}:0] word#;\n"
+            f"assign end# = at# == {k - 1};\nassign v>. = busy#;\nassign l>. = mark# & end#;\n"
+            f"assign d>. = word#[({place}) * {stage.after} +: {stage.after}];\n"
+            "assign r<. = ~busy# | (end# & r>.);"
+        )
+        move = (
+            "if (v<. & r<.) begin busy# <= 1'b1; at# <= '0; word# <= d<.; mark# <= l<.; end\n"
+            "else if (busy# & r>.) begin busy# <= ~end#; at# <= at# + 1'b1; end"
+        )
+        return text, "busy# <= '0; at# <= '0;", move
+    return _other_passing(stage)
+
+
+def _other_passing(stage: Stage) -> tuple[str, str, str]:
+    """Return the same as `_golden_passing`, another way."""
+    w, k = stage.before, stage.factor
+    passes = "assign {v>., l>.} = {v<., l<.};\nassign r<. = r>.;\n"
+    if stage.kind == "filter":
+        mask, level = literal(w, 1 << stage.place), literal(w, stage.way << stage.place)
+        text = (
+            f"logic keep#;\nassign keep# = l<. | (d<. & {mask}) != {level};\n"
+            f"assign v>. = v<. & keep#;\nassign r<. = v<. & ~keep# ? 1'b1 : r>.;\n"
+            "assign {l>., d>.} = {l<., d<.};"
+        )
+        return text, "", ""
+    if stage.kind == "gap":
+        text = (
+            f"logic [{k - 1}:0] past#;\nassign v>. = v<. & ~|past#;\nassign r<. = r>. & ~|past#;\n"
+            "assign {l>., d>.} = {l<., d<.};"
+        )
+        return text, "past# <= '0;", f"past# <= {k}'({{past#, v>. & r>.}});"
+    if stage.kind == "sum":
+        text = f"logic [{w - 1}:0] minus#;\n{passes}assign d>. = d<. - minus#;"
+        return text, "minus# <= '0;", "if (v<. & r<.) minus# <= l<. ? '0 : -d>.;"
+    value = literal(w, stage.value)
+    change = f"(d<. & ~{value}) | (~d<. & {value})"
+    if stage.way:
+        change = f"d<. - {literal(w, 2**w - stage.value)}"
+    return f"{passes}assign d>. = {change};", "", ""

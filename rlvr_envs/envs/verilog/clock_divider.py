@@ -5,9 +5,21 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._clock_divider import DividerSources
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which they are added along the ladder.
 FEATURES = ("enable", "square", "ratio", "restart", "cascade", "fraction")
@@ -100,3 +112,223 @@ class ClockDividerTask(DesignTask[ClockDividerConfig]):
             wave=pick(rng, ("wave", "clk_out", "square")),
             enable=pick(rng, ("enable", "run", "ce")),
         ).design()
+
+
+# Clock dividers in words and in two kinds of Verilog; what is drawn comes from the task.
+
+
+@dataclass(frozen=True, slots=True)
+class DividerSources:
+    """What was drawn for one divider, and how it is told and written."""
+
+    clocking: Clocking
+    width: int
+    period: int  # where no input tells
+    first: bool  # whether a tick comes in the first cycle of a period instead of the last
+    high_first: bool  # whether the wave is high in the first half
+    rounds_up: bool  # whether its first half is the longer one
+    zero: int  # what a ratio of 0 means
+    gated: bool  # whether there is no tick while the divider stands
+    second: int  # ticks of a period of the second divider
+    parts: int  # periods after which the lengths repeat
+    longer: int  # how many of these are longer by one
+    features: tuple[str, ...]
+    tick: str
+    wave: str
+    enable: str
+
+    def design(self) -> Design:
+        ports = self._signals()
+        ratio = "a programmable ratio" if "ratio" in self.features else f"ratio {self.period}"
+        return Design(
+            title=f"a clock divider with {ratio}",
+            signals=ports,
+            rules=self._rules(),
+            golden=module(ports, self._golden()),
+            alternative=sv_module(ports, self._alternative()),
+            clocking=self.clocking,
+        )
+
+    @property
+    def _bits(self) -> int:
+        """Return the bits of the longest period."""
+        return self.width + 1
+
+    def _signals(self) -> tuple[Signal, ...]:
+        has = self.features.__contains__
+        signals = clock_signals(self.clocking)
+        if has("enable"):
+            signals += inputs((self.enable, 1, "whether the divider runs"))
+        if has("restart"):
+            signals += inputs(("restart", 1, "whether a new period begins"))
+        if has("ratio"):
+            signals += inputs(("ratio", self.width, "the length of the next period in cycles"))
+        signals += outputs((self.tick, 1, "once in a period"))
+        if has("square"):
+            signals += outputs((self.wave, 1, "high for half of a period"))
+        if has("cascade"):
+            signals += outputs(("slow", 1, f"once in {self.second} periods"))
+        return signals
+
+    def _rules(self) -> tuple[str, ...]:
+        has = self.features.__contains__
+        edge = f"edge at which `{self.enable}` is 1" if has("enable") else "edge"
+        rules = [
+            (
+                "The divider has a position in a period of a length: reset makes the position 0 "
+                f"and the length {self.period}. At each {edge}, the position goes up by 1; but "
+                "from length - 1 it goes to 0, and that edge ends the period."
+            )
+        ]
+        if has("ratio"):
+            rules.append(
+                "The length that the new period has is the value of `ratio` at that edge; if "
+                f"`ratio` is 0, it is {self.zero}."
+            )
+        else:
+            rules.append(f"The new period has the length {self.period} too.")
+        if has("fraction"):
+            rules.append(
+                f"A remainder, which reset sets to 0, makes some periods longer: at each edge that "
+                f"ends a period, {self.longer} is added to it, and if the sum is {self.parts} or "
+                f"more, the remainder becomes the sum less {self.parts}, and the length of the new "
+                "period is greater by 1 than said so far."
+            )
+        return (*rules, *self._other_rules())
+
+    def _other_rules(self) -> list[str]:
+        has, rules = self.features.__contains__, []
+        if has("cascade"):
+            rules.append(
+                f"A second count, which reset sets to 0, goes up by 1 at each edge that ends a "
+                f"period, and from {self.second - 1} to 0."
+            )
+        if has("restart"):
+            length = f"`ratio`, or {self.zero} if that is 0" if has("ratio") else f"{self.period}"
+            zeros = ["the position"] + ["the remainder"] * has("fraction")
+            zeros += ["the second count"] * has("cascade")
+            rules.append(
+                f"At an edge at which `restart` is 1, instead of all this and whatever "
+                f"`{self.enable}` is, {' and '.join(zeros)} become{'s' * (len(zeros) == 1)} 0 and "
+                f"the length becomes {length}."
+            )
+        place = "0" if self.first else "length - 1"
+        while_ = f" and `{self.enable}` is 1" if has("enable") and self.gated else ""
+        rules.append(
+            f"`{self.tick}` is combinational: it is 1 exactly while the position is "
+            f"{place}{while_}."
+        )
+        if has("square"):
+            half = "up" if self.rounds_up else "down"
+            level = "below" if self.high_first else "not below"
+            rules.append(
+                f"`{self.wave}` is combinational: it is 1 exactly while the position is {level} "
+                f"half of the length, rounded {half} if the length is odd."
+            )
+        if has("cascade"):
+            rules.append(
+                f"`slow` is combinational: it is 1 exactly while `{self.tick}` is 1 and the second "
+                f"count is {self.second - 1}."
+            )
+        return rules
+
+    def _tick(self, place: str) -> str:
+        gate = f" && {self.enable}" if "enable" in self.features and self.gated else ""
+        return f"assign {self.tick} = {place}{gate};"
+
+    def _new_length(self) -> str:
+        """Return the length of a new period without what the remainder adds."""
+        if "ratio" not in self.features:
+            return literal(self._bits, self.period)
+        return f"(ratio == 0 ? {literal(self._bits, self.zero)} : {{1'b0, ratio}})"
+
+    def _golden(self) -> str:
+        """Return a rising position that is compared with a kept length."""
+        has, b = self.features.__contains__, self._bits
+        varies, start = has("ratio"), literal(b, self.period)
+        lines = [f"reg [{b - 1}:0] at;"]
+        lines.append(
+            f"reg [{b - 1}:0] length;" if varies else f"wire [{b - 1}:0] length = {start};"
+        )
+        lines.append("wire ends = at + 1 == length;")
+        reset, again, new = "at <= 0;", "at <= 0;", self._new_length()
+        turn = "at <= 0;"
+        if has("fraction"):
+            size = (2 * self.parts).bit_length()
+            lines.append(
+                f"reg [{size - 1}:0] rest;\nwire [{size - 1}:0] sum = rest + {self.longer};"
+            )
+            lines.append(f"wire more = sum >= {self.parts};")
+            reset, again = f"{reset}\nrest <= 0;", f"{again}\nrest <= 0;"
+            turn += f"\nrest <= more ? sum - {self.parts} : sum;"
+        if varies:
+            reset, again = f"{reset}\nlength <= {start};", f"{again}\nlength <= {new};"
+            turn += f"\nlength <= {new}{' + more' if has('fraction') else ''};"
+        if has("cascade"):
+            size, top = self.second.bit_length(), self.second - 1
+            lines.append(f"reg [{size - 1}:0] turns;")
+            reset, again = f"{reset}\nturns <= 0;", f"{again}\nturns <= 0;"
+            turn += f"\nturns <= turns == {top} ? 0 : turns + 1;"
+        body = f"if (ends) begin\n{indented(turn, 4)}\nend else at <= at + 1;"
+        if has("enable"):
+            body = f"if ({self.enable}) begin\n{indented(body, 4)}\nend"
+        if has("restart"):
+            body = f"else begin\n{indented(body, 4)}\nend"
+            body = f"if (restart) begin\n{indented(again, 4)}\nend {body}"
+        lines += [
+            clocked(self.clocking, reset, body),
+            self._tick("at == 0" if self.first else "ends"),
+        ]
+        if has("square"):
+            half = "((length + 1) >> 1)" if self.rounds_up else "(length >> 1)"
+            lines.append(f"assign {self.wave} = at {'<' if self.high_first else '>='} {half};")
+        if has("cascade"):
+            lines.append(f"assign slow = {self.tick} && turns == {self.second - 1};")
+        return "\n".join(lines)
+
+    def _alternative(self) -> str:
+        """Return a falling count, and the kept ratio from which its end and half are computed."""
+        has, b = self.features.__contains__, self._bits
+        full, start = literal(b, -1), literal(self.width, self.period)
+        lines = [
+            f"logic [{b - 1}:0] left, gone, size;\nlogic [{b}:0] twice;\nlogic longer, over;",
+            "assign gone = ~left;\nassign over = gone == size - 1'b1;",
+            f"assign twice = {{gone, 1'b{int(not self.rounds_up)}}};",
+        ]
+        reset, turn, again = f"left <= {full};", f"left <= {full};", f"left <= {full};"
+        sizes, counts = f"{b}'({self.period})", ""
+        if has("ratio"):
+            lines.append(f"logic [{self.width - 1}:0] kept;\nlogic extra;")
+            sizes = f"(kept == 0 ? {b}'({self.zero}) : {b}'(kept)) + {b}'(extra)"
+            reset += f" kept <= {start}; extra <= 1'b0;"
+            turn += " kept <= ratio; extra <= longer;"
+            again += " kept <= ratio; extra <= 1'b0;"
+        lines.append(f"assign size = {sizes};")
+        if has("fraction"):
+            bits = (2 * self.parts).bit_length()
+            lines.append(f"logic [{bits - 1}:0] debt;\nassign longer = debt <= {self.longer};")
+            whole = f" debt <= {literal(bits, self.parts)};"
+            reset, again = reset + whole, again + whole
+            counts = (
+                f" debt <= longer ? debt + {bits}'d{self.parts - self.longer} : "
+                f"debt - {bits}'d{self.longer};"
+            )
+        else:
+            lines.append("assign longer = 1'b0;")
+        if has("cascade"):
+            lines.append(f"logic [{self.second - 1}:0] ring;")
+            one = f" ring <= {self.second}'d1;"
+            reset, again = reset + one, again + one
+            counts += f" ring <= {{ring[{self.second - 2}:0], ring[{self.second - 1}]}};"
+        body = f"if (over) begin {turn}{counts} end\nelse left <= left - 1'b1;"
+        if has("enable"):
+            body = f"if ({self.enable}) begin\n{indented(body, 4)}\nend"
+        if has("restart"):
+            body = f"if (restart) begin {again} end\nelse {body}"
+        lines.append(clocked(self.clocking, reset, body, keyword="always_ff"))
+        lines.append(self._tick("&left" if self.first else "over"))
+        if has("square"):
+            lines.append(f"assign {self.wave} = twice {'<' if self.high_first else '>='} size;")
+        if has("cascade"):
+            lines.append(f"assign slow = {self.tick} & ring[{self.second - 1}];")
+        return "\n".join(lines)

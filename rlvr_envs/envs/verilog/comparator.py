@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._encodings import ENCODINGS, key, value
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
@@ -288,3 +287,40 @@ class _Comparator:
             index = f"[{bit}]" if count > 2 else ""
             lines.append(f"assign who{index} = |(wins & {literal(count, having)});")
         return lines
+
+
+# Encodings of numbers with signs: what they are, and Verilog that puts words in order.
+
+
+# What a reader who knows the name may still ask.
+ENCODINGS = {
+    "two's complement": "",
+    "sign and magnitude": (
+        ": the top bit is 1 for negative numbers, the other bits are the absolute value, and "
+        "minus zero equals zero"
+    ),
+    "ones' complement": (
+        ": a negative number is its absolute value with every bit inverted, and minus zero (all "
+        "ones) equals zero"
+    ),
+}
+
+
+def key(encoding: str, word: str, width: int) -> str:
+    """Return an unsigned word that is in order where the numbers are."""
+    sign, rest = f"{word}[{width - 1}]", f"{word}[{width - 2}:0]"
+    if encoding == "two's complement":
+        return f"{{~{sign}, {rest}}}"
+    if encoding == "sign and magnitude":
+        return f"({sign} && |{rest} ? {{1'b0, ~{rest}}} : {{1'b1, {rest}}})"
+    return f"({sign} && !(&{rest}) ? {{1'b0, {rest}}} : {{1'b1, {sign} ? ~{rest} : {rest}}})"
+
+
+def value(encoding: str, word: str, width: int) -> str:
+    """Return the number as a signed word of one bit more."""
+    sign, rest = f"{word}[{width - 1}]", f"{word}[{width - 2}:0]"
+    if encoding == "two's complement":
+        return f"$signed({{{sign}, {word}}})"
+    if encoding == "sign and magnitude":
+        return f"({sign} ? -$signed({{2'b00, {rest}}}) : $signed({{2'b00, {rest}}}))"
+    return f"$signed({{{sign}, {word}}} + {width + 1}'({sign}))"

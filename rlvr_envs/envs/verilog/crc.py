@@ -5,9 +5,20 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._crc import FEATURES, Crc
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 _HIGHEST, _WIDEST = 16, 7
 
@@ -99,3 +110,251 @@ class CrcTask(DesignTask[CrcConfig]):
             features=features,
             names=(pick(rng, ("data", "din", "d")), pick(rng, ("crc", "check", "code"))),
         ).design(draw_clocking(rng) if "register" in features else None)
+
+
+# Cyclic redundancy checks: single steps and registers, each in two ways.
+
+
+# In the order in which they are added along the ladder; from "register" on there is a clock.
+FEATURES = ("order", "register", "final", "restart", "length", "words")
+_WORDS = 4  # bits of the number of words
+
+
+@dataclass(frozen=True, slots=True)
+class Crc:
+    """A polynomial, the order of the bits, and what stands around the register.
+
+    Attributes:
+        degree: of the polynomial, and bits of the register.
+        size: bits of a word of data.
+        polynomial: its coefficients below the highest one, that of x^i in bit i.
+        low_first: whether bit 0 of a word is taken first.
+        mirrored: whether the register shifts to the right.
+        as_polynomial: whether a step is told as a remainder.
+        start: the register after reset and at a restart.
+        final: what the register is XORed with at the output.
+        turned: whether the output has the bits in reverse order.
+        features: the first ones of `FEATURES`.
+        names: of the data and of the remainder at the output.
+    """
+
+    degree: int
+    size: int
+    polynomial: int
+    low_first: bool
+    mirrored: bool
+    as_polynomial: bool
+    start: int
+    final: int
+    turned: bool
+    features: tuple[str, ...]
+    names: tuple[str, str]
+
+    def design(self, clocking: Clocking | None) -> Design:
+        """Return the design, with a register if there is a clock."""
+        what = "one step of a cyclic redundancy check"
+        if clocking is not None:
+            what = "a register for a cyclic redundancy check"
+        signals = self._signals(clocking)
+        golden, other = self._golden(), self._alternative()
+        if clocking is not None:
+            reset = f"s <= {literal(self.degree, self.start)};"
+            body = "if (valid) s <= after;"
+            if "words" in self.features:
+                reset += " words <= 0;"
+                count = "words + 1"
+                if "restart" in self.features:
+                    count = "restart ? 1 : words + 1"
+                body = f"if (valid) begin\n    s <= after;\n    words <= {count};\nend"
+            golden += "\n" + clocked(clocking, reset, body)
+            other += "\n" + clocked(clocking, reset, body, keyword="always_ff")
+        return Design(
+            title=f"{what} of {self.degree} bits for words of {self.size} "
+            f"bit{'s' * (self.size > 1)}",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, golden, registers=("words",)),
+            alternative=sv_module(signals, other),
+            clocking=clocking,
+        )
+
+    def _signals(self, clocking: Clocking | None) -> tuple[Signal, ...]:
+        data, crc = self.names
+        has = self.features.__contains__
+        word = (data, self.size, "the data")
+        if clocking is None:
+            before = ("state", self.degree, "the register before the step")
+            return inputs(before, word) + outputs((crc, self.degree, "the register after it"))
+        ports = [("valid", 1, "whether there is a word"), word]
+        if has("restart"):
+            ports.append(("restart", 1, "whether the word is the first of a message"))
+        if has("length"):
+            ports.append(("length", self._length_bits(), "how many bits of the word are taken"))
+        results = [(crc, self.degree, "the check")]
+        if has("words"):
+            results.append(("words", _WORDS, "words of the message so far"))
+        return (*clock_signals(clocking), *inputs(*ports), *outputs(*results))
+
+    def _length_bits(self) -> int:
+        return self.size.bit_length()
+
+    def _rules(self) -> tuple[str, ...]:
+        data, crc = self.names
+        n, has = self.degree, self.features.__contains__
+        rules = [self._step_rule()]
+        ends = ("bit 0", f"bit {self.size - 1}")
+        first, last = ends if self.low_first else ends[::-1]
+        order = f", beginning with {first} and ending with {last}" if self.size > 1 else ""
+        if not has("register"):
+            taking = f"takes the bits of `{data}`{order}" if self.size > 1 else f"takes `{data}`"
+            rules.append(f"`{crc}` is what becomes of s = `state` when it {taking}.")
+            return tuple(rules)
+        restart = ""
+        if has("restart"):
+            restart = (
+                f" Where `restart` is 1 too, s is set to {literal(n, self.start)} first, so that "
+                "the word is the first of a message."
+            )
+        rules.append(
+            f"The state is s, which reset sets to {literal(n, self.start)}. Where `valid` is 1, s "
+            f"takes the bits of `{data}` within one cycle{order}.{restart} Where `valid` is 0, "
+            "nothing changes."
+        )
+        if has("length"):
+            rules.append(
+                f"Only the first `length` of these bits, in the order told, are taken; a `length` "
+                f"of 0 takes none, one above {self.size} all."
+            )
+        rules.append(self._output_rule())
+        if has("words"):
+            start = ", and the first word of a message sets it to 1" if has("restart") else ""
+            rules.append(
+                f"`words` is a register too: reset sets it to 0, a word with `valid` at 1 "
+                f"increments it modulo {2**_WORDS}{start}."
+                + (" A word counts whatever its `length`." if has("length") else "")
+            )
+        return tuple(rules)
+
+    def _step_rule(self) -> str:
+        n = self.degree
+        if self.as_polynomial:
+            powers = [n, *(i for i in reversed(range(n)) if self.polynomial >> i & 1)]
+            told = " + ".join({0: "1", 1: "x"}.get(i, f"x^{i}") for i in powers)
+            place = f"bit {n - 1} - i" if self.mirrored else "bit i"
+            return (
+                f"A register s of {n} bits is read as a polynomial over GF(2) whose coefficient of "
+                f"x^i is {place} of s. To take a bit b is to replace s by the remainder of "
+                f"x * (s + b * x^{n - 1}) divided by {told}."
+            )
+        out, way = (0, "right") if self.mirrored else (n - 1, "left")
+        return (
+            f"A register s of {n} bits takes a bit b like this: let f be s[{out}] XOR b; shift s "
+            f"to the {way} by one place, with a 0 entering; and where f is 1, XOR s with "
+            f"{literal(n, self._mask())}."
+        )
+
+    def _output_rule(self) -> str:
+        crc = self.names[1]
+        value = "s"
+        if "final" in self.features:
+            if self.turned:
+                value = "s with its bits in reverse order (its bit 0 becomes the highest one)"
+            value += f", XORed with {literal(self.degree, self.final)}"
+        return f"`{crc}` is combinational: it is {value}."
+
+    def _mask(self) -> int:
+        if not self.mirrored:
+            return self.polynomial
+        return self._turned(self.polynomial)
+
+    def _golden(self) -> str:
+        """Return a loop over the bits of a word."""
+        data, crc = self.names
+        n, has = self.degree, self.features.__contains__
+        word = f"{data}[i]" if self.low_first else f"{data}[{self.size - 1} - i]"
+        if self.size == 1:
+            word = data
+        out, way = ("r[0]", ">>") if self.mirrored else (f"r[{n - 1}]", "<<")
+        first = "state"
+        if has("register"):
+            first = f"restart ? {literal(n, self.start)} : s" if has("restart") else "s"
+        step = f"r = (r {way} 1) ^ ({{{n}{{{out} ^ {word}}}}} & {literal(n, self._mask())});"
+        text = f"reg [{n - 1}:0] r, after;\ninteger i;\n"
+        if has("register"):
+            text = f"reg [{n - 1}:0] s;\n{text}"
+        when = "if (i < length) " if has("length") else ""
+        text += (
+            f"always @(*) begin\n    r = {first};\n    after = r;\n"
+            f"    for (i = 0; i < {self.size}; i = i + 1) begin\n"
+            f"        {step}\n        {when}after = r;\n    end\nend\n"
+        )
+        if not has("register"):
+            return f"{text}assign {crc} = after;"
+        value = "s"
+        if has("final"):
+            if self.turned:
+                value = f"{{{', '.join(f's[{i}]' for i in range(n))}}}"
+            value += f" ^ {literal(n, self.final)}"
+        return f"{text}assign {crc} = {value};"
+
+    def _alternative(self) -> str:
+        """Return every bit as a parity of the register and the data under masks."""
+        data, crc = self.names
+        n, has = self.degree, self.features.__contains__
+        first = "state"
+        text = f"logic [{n - 1}:0] base, after;\n"
+        if has("register"):
+            text += f"logic [{n - 1}:0] s;\n"
+            first = f"restart ? {literal(n, self.start)} : s" if has("restart") else "s"
+        text += f"assign base = {first};\n"
+        counts = range(self.size + 1) if has("length") else (self.size,)
+        rows = {count: f"{{{', '.join(self._parities(count, data))}}}" for count in counts}
+        if has("length"):
+            text += "always_comb\n    case (length)\n"
+            for count in counts[:-1]:
+                text += f"        {count}: after = {rows[count]};\n"
+            text += f"        default: after = {rows[self.size]};\n    endcase\n"
+        else:
+            text += f"assign after = {rows[self.size]};\n"
+        if not has("register"):
+            return f"{text}assign {crc} = after;"
+        if not has("final"):
+            return f"{text}assign {crc} = s;"
+        order = range(n - 1, -1, -1) if self.turned else range(n)
+        for place, bit in enumerate(order):
+            text += f"assign {crc}[{place}] = {'~' * (self.final >> place & 1)}s[{bit}];\n"
+        return text.rstrip("\n")
+
+    def _parities(self, count: int, data: str) -> list[str]:
+        """Return the bits after ``count`` steps, from the highest one on."""
+        ends = [self._after(1 << bit, 0, count) for bit in range(self.degree)]
+        words = [self._after(0, 1 << bit, count) for bit in range(self.size)]
+        rows = []
+        for place in reversed(range(self.degree)):
+            masks = [
+                sum((end >> place & 1) << bit for bit, end in enumerate(group))
+                for group in (ends, words)
+            ]
+            terms = [
+                f"(^({name} & {literal(width, mask)}))"
+                for name, width, mask in zip(
+                    ("base", data), (self.degree, self.size), masks, strict=True
+                )
+                if mask
+            ]
+            rows.append(" ^ ".join(terms) or "1'b0")
+        return rows
+
+    def _after(self, register: int, word: int, count: int) -> int:
+        """Return the register after some bits, by division of polynomials."""
+        order = range(self.size) if self.low_first else range(self.size - 1, -1, -1)
+        divisor = self.polynomial | 1 << self.degree
+        value = self._turned(register) if self.mirrored else register
+        for bit in list(order)[:count]:
+            value = (value << 1) ^ ((word >> bit & 1) << self.degree)
+            if value >> self.degree:
+                value ^= divisor
+        return self._turned(value) if self.mirrored else value
+
+    def _turned(self, value: int) -> int:
+        return int(f"{value:0{self.degree}b}"[::-1], 2)

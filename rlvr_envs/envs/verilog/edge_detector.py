@@ -1,12 +1,24 @@
 """EdgeDetector: see inputs change."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._edge_detector import FEATURES, KINDS, Detector
-from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Inputs,
+    Shown,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST, _LONGEST_GAP = 8, 4
@@ -95,3 +107,283 @@ class EdgeDetectorTask(DesignTask[EdgeDetectorConfig]):
             edges=pick(rng, ("edges", "pulse", "y", "detected")),
             features=features,
         ).design(rng)
+
+
+# The detectors of EdgeDetector: words with masks, and bit by bit.
+
+
+# In the order in which they are added along the ladder.
+FEATURES = ("each", "sync", "sticky", "mask", "count", "gap")
+KINDS = ("rising", "falling", "any")
+_COUNT_BITS = 6
+_CHANGES = {"rising": {(0, 1)}, "falling": {(1, 0)}, "any": {(0, 1), (1, 0)}}
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """Inputs whose edges are seen, and the two ways to write what sees them."""
+
+    kinds: tuple[str, ...]  # of edges, for each input; the same for all without "each"
+    level: int  # of the inputs before the reset, as far as the detector knows
+    registered: bool  # whether edges are shown a cycle later
+    stages: int  # flip-flops before the inputs
+    gap: int  # cycles without edges after one
+    set_wins: bool  # where an edge is cleared as it comes
+    saturates: bool  # the count
+    line: str
+    edges: str
+    features: tuple[str, ...]
+
+    @property
+    def _width(self) -> int:
+        return len(self.kinds)
+
+    def design(self, rng: Rng) -> Design:
+        """Return the design; ``rng`` draws the clock and the reset."""
+        clocking = draw_clocking(rng)
+        has, width = self.features.__contains__, self._width
+        signals = clock_signals(clocking)
+        signals += inputs((self.line, width, "the inputs" if width > 1 else "the input"))
+        if has("mask"):
+            signals += inputs(("mask", width, "the inputs that are observed"))
+        if has("sticky"):
+            signals += inputs(("clear", width, "the bits of `seen` to clear"))
+        signals += outputs((self.edges, width, "where there is an edge"))
+        registers = [self.edges] if self.registered else []
+        if has("sticky"):
+            signals += outputs(("seen", width, "where there were edges"))
+            registers.append("seen")
+        if has("count"):
+            signals += outputs(("count", _COUNT_BITS, "how many edges there were"))
+            registers.append("count")
+        text, reset, moves = self._golden()
+        golden = text + clocked(clocking, reset, moves)
+        text, reset, moves = self._alternative()
+        other = text + clocked(clocking, reset, moves, keyword="always_ff")
+        which = f"{self.kinds[0]} edges" if self.kinds[0] != "any" else "edges of both directions"
+        which = "edges" if has("each") else which
+        return Design(
+            title=f"a detector of {which} of {f'{width} inputs' if width > 1 else 'an input'}",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, golden, registers=registers),
+            alternative=sv_module(signals, other),
+            clocking=clocking,
+            figure=self._figure(),
+            behaviour=partial(edges, self),
+        )
+
+    def _figure(self) -> str:
+        if "each" not in self.features:
+            return ""
+        words = {"rising": "0 to 1", "falling": "1 to 0", "any": "both"}
+        rows = [f"| {i} | {words[kind]} |" for i, kind in enumerate(self.kinds)]
+        return "\n".join(["| i | edges of bit i |", "| --- | --- |", *rows])
+
+    def _rules(self) -> tuple[str, ...]:
+        has, now = self.features.__contains__, f"`{self.line}`"
+        rules = []
+        if has("sync"):
+            flops = "a flip-flop" if self.stages == 1 else f"{self.stages} flip-flops in a row"
+            rules.append(
+                f"Each bit of {now} goes through {flops} first, set to {self.level} by reset; s is "
+                "what comes out of that."
+            )
+            now = "s"
+        each = "each bit of " if self._width > 1 else ""
+        bit = "bit i of " if self._width > 1 else ""
+        rules.append(
+            f"A register p takes the value of {now} at every rising edge; reset sets {each}it to "
+            f"{self.level}."
+        )
+        kind = {
+            "rising": f"{bit}{now} is 1 and {bit}p is 0",
+            "falling": f"{bit}{now} is 0 and {bit}p is 1",
+            "any": f"{bit}{now} and {bit}p are different",
+        }[self.kinds[0]]
+        if has("each"):
+            kind = f"{bit}{now} and {bit}p are different and the table lists the change from {bit}p"
+            kind += f" to {bit}{now}"
+        whose = " of input i" if self._width > 1 else ""
+        rules.append(f"There is an edge{whose} in every cycle in which {kind}.")
+        return (*rules, *self._limits(), *self._results())
+
+    def _limits(self) -> tuple[str, ...]:
+        has, bit = self.features.__contains__, "[i]" if self._width > 1 else ""
+        rules = []
+        if has("mask"):
+            rules.append(f"Where `mask{bit}` is 0, however, there is none in that cycle.")
+        if has("gap"):
+            cycles = f"{self.gap} cycles" if self.gap > 1 else "cycle"
+            whose = " of the same input" if self._width > 1 else ""
+            masked = " (one that was masked does not count)" if has("mask") else ""
+            rules.append(
+                f"In the {cycles} after one with an edge{masked} there is no edge{whose}, whatever "
+                "it does; what is left out like this does not make the time longer. Reset ends "
+                "such a time."
+            )
+        return tuple(rules)
+
+    def _results(self) -> tuple[str, ...]:
+        has, many = self.features.__contains__, self._width > 1
+        bit = "[i]" if many else ""
+        name = f"`{self.edges}{bit}`"
+        whose = " of input i" if many else ""
+        if self.registered:
+            shown = f"{name} is registered: it is 1 in the cycle after one with an edge{whose}, "
+            rules = [f"{shown}otherwise 0, and 0 after reset."]
+        else:
+            rules = [f"{name} is combinational: 1 in a cycle with an edge{whose}, otherwise 0."]
+        if has("sticky"):
+            tie = "becomes 1" if self.set_wins else "becomes 0"
+            rules.append(
+                f"`seen{bit}` is registered: at the rising edge of the clock that ends a cycle "
+                f"with an edge{whose} it becomes 1, and at one at which `clear{bit}` is 1 it "
+                f"becomes 0; where both hold it {tie}. Reset sets it to 0."
+            )
+        if has("count"):
+            most = 2**_COUNT_BITS - 1
+            end = f"but never above {most}" if self.saturates else f"modulo {most + 1}"
+            each = (
+                "the number of inputs with an edge in that cycle" if many else "1 if it had an edge"
+            )
+            rules.append(
+                f"`count` is registered: at the rising edge of the clock that ends a cycle it goes "
+                f"up by {each}, {end}. Reset sets it to 0."
+            )
+        return tuple(rules)
+
+    def _golden(self) -> tuple[str, str, str]:
+        """Return declarations, reset and moves in words: constants choose the kinds of edges."""
+        has, width = self.features.__contains__, self._width
+        vector, all_of = f"[{width - 1}:0]", literal(width, -self.level)
+        text, reset, moves, now = f"reg {vector} p;\n", f"p <= {all_of};\n", "", self.line
+        if has("sync"):
+            names = [f"s{n}" for n in range(1, self.stages + 1)]
+            text += f"reg {vector} {', '.join(names)};\n"
+            reset += "".join(f"{name} <= {all_of};\n" for name in names)
+            moves += "".join(
+                f"{name} <= {old};\n" for name, old in zip(names, [now, *names], strict=False)
+            )
+            now = names[-1]
+        moves += f"p <= {now};\n"
+        rise, fall = (
+            literal(width, sum(1 << i for i, k in enumerate(self.kinds) if k in (kind, "any")))
+            for kind in ("rising", "falling")
+        )
+        edge = f"(({now} & ~p & {rise}) | (~{now} & p & {fall}))"
+        if has("mask"):
+            edge += " & mask"
+        if has("gap"):
+            edge += " & ~waiting"
+            bits = self.gap.bit_length()
+            for i in range(width):
+                text += f"reg [{bits - 1}:0] wait{i};\n"
+                reset += f"wait{i} <= 0;\n"
+                moves += f"if (found[{i}]) wait{i} <= {literal(bits, self.gap)};\n"
+                moves += f"else if (wait{i} != 0) wait{i} <= wait{i} - 1'b1;\n"
+            waits = ", ".join(f"wait{i} != 0" for i in reversed(range(width)))
+            text += f"wire {vector} waiting = {{{waits}}};\n"
+        text += f"wire {vector} found = {edge};\n"
+        results = self._golden_results()
+        return text + results[0], reset + results[1], moves + results[2]
+
+    def _golden_results(self) -> tuple[str, str, str]:
+        has, width, text, reset, moves = self.features.__contains__, self._width, "", "", ""
+        if self.registered:
+            reset += f"{self.edges} <= 0;\n"
+            moves += f"{self.edges} <= found;\n"
+        else:
+            text += f"assign {self.edges} = found;\n"
+        if has("sticky"):
+            reset += "seen <= 0;\n"
+            kept = "(seen & ~clear) | found" if self.set_wins else "(seen | found) & ~clear"
+            moves += f"seen <= {kept};\n"
+        if has("count"):
+            total = " + ".join(["{1'b0, count}", *(f"found[{i}]" for i in range(width))])
+            text += f"wire [{_COUNT_BITS}:0] total = {total};\n"
+            reset += "count <= 0;\n"
+            rest = f"total[{_COUNT_BITS - 1}:0]"
+            most = literal(_COUNT_BITS, -1)
+            moves += f"count <= {f'total[{_COUNT_BITS}] ? {most} : ' * self.saturates}{rest};\n"
+        return text, reset, moves
+
+    def _alternative(self) -> tuple[str, str, str]:
+        """Return the same bit by bit, out of the history of each input."""
+        has, width = self.features.__contains__, self._width
+        stages = self.stages if has("sync") else 0
+        loop = f"for (int i = 0; i < {width}; i++)"
+        line = f"{self.line}[i]" if width > 1 else self.line
+        bit = "[i]" if width > 1 else ""
+        text = f"logic [{stages}:0] past [{width}];\nlogic [{width - 1}:0] found;\n"
+        reset = f"{loop} past[i] <= {{{stages + 1}{{1'b{self.level}}}}};\n"
+        shifted = f"{{past[i][{stages - 1}:0], {line}}}" if stages else line
+        moves = f"{loop} past[i] <= {shifted};\n"
+        pair = f"past[i][{stages} -: 2]" if stages else f"{{past[i][0], {line}}}"
+        values = {"rising": "2'b01", "falling": "2'b10", "any": "2'b01, 2'b10"}
+        cases = [
+            f"{i}: case ({pair})\n    {values[kind]}: found[i] = 1'b1;\n"
+            "    default: found[i] = 1'b0;\nendcase"
+            for i, kind in enumerate(self.kinds)
+        ]
+        body = "case (i)\n" + "\n".join(cases) + "\ndefault: found[i] = 1'b0;\nendcase\n"
+        if has("mask"):
+            body += f"if (!mask{bit}) found[i] = 1'b0;\n"
+        if has("gap"):
+            body += "if (recent[i] != 0) found[i] = 1'b0;\n"
+            text += f"logic [{self.gap - 1}:0] recent [{width}];\n"
+            reset += f"{loop} recent[i] <= '0;\n"
+            moved = f"{{recent[i][{self.gap - 2}:0], found[i]}}" if self.gap > 1 else "found[i]"
+            moves += f"{loop} recent[i] <= {moved};\n"
+        text += f"always_comb {loop} begin\n{body}end\n"
+        results = self._alternative_results(loop, bit)
+        return text + results[0], reset + results[1], moves + results[2]
+
+    def _alternative_results(self, loop: str, bit: str) -> tuple[str, str, str]:
+        has, text, reset, moves = self.features.__contains__, "", "", ""
+        if self.registered:
+            reset += f"{self.edges} <= '0;\n"
+            moves += f"{self.edges} <= found;\n"
+        else:
+            text += f"assign {self.edges} = found;\n"
+        if has("sticky"):
+            reset += "seen <= '0;\n"
+            first, second = f"found[i]) seen{bit} <= 1'b1", f"clear{bit}) seen{bit} <= 1'b0"
+            if not self.set_wins:
+                first, second = second, first
+            moves += f"{loop}\n    if ({first};\n    else if ({second};\n"
+        if has("count"):
+            full = literal(_COUNT_BITS, -1)
+            stop = f"if (more != {full}) " if self.saturates else ""
+            text += f"logic [{_COUNT_BITS - 1}:0] more;\n"
+            text += f"always_comb begin\n    more = count;\n    {loop}\n"
+            text += f"        if (found[i]) {stop}more = more + 1'b1;\nend\n"
+            reset += "count <= '0;\n"
+            moves += "count <= more;\n"
+        return text, reset, moves
+
+
+def edges(made: Detector, rows: Inputs) -> Shown:
+    """Return what a detector of edges shows."""
+    has, count, seen, before = made.features.__contains__, 0, 0, 0
+    lines = [[made.level] * (1 + made.stages * has("sync")) for _ in made.kinds]
+    waits = [0] * len(made.kinds)
+    shown = []
+    for row in rows:
+        word = 0
+        for i, (kind, line) in enumerate(zip(made.kinds, lines, strict=True)):
+            line.append(row[made.line] >> i & 1)
+            found = (line[0], line[1]) in _CHANGES[kind] and row.get("mask", -1) >> i & 1
+            line.pop(0)
+            edge = bool(found) and not waits[i]
+            waits[i] = made.gap * has("gap") if edge else max(0, waits[i] - 1)
+            word |= edge << i
+        shown.append({made.edges: before if made.registered else word})
+        shown[-1] |= {"seen": seen} if has("sticky") else {}
+        shown[-1] |= {"count": count} if has("count") else {}
+        clear = row.get("clear", 0)
+        seen = seen & ~clear | word if made.set_wins else (seen | word) & ~clear
+        count += word.bit_count()
+        count = min(count, 63) if made.saturates else count % 64
+        before = word
+    return shown

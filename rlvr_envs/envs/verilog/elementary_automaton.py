@@ -5,8 +5,18 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._elementary_automaton import BORDERS, FEATURES, Row
-from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST = 48
@@ -92,3 +102,238 @@ def _rule(rng: Rng) -> int:
         rule = integer(rng, 1, 254)
         if all(any((rule >> i ^ rule >> (i ^ bit)) & 1 for i in range(8)) for bit in (1, 2, 4)):
             return rule
+
+
+# The rows of ElementaryAutomaton: a step of all cells at once, and cell by cell.
+
+
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "alternate", "stable", "fast", "frozen", "memory")
+BORDERS = ("ring", "zeros", "ones", "mirror")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Cells, their rules, and the two ways to write them."""
+
+    width: int
+    rules: tuple[int, int]  # the second is for `alternate`
+    border: str
+    start: int  # after reset
+    telling: int  # how the rules are told: by number, as a table, as a list
+    cells: str
+    features: tuple[str, ...]
+
+    def design(self, rng: Rng) -> Design:
+        """Return the design; ``rng`` draws the clock and the reset."""
+        clocking = draw_clocking(rng)
+        has, cells = self.features.__contains__, self.cells
+        controls = inputs(
+            ("enable", 1, "whether the cells move"),
+            ("alternate", 1, "whether they follow rule B"),
+            ("fast", 1, "two steps instead of one"),
+            ("frozen", self.width, "the cells that stay as they are"),
+        )
+        signals = (
+            *clock_signals(clocking),
+            *inputs(("load", 1, "whether the cells take new values")),
+            *inputs(("data", self.width, "the values to take")),
+            *(control for control in controls if control.name in self.features),
+            *outputs((cells, self.width, "the cells")),
+        )
+        if has("stable"):
+            signals += outputs(("stable", 1, "whether a step would change nothing"))
+        reset = f"{cells} <= {literal(self.width, self.start)};"
+        load = f"{cells} <= data;"
+        if has("memory"):
+            reset += f"\npast <= {literal(self.width, 0)};"
+            load += f"\npast <= {literal(self.width, 0)};"
+        one, two = self._golden(), self._alternative()
+        body = f"if (load) begin\n{indented(load, 4)}\nend else {self._enabled()}begin\n"
+        golden = one[0] + clocked(clocking, reset, f"{body}{indented(one[1], 4)}\nend")
+        other = two[0] + clocked(
+            clocking, reset, f"{body}{indented(two[1], 4)}\nend", keyword="always_ff"
+        )
+        return Design(
+            title=f"a one-dimensional cellular automaton of {self.width} cells with a load",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, golden, registers=(cells,)),
+            alternative=sv_module(signals, other),
+            clocking=clocking,
+            figure=self._figure(),
+        )
+
+    def _enabled(self) -> str:
+        return "if (enable) " if "enable" in self.features else ""
+
+    def _rules(self) -> tuple[str, ...]:
+        has, top = self.features.__contains__, self.width - 1
+        name = f"`{self.cells}`"
+        sides = {
+            "ring": f"The cells form a ring: the left neighbour of cell {top} is cell 0, and the "
+            f"right neighbour of cell 0 is cell {top}.",
+            "zeros": "Beyond both ends of the row every cell is 0, always.",
+            "ones": "Beyond both ends of the row every cell is 1, always.",
+            "mirror": f"The left neighbour of cell {top} is cell {top} itself, and the right "
+            "neighbour of cell 0 is cell 0 itself.",
+        }
+        enabled = " at which `enable` is 1" if has("enable") else ""
+        rules = [
+            f"Bit i of {name} is cell i. Its left neighbour is cell i+1, its right one cell i-1.",
+            sides[self.border],
+            f"Reset sets {name} to {literal(self.width, self.start)}.",
+            f"Where `load` is 1, {name} becomes `data`"
+            + (", whatever `enable` is." if has("enable") else "."),
+            f"At every other rising edge{enabled} all cells make one step at the same time.",
+            self._step_rule(),
+        ]
+        if has("fast"):
+            rules.append("Where `fast` is 1, two steps are made at one rising edge instead of one.")
+        if has("memory"):
+            rules.append(
+                "The new value of a cell is that of the rule XOR the value that the cell had one "
+                "step before the present one (with two steps at one edge, the state between them "
+                "counts too). Right after a reset or a load, all cells count as having been 0."
+            )
+        if has("frozen"):
+            rules.append("A cell i whose bit `frozen[i]` is 1 keeps its value in a step, though.")
+        if has("stable"):
+            rules.append(
+                f"`stable` is combinational: it is 1 exactly where a single step, made now with "
+                f"the present inputs, would leave all of {name} unchanged; whether a step is "
+                "really made does not matter."
+            )
+        return tuple(rules)
+
+    def _step_rule(self) -> str:
+        if "alternate" not in self.features:
+            return self._told(self.rules[0], "")
+        first, second = (
+            self._told(rule, f" {n}") for rule, n in zip(self.rules, "AB", strict=True)
+        )
+        which = "A step follows rule A where `alternate` is 0 and rule B where it is 1."
+        return f"{which} {first} {second}"
+
+    def _told(self, rule: int, name: str) -> str:
+        whose = f"rule{name}" if name else "the rule"
+        if self.telling == 0:
+            return (
+                f"{whose[0].upper()}{whose[1:]} has the number {rule}: a "
+                "cell with left neighbour a and right neighbour c that itself is b becomes bit "
+                f"4a+2b+c of {rule}, bit 0 being the least significant one."
+            )
+        if self.telling == 1:
+            return (
+                f"By {whose} a cell becomes what the column {name[1:] or 'new'} of the table says, "
+                "given its left neighbour, itself and its right neighbour."
+            )
+        ones = ", ".join(f"{i:03b}" for i in range(8)[::-1] if rule >> i & 1)
+        return (
+            f"By {whose} a cell becomes 1 exactly if its left neighbour, itself and its right "
+            f"neighbour are, in this order, one of {ones}."
+        )
+
+    def _figure(self) -> str:
+        if self.telling != 1:
+            return ""
+        many = "alternate" in self.features
+        rows = [["left", "itself", "right", *("AB" if many else ["new"])]]
+        rows.append(["---"] * len(rows[0]))
+        for i in range(8):
+            values = [str(rule >> i & 1) for rule in self.rules[: 1 + many]]
+            rows.append([*f"{i:03b}", *values])
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+    def _arguments(self) -> list[tuple[str, int]]:
+        """Return what a step depends on beside the cells."""
+        named = [("alternate", 1), ("frozen", self.width), ("memory", self.width)]
+        return [(name, width) for name, width in named if name in self.features]
+
+    def _call(self, function: str, cells: str, past: str) -> str:
+        named = [past if name == "memory" else name for name, _ in self._arguments()]
+        return f"{function}({', '.join([cells, *named])})"
+
+    def _edges(self) -> tuple[str, str]:
+        """Return the cells beyond the left end and the right end of ``c``."""
+        top = self.width - 1
+        return {
+            "ring": ("c[0]", f"c[{top}]"),
+            "zeros": ("1'b0", "1'b0"),
+            "ones": ("1'b1", "1'b1"),
+            "mirror": (f"c[{top}]", "c[0]"),
+        }[self.border]
+
+    def _golden(self) -> tuple[str, str]:
+        """Return a step as terms of whole rows, and the moves of the registers."""
+        has, top, cells = self.features.__contains__, self.width - 1, self.cells
+        left, right = self._edges()
+        terms = [
+            " | ".join(
+                " & ".join(
+                    name if i >> place & 1 else f"~{name}"
+                    for name, place in (("l", 2), ("c", 1), ("r", 0))
+                )
+                for i in range(8)
+                if rule >> i & 1
+            )
+            for rule in self.rules
+        ]
+        new = f"alternate ? ({terms[1]}) : ({terms[0]})" if has("alternate") else terms[0]
+        new = f"({new}) ^ memory" if has("memory") else new
+        new = f"(c & frozen) | (~frozen & ({new}))" if has("frozen") else new
+        ports = "".join(
+            f"input {f'[{width - 1}:0] ' if width > 1 else ''}{name};\n"
+            for name, width in [("c", self.width), *self._arguments()]
+        )
+        once = self._call("step", cells, "past")
+        text = (
+            f"function [{top}:0] step;\n{ports}reg [{top}:0] l, r;\nbegin\n"
+            f"    l = {{{left}, c[{top}:1]}};\n    r = {{c[{top - 1}:0], {right}}};\n"
+            f"    step = {new};\nend\nendfunction\n"
+        )
+        text += f"reg [{top}:0] past;\n" if has("memory") else ""
+        text += f"wire [{top}:0] first = {once};\n"
+        moved, old = "first", cells
+        if has("fast"):
+            text += f"wire [{top}:0] second = {self._call('step', 'first', cells)};\n"
+            moved, old = "fast ? second : first", f"fast ? first : {cells}"
+        text += f"assign stable = first == {cells};\n" if has("stable") else ""
+        return text, f"{cells} <= {moved};" + (f"\npast <= {old};" if has("memory") else "")
+
+    def _alternative(self) -> tuple[str, str]:
+        """Return a step as a loop that looks each cell up, and the moves of the registers."""
+        has, top, cells = self.features.__contains__, self.width - 1, self.cells
+        left, right = self._edges()
+        tables = "".join(
+            f"localparam logic [7:0] RULE{n} = 8'b{rule:08b};\n"
+            for n, rule in enumerate(self.rules[: 1 + has("alternate")])
+        )
+        look = "RULE0[around[i +: 3]]"
+        new = f"(alternate ? RULE1[around[i +: 3]] : {look})" if has("alternate") else look
+        new += " ^ memory[i]" if has("memory") else ""
+        new = f"frozen[i] ? c[i] : {new}" if has("frozen") else new
+        ports = ", ".join(
+            f"input logic {f'[{width - 1}:0] ' if width > 1 else ''}{name}"
+            for name, width in [("c", self.width), *self._arguments()]
+        )
+        text = (
+            f"{tables}function automatic logic [{top}:0] step({ports});\n"
+            f"    logic [{top + 2}:0] around;\n    around = {{{left}, c, {right}}};\n"
+            f"    for (int i = 0; i < {self.width}; i++) step[i] = {new};\nendfunction\n"
+            f"logic [{top}:0] moved{', past, past_moved, held' * has('memory')};\n"
+            f"always_comb begin\n    moved = {cells};\n"
+        )
+        once = self._call("step", "moved", "past_moved")
+        if has("memory"):
+            text += "    past_moved = past;\n"
+        text += "    for (int n = 0; n < 2; n++) "
+        text += f"if (n == 0{' || fast' * has('fast')}) begin\n"
+        if has("memory"):
+            text += "        held = moved;\n"
+        text += f"        moved = {once};\n"
+        text += "        past_moved = held;\n" if has("memory") else ""
+        text += "    end\nend\n"
+        if has("stable"):
+            text += f"assign stable = {self._call('step', cells, 'past')} == {cells};\n"
+        return text, f"{cells} <= moved;" + ("\npast <= past_moved;" if has("memory") else "")

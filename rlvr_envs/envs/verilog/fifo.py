@@ -5,9 +5,21 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._fifo import FifoSources
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which they are added along the ladder.
 FEATURES = ("count", "almost", "flush", "errors", "pass")
@@ -104,3 +116,294 @@ class FifoTask(DesignTask[FifoConfig]):
             features=FEATURES[: self.config.features],
             names=pick(rng, _NAMES),
         ).design()
+
+
+# Queues in words and in two kinds of Verilog; what is drawn comes from the task.
+
+
+_ERRORS = ("overflow", "underflow")
+
+
+@dataclass(frozen=True, slots=True)
+class FifoSources:
+    """What was drawn for one queue, and how it is told and written."""
+
+    clocking: Clocking
+    depth: int
+    width: int
+    idle: int  # at the output without a word
+    full_rule: str
+    registered: bool  # whether a word shows after its pop instead of before
+    keeps: bool  # whether a registered output keeps its word
+    high: int  # of the flag of a nearly full queue
+    low: int  # of the flag of a nearly empty queue
+    flush_keeps: bool  # whether a push at the time of a flush is kept
+    sticky: bool  # whether error flags stay
+    features: tuple[str, ...]
+    names: tuple[str, str, str, str]
+
+    def design(self) -> Design:
+        ports = self._signals()
+        registers = [self.names[3]] if self.registered else []
+        registers += ["overflow", "underflow"] if "errors" in self.features else []
+        how = "with a registered output" if self.registered else "whose oldest word shows at once"
+        return Design(
+            title=f"a queue (FIFO) for {self._words(self.depth)} of {self.width} bits {how}",
+            signals=ports,
+            rules=(*self._move_rules(), *self._output_rules()),
+            golden=module(ports, self._golden(), registers=registers),
+            alternative=sv_module(ports, self._alternative()),
+            clocking=self.clocking,
+        )
+
+    @property
+    def _bits(self) -> int:
+        """Return the bits that a number of words takes."""
+        return self.depth.bit_length()
+
+    def _words(self, number: int) -> str:
+        return f"{number} word" + ("s" if number > 1 else "")
+
+    def _signals(self) -> tuple[Signal, ...]:
+        has, (push, word, pop, shown) = self.features.__contains__, self.names
+        signals = clock_signals(self.clocking) + inputs(
+            (push, 1, "whether a word comes"),
+            (word, self.width, "the word that comes"),
+            (pop, 1, "whether a word is taken"),
+        )
+        if has("flush"):
+            signals += inputs(("flush", 1, "whether the queue is emptied"))
+        what = "the word that was taken" if self.registered else "the oldest word"
+        signals += outputs(
+            (shown, self.width, what),
+            ("empty", 1, "whether the queue holds no word"),
+            ("full", 1, "whether the queue is full"),
+        )
+        if has("count"):
+            signals += outputs(("count", self._bits, "how many words it holds"))
+        if has("almost"):
+            signals += outputs(
+                ("almost_full", 1, "whether it holds many words"),
+                ("almost_empty", 1, "whether it holds few words"),
+            )
+        if has("errors"):
+            signals += outputs(
+                ("overflow", 1, "whether a word was lost"),
+                ("underflow", 1, "whether a pop found nothing"),
+            )
+        return signals
+
+    def _move_rules(self) -> list[str]:
+        has, (push, word, pop, _) = self.features.__contains__, self.names
+        rules = [
+            "Reset empties the queue.",
+            (
+                f"At a clock edge, `{pop}` = 1 removes the oldest word of a queue that is not "
+                f"empty, and `{push}` = 1 adds `{word}` as the youngest word to a queue that is "
+                "not full; "
+                "both can happen at the same edge. Full and empty mean the state before the edge."
+            ),
+        ]
+        if has("pass"):
+            rules.append(
+                f"If the queue is empty and `{push}` and `{pop}` are both 1, `{word}` passes: the "
+                "pop takes that word, and the queue stays empty."
+            )
+        else:
+            rules.append(f"`{pop}` = 1 on an empty queue is ignored, also if a word comes.")
+        if self.full_rule == "refuse":
+            rules.append(
+                f"`{push}` = 1 on a full queue is refused and the word is lost, also if `{pop}` "
+                "is 1 (the oldest word is still removed)."
+            )
+        else:
+            rules.append(
+                f"`{push}` = 1 on a full queue with `{pop}` = 1 is accepted: the oldest word is "
+                "removed and the new one added."
+            )
+            without = f"`{push}` = 1 on a full queue with `{pop}` = 0 "
+            if self.full_rule == "swap":
+                rules.append(f"{without}is refused and the word is lost.")
+            else:
+                rules.append(f"{without}overwrites: the oldest word is lost, the new one added.")
+        if has("flush"):
+            kept = f"unless `{push}` is 1: `{word}` is then the only word of the queue"
+            lost = f"even if `{push}` is 1: that word is discarded"
+            rules.append(
+                "At a clock edge at which `flush` is 1, none of this holds: all words are removed "
+                f"and the queue is empty, {kept if self.flush_keeps else lost}; `{pop}` is "
+                "ignored."
+            )
+        return rules
+
+    def _output_rules(self) -> list[str]:
+        has, (push, word, _, shown) = self.features.__contains__, self.names
+        if self.registered:
+            later = "keeps its value" if self.keeps else f"becomes {self.idle}"
+            rules = [
+                (
+                    f"`{shown}` is a register. At an edge at which a pop takes a word"
+                    f"{' (a passing one included)' if has('pass') else ''}, `{shown}` becomes that "
+                    f"word; at every other edge it {later}. Reset sets it to {self.idle}."
+                )
+            ]
+        elif has("pass"):
+            rules = [
+                (
+                    f"`{shown}` is combinational: the oldest word in the queue; `{word}` while the "
+                    f"queue is empty, `{push}` is 1 and `flush` is 0; {self.idle} otherwise."
+                )
+            ]
+        else:
+            rules = [
+                (
+                    f"`{shown}` is the oldest word in the queue, combinational from the state, and "
+                    f"{self.idle} while the queue is empty."
+                )
+            ]
+        also = "; `count` is the number of words in it" if has("count") else ""
+        rules.append(
+            "`empty` is 1 exactly while the queue holds no word, `full` exactly while it holds "
+            f"{self._words(self.depth)}{also}. This follows from the state alone."
+        )
+        if has("almost"):
+            few = f"{self.low} or fewer" if self.low else "none"
+            rules.append(
+                f"`almost_full` is 1 exactly while the queue holds {self.high} or more words, and "
+                f"`almost_empty` exactly while it holds {few}."
+            )
+        if has("errors"):
+            rules += self._error_rules()
+        return rules
+
+    def _error_rules(self) -> list[str]:
+        push, _, pop, _ = self.names
+        lost = f"a word is lost because of a `{push}` to the full queue"
+        nothing = f"`{pop}` is 1 while the queue is empty"
+        nothing += f" and `{push}` is 0" if "pass" in self.features else ""
+        if self.sticky:
+            stay = "Once 1 they stay 1; reset sets them to 0, and so does an edge with `flush` = 1."
+            says = f"becomes 1 at an edge with `flush` = 0 at which {lost}"
+        else:
+            stay = "At every other edge they become 0, and reset sets them to 0."
+            says = f"is 1 for the cycle after an edge with `flush` = 0 at which {lost}"
+        return [
+            (
+                f"`overflow` and `underflow` are registers: `overflow` {says}, `underflow` "
+                f"likewise where {nothing}. {stay}"
+            )
+        ]
+
+    def _flags(self, count: str) -> list[str]:
+        """Return the outputs that follow from the number of words."""
+        lines = []
+        if "count" in self.features:
+            lines.append(f"assign count = {count};")
+        if "almost" in self.features:
+            lines.append(f"assign almost_full = {count} >= {self.high};")
+            lines.append(f"assign almost_empty = {count} <= {self.low};")
+        return lines
+
+    def _golden(self) -> str:
+        """Return a ring of words with two pointers and a count, moved by named events."""
+        has, (push, word, pop, shown) = self.features.__contains__, self.names
+        live = " && !flush" if has("flush") else ""
+        room = {"refuse": " && !full", "swap": f" && (!full || {pop})", "overwrite": ""}
+        drop = f" || ({push} && full{live})" if self.full_rule == "overwrite" else ""
+        passes = f"{push} && {pop} && empty{live}" if has("pass") else "1'b0"
+        place = max(1, (self.depth - 1).bit_length())
+        top, wide = literal(place, self.depth - 1), f"[{self.width - 1}:0]"
+        kept = push if self.flush_keeps else "1'b0"
+        lines = [
+            f"reg {wide} store [0:{self.depth - 1}];",
+            f"reg [{place - 1}:0] head, tail;\nreg [{self._bits - 1}:0] used;",
+            f"assign empty = used == 0;\nassign full = used == {self.depth};",
+            *self._flags("used"),
+            f"wire passes = {passes};\nwire taken = {pop} && !empty{live};",
+            f"wire leaves = taken{drop};",
+            f"wire comes = {push}{room[self.full_rule]}{live} && !passes;",
+        ]
+        moves = (
+            f"if (comes) tail <= tail == {top} ? 0 : tail + 1;\n"
+            f"if (leaves) head <= head == {top} ? 0 : head + 1;\nused <= used + comes - leaves;"
+        )
+        stores = f"if (comes) store[tail] <= {word};"
+        if has("flush"):
+            start = f"tail <= {kept if self.depth > 1 else 0};"
+            moves += f"\nif (flush) begin\n    head <= 0;\n    {start}\n    used <= {kept};\nend"
+            stores += f"\n    if (flush) store[0] <= {word};"
+        lines.append(clocked(self.clocking, "head <= 0;\ntail <= 0;\nused <= 0;", moves))
+        lines.append(f"always @(posedge {self.clocking.clock}) begin\n    {stores}\nend")
+        idle = literal(self.width, self.idle)
+        if self.registered:
+            later = shown if self.keeps else idle
+            value = f"{shown} <= taken ? store[head] : passes ? {word} : {later};"
+            lines.append(clocked(self.clocking, f"{shown} <= {idle};", value))
+        else:
+            past = f"({push} && !flush ? {word} : {idle})" if has("pass") else idle
+            lines.append(f"assign {shown} = empty ? {past} : store[head];")
+        if has("errors"):
+            keep = ("overflow || ", "underflow || ") if self.sticky else ("", "")
+            pressed = "" if self.full_rule == "refuse" else f" && !{pop}"
+            moves = (
+                f"overflow <= !flush && ({keep[0]}{push} && full{pressed});\n"
+                f"underflow <= !flush && ({keep[1]}{pop} && empty && !passes);"
+            )
+            lines.append(clocked(self.clocking, "overflow <= 0;\nunderflow <= 0;", moves))
+        return "\n".join(lines)
+
+    def _alternative(self) -> str:
+        """Return cells with a bit for each that is taken, and a bit that runs along the oldest."""
+        has, (push, word, pop, shown) = self.features.__contains__, self.names
+        n, w, idle = self.depth, self.width, literal(self.width, self.idle)
+        turn = f"start = {{start[{n - 2}:0], start[{n - 1}]}};" if n > 1 else ""
+        drop = f"rest &= ~start; {turn}"
+        full = "&held" if self.full_rule == "refuse" else "&rest"
+        behind = f"{{rest[{n - 2}:0], rest[{n - 1}]}}" if n > 1 else "rest"
+        insert = (
+            f"spot = ~rest & ({behind} | (|rest ? '0 : start)); rest |= spot;\n"
+            f"for (int i = 0; i < {n}; i++) if (spot[i]) line[i * {w} +: {w}] = {word};"
+        )
+        add = f"if ({full}) lost = 1'b1;\nelse begin\n{indented(insert, 4)}\nend"
+        if self.full_rule == "overwrite":
+            add = f"if ({full}) begin lost = 1'b1; {drop} end\n{insert}"
+        dry, passing = "dry = 1'b1;", ""
+        if has("pass"):
+            dry, passing = f"if ({push}) gone = {word}; else dry = 1'b1;", f" && !({pop} && ~|held)"
+        step = (
+            f"if ({pop}) begin\n    if (|held) begin gone = oldest; {drop} end\n"
+            f"    else begin {dry} end\nend\nif ({push}{passing}) begin\n{indented(add, 4)}\nend"
+        )
+        if has("flush"):
+            only = f"if ({push}) begin rest[0] = 1'b1; line[{w - 1}:0] = {word}; end"
+            flush = f"rest = '0; start = {n}'d1;\n{only if self.flush_keeps else ''}"
+            step = f"else begin\n{indented(step, 4)}\nend"
+            step = f"if (flush) begin\n{indented(flush, 4)}\nend {step}"
+        later = shown if self.registered and self.keeps else idle
+        begin = "line = words; rest = held; start = lead; spot = '0; lost = 1'b0; dry = 1'b0;\n"
+        resets, moves = (
+            f"held <= '0; lead <= {n}'d1;",
+            "held <= rest; lead <= start; words <= line;",
+        )
+        if self.registered:
+            resets, moves = f"{resets} {shown} <= {idle};", f"{moves} {shown} <= gone;"
+        if has("errors"):
+            kept = [f"(!flush & {name}) | " if self.sticky else "" for name in _ERRORS]
+            resets += " overflow <= '0; underflow <= '0;"
+            moves += f" overflow <= {kept[0]}lost; underflow <= {kept[1]}dry;"
+        lines = [
+            f"logic [{n * w - 1}:0] words, line;\nlogic [{n - 1}:0] held, rest, lead, start, spot;",
+            f"logic [{w - 1}:0] gone, oldest;\nlogic [{self._bits - 1}:0] number;",
+            "logic lost, dry;",
+            "always_comb begin\n    oldest = '0;",
+            f"    for (int i = 0; i < {n}; i++) if (lead[i]) oldest |= words[i * {w} +: {w}];\nend",
+            f"always_comb begin\n{indented(f'{begin}gone = {later};{chr(10)}{step}', 4)}\nend",
+            clocked(self.clocking, resets, moves, keyword="always_ff"),
+            "assign empty = ~|held;\nassign full = &held;",
+            f"assign number = {self._bits}'($countones(held));",
+            *self._flags("number"),
+        ]
+        if not self.registered:
+            past = f"({push} & ~flush ? {word} : {idle})" if has("pass") else idle
+            lines.append(f"assign {shown} = |held ? oldest : {past};")
+        return "\n".join(lines)

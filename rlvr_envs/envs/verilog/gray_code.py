@@ -5,9 +5,19 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._gray_code import FEATURES, Converter, Counter
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 _WIDEST = 12
 
@@ -96,3 +106,243 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
             features=features,
             names=(pick(rng, ("x", "a", "din")), pick(rng, ("y", "z", "dout"))),
         ).design()
+
+
+# Gray code: converters, sums and counters, each in two ways.
+
+
+# In the order in which they are added along the ladder; from "counter" on there is a clock.
+FEATURES = ("offset", "choice", "sum", "counter", "down", "load", "range", "toggle")
+
+
+def _what(width: int) -> str:
+    return (
+        "The Gray code of a number n is n XOR (n shifted right by one bit), for unsigned numbers "
+        f"of {width} bits."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """What was drawn for one converter."""
+
+    width: int
+    offset: int
+    to_gray: bool  # where no input chooses
+    level: int  # of the input that chooses, for Gray code at the output or for a difference
+    features: tuple[str, ...]
+    names: tuple[str, str]  # of the input and the output
+
+    def design(self) -> Design:
+        (x, y), width, has = self.names, self.width, self.features.__contains__
+        if has("sum"):
+            ports = [(x, width, "a number in Gray code"), ("b", width, "a number in Gray code")]
+            ports.append(("mode", 1, "whether to add or to subtract"))
+            result, title = "the result in Gray code", "an adder and subtractor in Gray code"
+        elif has("choice"):
+            ports = [(x, width, "the word to convert"), ("mode", 1, "the direction")]
+            result, title = "the converted word", "a converter to and from Gray code"
+        else:
+            ports = [(x, width, "a number" if self.to_gray else "a number in Gray code")]
+            result = "its Gray code" if self.to_gray else "the number in binary"
+            title = "a converter " + (
+                "from binary to Gray code" if self.to_gray else "from Gray code to binary"
+            )
+        signals = inputs(*ports) + outputs((y, width, result))
+        return Design(
+            title=f"{title} for words of {width} bits",
+            signals=signals,
+            rules=(_what(width), *self._rules()),
+            golden=module(signals, self._golden()),
+            alternative=sv_module(signals, self._alternative()),
+        )
+
+    def _rules(self) -> tuple[str, ...]:
+        (x, y), has, k = self.names, self.features.__contains__, self.offset
+        size = 2**self.width
+        if has("sum"):
+            return (
+                f"`{x}` and `b` are the Gray codes of two numbers A and B.",
+                (
+                    f"Where `mode` is {self.level}, `{y}` is the Gray code of (A - B + {k}) modulo "
+                    f"{size}; otherwise it is that of (A + B + {k}) modulo {size}."
+                ),
+            )
+        plus = f"({{}} + {k}) modulo {size}" if k else "{}"
+        to = f"`{y}` is the Gray code of {plus.format(f'`{x}`')}"
+        back = f"`{y}` is {plus.format('A')}, where `{x}` is the Gray code of A"
+        if has("choice"):
+            return (f"Where `mode` is {self.level}, {to}.", f"Otherwise {back}.")
+        return ((to if self.to_gray else back) + ".",)
+
+    def _golden(self) -> str:
+        """Return conversions with a shift to Gray code and, back, a walk from the top bit."""
+        (x, y), has, width = self.names, self.features.__contains__, self.width
+        k, top = literal(self.width, self.offset), self.width - 1
+        chosen = f"mode == 1'b{self.level}"
+        if has("sum"):
+            return (
+                f"{_decode('p', x, width)}\n{_decode('r', 'b', width)}\n"
+                f"wire [{top}:0] sum = {chosen} ? p - r + {k} : p + r + {k};\n"
+                f"assign {y} = sum ^ (sum >> 1);"
+            )
+        to = f"wire [{top}:0] sum = {x} + {k};\nwire [{top}:0] coded = sum ^ (sum >> 1);\n"
+        back = _decode("p", x, width)
+        if has("choice"):
+            return f"{to}{back}\nassign {y} = {chosen} ? coded : p + {k};"
+        return f"{to}assign {y} = coded;" if self.to_gray else f"{back}\nassign {y} = p + {k};"
+
+    def _alternative(self) -> str:
+        """Return conversions bit by bit: parities of what lies above, differences of neighbours."""
+        (x, y), has, width = self.names, self.features.__contains__, self.width
+        k, top, chosen = literal(self.width, self.offset), self.width - 1, f"mode == {self.level}"
+        words = f"logic [{top}:0] number, plain;\n"
+        if has("sum"):
+            return (
+                f"logic [{top}:0] other, number, plain;\n{_parities('plain', x, width)}"
+                f"{_parities('other', 'b', width)}"
+                f"assign number = plain + {k} + ({chosen} ? ~other + 1'b1 : other);\n"
+                + _neighbours(y, "number", width)
+            )
+        if has("choice"):
+            return (
+                f"{words}logic [{top}:0] coded;\n{_parities('plain', x, width)}"
+                f"assign number = {x} + {k};\n{_neighbours('coded', 'number', width)}"
+                f"always_comb\n    if ({chosen}) {y} = coded;\n    else {y} = plain + {k};"
+            )
+        if self.to_gray:
+            return f"{words}assign number = {x} + {k};\n{_neighbours(y, 'number', width)}"
+        return f"{words}{_parities('plain', x, width)}assign {y} = plain + {k};"
+
+
+def _decode(name: str, word: str, width: int) -> str:
+    """Return a word that is decoded from its top bit down."""
+    return (
+        f"reg [{width - 1}:0] {name};\ninteger i_{name};\nalways @(*) begin\n"
+        f"    {name}[{width - 1}] = {word}[{width - 1}];\n"
+        f"    for (i_{name} = {width - 2}; i_{name} >= 0; i_{name} = i_{name} - 1)\n"
+        f"        {name}[i_{name}] = {name}[i_{name} + 1] ^ {word}[i_{name}];\nend"
+    )
+
+
+def _parities(name: str, word: str, width: int) -> str:
+    bits = (f"assign {name}[{i}] = ^{word}[{width - 1}:{i}];\n" for i in range(width))
+    return "".join(bits)
+
+
+def _neighbours(name: str, word: str, width: int) -> str:
+    bits = [f"assign {name}[{i}] = {word}[{i}] != {word}[{i + 1}];\n" for i in range(width - 1)]
+    return "".join(bits) + f"assign {name}[{width - 1}] = {word}[{width - 1}];\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """What was drawn for one counter."""
+
+    width: int
+    low: int
+    high: int  # its Gray code and that of `low` differ in the top bit only
+    start: int
+    features: tuple[str, ...]
+    name: str
+
+    def design(self, clocking: Clocking) -> Design:
+        has, q = self.features.__contains__, self.name
+        ports = [("enable", 1, "whether the counter moves")]
+        if has("down"):
+            ports.append(("down", 1, "whether it counts downwards"))
+        if has("load"):
+            ports += [("load", 1, "whether it takes a value"), ("value", self.width, "Gray code")]
+        signals = (*clock_signals(clocking), *inputs(*ports))
+        signals += outputs((q, self.width, "the count in Gray code"))
+        if has("toggle"):
+            signals += outputs(("toggle", self.width, "the bits that change next"))
+        first = literal(self.width, self.start)
+        golden = self._golden() + "\n" + clocked(clocking, f"b <= {first};", "b <= later;")
+        coded = f"{q} <= {literal(self.width, _coded(self.start))};"
+        other = self._alternative() + clocked(clocking, coded, f"{q} <= n;", keyword="always_ff")
+        return Design(
+            title=f"a counter in Gray code of {self.width} bits",
+            signals=signals,
+            rules=(_what(self.width), *self._rules()),
+            golden=module(signals, golden),
+            alternative=sv_module(signals, other),
+            clocking=clocking,
+        )
+
+    def _rules(self) -> tuple[str, ...]:
+        has, q = self.features.__contains__, self.name
+        cut = self.low > 0
+        rules = [
+            (
+                f"The counter holds a number N from {self.low} to {self.high}, and `{q}` is always "
+                f"its Gray code. Reset sets N to {self.start}."
+            )
+        ]
+        if has("load"):
+            rules.append(
+                "Where `load` is 1, N becomes the number whose Gray code `value` is"
+                + (f", or {self.low} where that number is out of range" if cut else "")
+                + "; this goes before counting and does not need `enable`."
+            )
+        rules.append(
+            f"Where `enable` is 0, N stays as it is{', unless it is loaded' * has('load')}."
+        )
+        way = "down by 1 where `down` is 1, otherwise up by 1" if has("down") else "up by 1"
+        below = f", and below {self.low} follows {self.high}" if has("down") else ""
+        rules.append(f"Counting moves N {way}. Above {self.high} follows {self.low}{below}.")
+        if has("toggle"):
+            rules.append(
+                f"`toggle` is combinational: bit i is 1 exactly where bit i of `{q}` is now "
+                "different from what the next rising clock edge, if the reset is not active "
+                "then, makes of it with the present inputs."
+            )
+        return tuple(rules)
+
+    def _golden(self) -> str:
+        """Return a binary counter whose count is coded."""
+        has, width, q = self.features.__contains__, self.width, self.name
+        low, high = literal(width, self.low), literal(width, self.high)
+        moved = f"b == {high} ? {low} : b + 1'b1"
+        if has("down"):
+            moved = f"down ? (b == {low} ? {high} : b - 1'b1) : ({moved})"
+        later = f"enable ? ({moved}) : b"
+        text = f"reg [{width - 1}:0] b;\n"
+        if has("load"):
+            text += _decode("p", "value", width) + "\n"
+            taken = f"(p < {low} || p > {high} ? {low} : p)" if self.low else "p"
+            later = f"load ? {taken} : {later}"
+        text += f"wire [{width - 1}:0] later = {later};\nassign {q} = b ^ (b >> 1);"
+        if has("toggle"):
+            text += f"\nassign toggle = {q} ^ later ^ (later >> 1);"
+        return text
+
+    def _alternative(self) -> str:
+        """Return a register in Gray code: its parity tells which bit changes.
+
+        Going up, an even number of ones changes bit 0 and an odd number the bit left of the
+        lowest 1; going down it is the other way round. The top bit changes at the ends.
+        """
+        has, width, q = self.features.__contains__, self.width, self.name
+        low, high = literal(width, _coded(self.low)), literal(width, _coded(self.high))
+        top = f"{width}'d{1 << (width - 1)}"
+        odd, end = f"^{q}", f"{q} == {high}"
+        if has("down"):
+            odd, end = f"^{q} ^ down", f"{q} == (down ? {low} : {high})"
+        choice = f"enable ? {q} ^ change : {q}"
+        text = f"logic [{width - 1}:0] change, lowest, n;\n"
+        if has("load"):
+            choice = f"load ? taken : {choice}"
+            text += f"logic [{width - 1}:0] plain, taken;\n{_parities('plain', 'value', width)}"
+            inside = f"plain inside {{[{self.low}:{self.high}]}}" if self.low else "1'b1"
+            text += f"assign taken = {inside} ? value : {low};\n"
+        text += (
+            f"assign lowest = {q} & (~{q} + 1'b1);\n"
+            f"assign change = {end} ? {top} : {odd} ? lowest << 1 : {width}'d1;\n"
+            f"assign n = {choice};\n"
+        )
+        return text + (f"assign toggle = n ^ {q};\n" if has("toggle") else "")
+
+
+def _coded(number: int) -> int:
+    return number ^ (number >> 1)

@@ -5,9 +5,20 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._pipelined_multiplier import MultiplierSources
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which they are added along the ladder.
 FEATURES = ("valid", "stall", "modes", "add", "flush", "narrow")
@@ -101,3 +112,258 @@ class PipelinedMultiplierTask(DesignTask[PipelinedMultiplierConfig]):
             names=pick(rng, (("a", "b", "p"), ("x", "y", "z"), ("lhs", "rhs", "result"))),
             addend=pick(rng, ("c", "addend")),
         ).design()
+
+
+# Pipelined multipliers in words and in two kinds of Verilog; what is drawn comes from the task.
+
+
+@dataclass(frozen=True, slots=True)
+class MultiplierSources:
+    """What was drawn for one multiplier, and how it is told and written."""
+
+    clocking: Clocking
+    widths: tuple[int, int]
+    size: int  # bits of the result
+    latency: int
+    signed: tuple[bool, bool]  # the factors, where no inputs tell
+    idle: int  # the result where it is not valid
+    moving: int  # level of the input at which the pipeline moves
+    hard_flush: bool  # whether a flush needs no moving
+    features: tuple[str, ...]
+    names: tuple[str, str, str]
+    addend: str
+
+    def design(self) -> Design:
+        """Return the design."""
+        ports = self._signals()
+        one, other = self.widths
+        return Design(
+            title=f"a pipelined multiplier of {one} by {other} bits with a latency of "
+            f"{self._cycles(self.latency)}",
+            signals=ports,
+            rules=(*self._value_rules(), *self._flow_rules()),
+            golden=module(ports, self._golden()),
+            alternative=sv_module(ports, self._alternative()),
+            clocking=self.clocking,
+        )
+
+    def _cycles(self, number: int) -> str:
+        return f"{number} cycle" + ("s" if number > 1 else "")
+
+    @property
+    def _total(self) -> int:
+        return sum(self.widths)
+
+    @property
+    def _move(self) -> str:
+        return "enable" if self.moving else "stall"
+
+    def _signals(self) -> tuple[Signal, ...]:
+        has, (a, b, p) = self.features.__contains__, self.names
+        signals = clock_signals(self.clocking)
+        if has("stall"):
+            signals += inputs(
+                (self._move, 1, f"whether the pipeline {'moves' if self.moving else 'stands'}")
+            )
+        if has("flush"):
+            signals += inputs(("flush", 1, "whether all that is in the pipeline is dropped"))
+        if has("valid"):
+            signals += inputs(("in_valid", 1, "whether there are factors"))
+        signals += inputs(
+            (a, self.widths[0], "the first factor"), (b, self.widths[1], "the second factor")
+        )
+        if has("modes"):
+            signals += inputs(
+                (f"{a}_signed", 1, f"whether `{a}` is signed"),
+                (f"{b}_signed", 1, f"whether `{b}` is signed"),
+            )
+        if has("add"):
+            signals += inputs((self.addend, self._total, "what is added to the product"))
+        if has("valid"):
+            signals += outputs(("out_valid", 1, "whether there is a result"))
+        signals += outputs((p, self.size, "the result"))
+        return signals + (
+            outputs(("overflow", 1, "whether the result was cut")) if has("narrow") else ()
+        )
+
+    def _value_rules(self) -> list[str]:
+        has, (a, b, _), c = self.features.__contains__, self.names, self.addend
+        kinds = [
+            "a two's complement number" if sign else "an unsigned number" for sign in self.signed
+        ]
+        if has("modes"):
+            rules = [
+                (
+                    f"`{a}` is a two's complement number if `{a}_signed` is 1, otherwise unsigned; "
+                    f"`{b}` likewise with `{b}_signed`."
+                )
+            ]
+        else:
+            rules = [f"`{a}` is {kinds[0]}, `{b}` is {kinds[1]}."]
+        either = f"if `{a}` or `{b}` or both are"
+        if has("add"):
+            rules.append(
+                f"`{c}`, which comes with the factors, is a two's complement number {either} "
+                "signed at that time, otherwise unsigned."
+            )
+        what = f"`{a}` times `{b}`" + (f" plus `{c}`" if has("add") else "")
+        if not has("narrow"):
+            rules.append(f"The result is {what}, as its lowest {self.size} bits.")
+            return rules
+        low, high = -(2 ** (self.size - 1)), 2 ** (self.size - 1) - 1
+        rules.append(
+            f"The result is the exact value of {what}, brought into a range: {low} to {high} as a "
+            f"two's complement number {either} signed, otherwise 0 to {2**self.size - 1} as an "
+            f"unsigned number. A value beyond the range becomes the nearest end of it, and "
+            "`overflow`, which comes together with the result, is then 1, otherwise 0."
+        )
+        return rules
+
+    def _flow_rules(self) -> list[str]:
+        has, p = self.features.__contains__, self.names[2]
+        unless = f"`{p}` is {self.idle}" + (" and `overflow` is 0" if has("narrow") else "")
+        taken = "`in_valid` is 1" if has("valid") else ""
+        if has("stall"):
+            level = f"`{self._move}` is {self.moving}"
+            rules = [
+                f"The pipeline moves at the edges at which {level}. At all other edges nothing is "
+                "taken and all outputs keep their values"
+                + (", but for a flush." if has("flush") and self.hard_flush else ".")
+            ]
+            move = "moving edge"
+        else:
+            rules, move = [], "clock edge"
+        count = (
+            f"after {self.latency} {move}s, the one that takes them included"
+            if self.latency > 1
+            else "right after that edge"
+        )
+        if has("valid"):
+            rules.append(
+                f"Factors are taken at each {move} at which {taken}. Their result shows {count}: "
+                f"`out_valid` is then 1 and `{p}` is the result, until the next {move}. While "
+                f"`out_valid` is 0, {unless}."
+            )
+            rules.append("Reset empties the pipeline, so that `out_valid` is 0.")
+        else:
+            rules.append(
+                f"Factors are taken at each {move}. Their result shows at `{p}` {count}, until the "
+                f"next {move}. Reset sets `{p}` and everything in the pipeline to 0."
+            )
+        if has("flush"):
+            when = "an edge, whether the pipeline moves or not," if self.hard_flush else f"a {move}"
+            rules.append(
+                f"At {when} at which `flush` is 1, all factors and results in the pipeline are "
+                "dropped, those that are shown or offered at that edge included, and `out_valid` "
+                "is 0 after it."
+            )
+        return rules
+
+    def _kinds(self) -> tuple[str, str]:
+        """Return whether each factor is signed, as expressions."""
+        if "modes" in self.features:
+            return f"{self.names[0]}_signed", f"{self.names[1]}_signed"
+        one, other = (f"1'b{int(sign)}" for sign in self.signed)
+        return one, other
+
+    def _moves(self) -> str:
+        if "stall" not in self.features:
+            return "1'b1"
+        return self._move if self.moving else f"!{self._move}"
+
+    def _golden(self) -> str:
+        """Return a product of numbers that got a sign, a comparison with the range, and a shift."""
+        has, (a, b, p), late = self.features.__contains__, self.names, self.latency
+        (one, other), (wa, wb), room = self._kinds(), self.widths, self._total + 3
+        addend = f" + $signed({{either & {self.addend}[{self._total - 1}], {self.addend}}})"
+        lines = [
+            f"wire either = {one} | {other};",
+            f"wire signed [{wa}:0] first = {{{one} & {a}[{wa - 1}], {a}}};",
+            f"wire signed [{wb}:0] second = {{{other} & {b}[{wb - 1}], {b}}};",
+            f"wire signed [{room - 1}:0] exact = first * second{addend if has('add') else ''};",
+        ]
+        entry, size, n = f"exact[{self.size - 1}:0]", self.size, self.size
+        if has("narrow"):
+            high = f"either ? {room}'sd{2 ** (n - 1) - 1} : {room}'sd{2**n - 1}"
+            low = f"either ? -{room}'sd{2 ** (n - 1)} : {room}'sd0"
+            kind = f"wire signed [{room - 1}:0]"
+            cut = "exact > high ? high : exact < low ? low : exact"
+            lines += [f"{kind} high = {high};", f"{kind} low = {low};", f"{kind} cut = {cut};"]
+            entry, size = f"{{cut != exact, cut[{n - 1}:0]}}", n + 1
+        lines.append(f"wire [{size - 1}:0] entry = {entry};\nreg [{late * size - 1}:0] pipe;")
+        older = f"{{pipe[{(late - 1) * size - 1}:0], entry}}" if late > 1 else "entry"
+        reset, body = ("", "") if has("valid") else ("pipe <= 0;", "")
+        moves = f"pipe <= {older};"
+        if has("valid"):
+            lines.append(f"reg [{late - 1}:0] alive;")
+            reset = "alive <= 0;"
+            marks = f"{{alive[{late - 2}:0], in_valid}}" if late > 1 else "in_valid"
+            moves += f"\n    alive <= {marks};"
+        body = f"if ({self._moves()}) begin\n    {moves}\nend"
+        if has("flush"):
+            body += f"\nif (flush{'' if self.hard_flush else f' && {self._moves()}'}) alive <= 0;"
+        lines.append(clocked(self.clocking, reset, body))
+        last = f"pipe[{late * size - 1}:{(late - 1) * size}]"
+        shown = f"pipe[{(late - 1) * size + n - 1}:{(late - 1) * size}]"
+        if not has("valid"):
+            return "\n".join([*lines, f"assign {p} = {last};"])
+        alive = f"alive[{late - 1}]"
+        lines.append(f"assign out_valid = {alive};")
+        lines.append(f"assign {p} = {alive} ? {shown} : {literal(n, self.idle)};")
+        if has("narrow"):
+            lines.append(f"assign overflow = {alive} && pipe[{late * size - 1}];")
+        return "\n".join(lines)
+
+    def _alternative(self) -> str:
+        """Return shifted summands, corrected for signs; stages in the other direction."""
+        has, (a, b, p), late, n = self.features.__contains__, self.names, self.latency, self.size
+        (one, other), (wa, wb), room = self._kinds(), self.widths, self._total + 3
+        cast = f"{room}'"
+        lines = [
+            f"logic [{room - 1}:0] sum;\nlogic [{n - 1}:0] value;\nlogic less, under, beyond;",
+            f"assign less = {one} && {a}[{wa - 1}];\nassign under = {other} && {b}[{wb - 1}];",
+            "always_comb begin\n    sum = '0;",
+            f"    for (int i = 0; i < {wb}; i++) if ({b}[i]) sum += {cast}({a}) << i;",
+            f"    if (less) sum -= {cast}({b}) << {wa};",
+            f"    if (under) sum -= {cast}({a}) << {wb};",
+            f"    if (less && under) sum += {cast}(1) << {wa + wb};",
+        ]
+        if has("add"):
+            sign = f"({one} || {other}) && {self.addend}[{wa + wb - 1}]"
+            lines.append(f"    sum += {cast}({self.addend});")
+            lines.append(f"    if ({sign}) sum -= {cast}(1) << {wa + wb};")
+        lines.append(f"end\nassign beyond = {self._beyond(room)};")
+        full = f"({one} || {other}) ? {{sum[{room - 1}], {{{n - 1}{{!sum[{room - 1}]}}}}}} : '1"
+        cut = f"beyond ? ({full}) : " if has("narrow") else ""
+        lines.append(f"assign value = {cut}sum[{n - 1}:0];")
+        lines.append(f"logic [{n - 1}:0] stage [{late}];\nlogic [{late - 1}:0] mark, odd;")
+        resets = "mark <= '0;"
+        if not has("valid"):
+            resets += f" for (int i = 0; i < {late}; i++) stage[i] <= '0;"
+        news = "in_valid" if has("valid") else "1'b1"
+        moves = (
+            f"stage[{late - 1}] <= value; odd <= {late}'({{beyond, odd}} >> 1);\n"
+            f"    for (int i = 1; i < {late}; i++) stage[i - 1] <= stage[i];\n"
+            f"    mark <= {late}'({{{news}, mark}} >> 1);"
+        )
+        body = f"if ({self._moves()}) begin\n    {moves}\nend"
+        if has("flush"):
+            when = "" if self.hard_flush else f" && {self._moves()}"
+            body = f"if (flush{when}) mark <= '0;\nelse {body}"
+        lines.append(clocked(self.clocking, resets, body, keyword="always_ff"))
+        if has("valid"):
+            lines.append("assign out_valid = mark[0];")
+        idle = literal(n, self.idle if has("valid") else 0)
+        lines.append(f"assign {p} = mark[0] ? stage[0] : {idle};")
+        if has("narrow"):
+            lines.append("assign overflow = mark[0] & odd[0];")
+        return "\n".join(lines)
+
+    def _beyond(self, room: int) -> str:
+        """Return whether the upper bits of an exact sum say more than the result can."""
+        if "narrow" not in self.features:
+            return "1'b0"
+        one, other = self._kinds()
+        upper = f"sum[{room - 1}:{self.size - 1}]"
+        same = f"!(&{upper} || ~|{upper})"
+        return f"({one} || {other}) ? {same} : |sum[{room - 1}:{self.size}]"

@@ -5,8 +5,18 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._pwm import FEATURES, Modulator
-from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST, _MOST_CHANNELS = 10, 6
@@ -99,3 +109,246 @@ class PwmTask(DesignTask[PwmConfig]):
             out=pick(rng, ("pwm", "out", "pulse")),
             features=features,
         ).design(rng)
+
+
+# The modulators of Pwm: one counter, and a counter for each channel.
+
+
+# In the order in which they are added along the ladder.
+FEATURES = ("period", "enable", "latched", "center", "channels", "dead")
+
+
+@dataclass(frozen=True, slots=True)
+class Modulator:
+    """A counter, its channels, and the two ways to write them."""
+
+    width: int
+    period: int  # values of the counter
+    phases: tuple[int, ...]  # of the channels
+    dead: int
+    level: int  # of an active output
+    registered: bool  # whether the outputs come a cycle later
+    start: int  # of the counter after reset
+    duty: int  # that is in use after reset, where it is latched
+    out: str
+    features: tuple[str, ...]
+
+    def design(self, rng: Rng) -> Design:
+        """Return the design; ``rng`` draws the clock and the reset."""
+        clocking = draw_clocking(rng)
+        has, count = self.features.__contains__, len(self.phases)
+        signals = clock_signals(clocking)
+        if has("enable"):
+            signals += inputs(("enable", 1, "whether the counter moves"))
+        signals += inputs(("duty", self.width, "how long the output is active"))
+        meaning = f"active at {self.level}" + (", bit i for channel i" if count > 1 else "")
+        outs = [(self.out, count, meaning)]
+        if has("dead"):
+            outs.append(("other", count, f"the opposite output, {meaning}"))
+        signals += outputs(*outs)
+        registers = [name for name, _, _ in outs] if self.registered else []
+        golden = self._golden()
+        text = golden[0] + self._dead_history()[0] + self._outputs()[0]
+        reset = golden[1] + self._dead_history()[1] + self._outputs()[1]
+        moves = golden[2] + self._dead_history()[2] + self._outputs()[2]
+        other = self._alternative()
+        other_text = other[0] + self._dead_runs()[0] + self._outputs()[0]
+        other_reset = other[1] + self._dead_runs()[1] + self._outputs()[1]
+        other_moves = other[2] + self._dead_runs()[2] + self._outputs()[2]
+        golden_source = text + clocked(clocking, reset, moves)
+        other_source = other_text + clocked(clocking, other_reset, other_moves, keyword="always_ff")
+        return Design(
+            title=self._title(),
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, golden_source, registers=registers),
+            alternative=sv_module(signals, other_source),
+            clocking=clocking,
+        )
+
+    def _title(self) -> str:
+        count = len(self.phases)
+        many = f"{count} channels of pulse width modulation" if count > 1 else ""
+        dead = " with dead time" if "dead" in self.features else ""
+        return (many or "a pulse width modulator") + dead
+
+    def _rules(self) -> tuple[str, ...]:
+        has, top, many = self.features.__contains__, self.period - 1, len(self.phases) > 1
+        edge = "At every rising edge" + (" at which `enable` is 1" if has("enable") else "")
+        if has("center"):
+            moves = (
+                f"it goes up by 1 until it is {top} and then down by 1 until it is 0, and so on; "
+                f"it is {top} and 0 for one step each. Reset sets it to 0, on the way up."
+            )
+        else:
+            moves = f"it goes up by 1, and {top} is followed by 0. Reset sets it to {self.start}."
+        rules = [f"There is a counter of the numbers 0 to {top}. {edge}, out of reset, {moves}"]
+        used = "`duty`"
+        if has("latched"):
+            used = "the duty in use"
+            rules.append(
+                "The duty in use is a register: it becomes `duty` at each rising edge at which the "
+                f"counter becomes 0 by counting, and reset sets it to {self.duty}."
+            )
+        if many:
+            phases = ", ".join(f"{phase} for channel {i}" for i, phase in enumerate(self.phases))
+            rules.append(
+                f"A channel is on in a cycle where (counter + phase) modulo {self.period} is less "
+                f"than {used}; the phase is {phases}."
+            )
+        else:
+            rules.append(f"The channel is on in a cycle where the counter is less than {used}.")
+        which = f"Bit i of `{self.out}`" if many else f"`{self.out}`"
+        whose = "channel i" if many else "the channel"
+        if has("dead"):
+            other = which.replace(self.out, "other")
+            past = f"in each of the {self.dead} cycles before it"
+            past = past if self.dead > 1 else "in the cycle before it"
+            rules.append(
+                f"{which} is active in a cycle where {whose} is on and was on {past}; "
+                f"{other.lower()} is active where {whose} is off and was off {past}. Up to the end "
+                "of the reset, channels count as having been off; what `enable` is does not matter "
+                "for having been on or off."
+            )
+        else:
+            rules.append(f"{which} is active where {whose} is on.")
+        if has("enable"):
+            every = "no output is" if has("dead") or many else f"`{self.out}` is not"
+            rules.append(f"In a cycle in which `enable` is 0, however, {every} active.")
+        rules.append(f"An active output is {self.level}, an inactive one {1 - self.level}.")
+        if self.registered:
+            rules.append(
+                "Outputs are registered: what is said here of a cycle shows in the next one. Reset "
+                "makes them inactive."
+            )
+        else:
+            rules.append("Outputs are combinational: they show the present cycle.")
+        return tuple(rules)
+
+    def _outputs(self) -> tuple[str, str, str]:
+        """Return declarations, reset and moves of the outputs; ``on`` and ``off`` are active."""
+        names = {self.out: "on", **({"other": "off"} if "dead" in self.features else {})}
+        count, invert = len(self.phases), "" if self.level else "~"
+        values = {}
+        for name, active in names.items():
+            text = f"({active} & {{{count}{{enable}}}})" if "enable" in self.features else active
+            values[name] = invert + text
+        if not self.registered:
+            return "".join(f"assign {n} = {v};\n" for n, v in values.items()), "", ""
+        rest = literal(count, 0 if self.level else -1)
+        return (
+            "",
+            "".join(f"{name} <= {rest};\n" for name in names),
+            "".join(f"{name} <= {value};\n" for name, value in values.items()),
+        )
+
+    def _dead_history(self) -> tuple[str, str, str]:
+        """Return the active outputs by what the channels were in the last cycles."""
+        count = len(self.phases)
+        if "dead" not in self.features:
+            return f"wire [{count - 1}:0] on = want;\n", "", ""
+        names = [f"past{n}" for n in range(1, self.dead + 1)]
+        before = ["want", *names[:-1]]
+        return (
+            (
+                f"reg [{count - 1}:0] {', '.join(names)};\n"
+                f"wire [{count - 1}:0] on = {' & '.join(['want', *names])};\n"
+                f"wire [{count - 1}:0] off = ~({' | '.join(['want', *names])});\n"
+            ),
+            "".join(f"{name} <= 0;\n" for name in names),
+            "".join(f"{a} <= {b};\n" for a, b in zip(names, before, strict=True)),
+        )
+
+    def _dead_runs(self) -> tuple[str, str, str]:
+        """Return the active outputs by how long each channel has been what it is."""
+        count = len(self.phases)
+        if "dead" not in self.features:
+            return f"logic [{count - 1}:0] on;\nassign on = want;\n", "", ""
+        bits = self.dead.bit_length()
+        full = literal(bits, self.dead)
+        loop = f"for (int i = 0; i < {count}; i++)"
+        return (
+            (
+                f"logic [{count - 1}:0] last, on, off;\nlogic [{bits - 1}:0] run [{count}];\n"
+                f"always_comb {loop} begin\n"
+                f"    on[i] = want[i] && last[i] && run[i] == {full};\n"
+                f"    off[i] = !want[i] && !last[i] && run[i] == {full};\nend\n"
+            ),
+            f"last <= '0;\n{loop} run[i] <= {full};\n",
+            (
+                f"last <= want;\n{loop}\n"
+                f"    if (want[i] != last[i]) run[i] <= {literal(bits, 1)};\n"
+                f"    else if (run[i] != {full}) run[i] <= run[i] + 1'b1;\n"
+            ),
+        )
+
+    def _golden(self) -> tuple[str, str, str]:
+        """Return one counter, to which phases are added."""
+        has, width, top = (
+            self.features.__contains__,
+            self.width,
+            literal(self.width, self.period - 1),
+        )
+        text, reset = f"reg [{width - 1}:0] count;\n", f"count <= {literal(width, self._first)};\n"
+        moves = f"count <= count == {top} ? {literal(width, 0)} : count + 1'b1;\n"
+        wraps = f"count == {top}"
+        if has("center"):
+            text += "reg falling;\n"
+            reset += "falling <= 1'b0;\n"
+            moves = (
+                "count <= falling ? count - 1'b1 : count + 1'b1;\n"
+                f"if (count == {literal(width, self.period - 2)} && !falling) falling <= 1'b1;\n"
+                "if (count == 1 && falling) falling <= 1'b0;\n"
+            )
+            wraps = "falling && count == 1"
+        used = "duty"
+        if has("latched"):
+            used = "used"
+            text += f"reg [{width - 1}:0] used;\n"
+            reset += f"used <= {literal(width, self.duty)};\n"
+            moves += f"if ({wraps}) used <= duty;\n"
+        terms = []
+        for phase in self.phases:
+            total = f"(count + {width + 1}'d{phase})"
+            turn = f"{total} % {width + 1}'d{self.period}"
+            terms.append(f"({turn} < {used})" if phase else f"(count < {used})")
+        text += f"wire [{len(terms) - 1}:0] want = {{{', '.join(reversed(terms))}}};\n"
+        return text, reset, self._enabled(moves)
+
+    @property
+    def _first(self) -> int:
+        return 0 if "center" in self.features else self.start
+
+    def _enabled(self, moves: str) -> str:
+        if "enable" not in self.features:
+            return moves
+        return f"if (enable) begin\n{indented(moves, 4)}\nend\n"
+
+    def _alternative(self) -> tuple[str, str, str]:
+        """Return a counter of what is left up to all ones, and sums in place of the modulo."""
+        has, width, count = self.features.__contains__, self.width, len(self.phases)
+        full, low = 2**width - 1, 2**width - self.period
+        used = "used" if has("latched") else "duty"
+        text = f"logic [{width - 1}:0] left;\nlogic [{count - 1}:0] want;\n"
+        reset = f"left <= {literal(width, full - self._first)};\n"
+        last = f"left == {literal(width, low)}"
+        moves = f"left <= {last} ? '1 : left - 1'b1;\n"
+        if has("center"):
+            text += "logic rising;\n"
+            reset += "rising <= 1'b1;\n"
+            turns = f"left == (rising ? {literal(width, low + 1)} : {literal(width, full - 1)})"
+            moves = f"rising <= rising ^ ({turns});\nleft <= rising ? left - 1'b1 : left + 1'b1;\n"
+            last = f"!rising && left == {literal(width, full - 1)}"
+        if has("latched"):
+            text += f"logic [{width - 1}:0] used;\n"
+            reset += f"used <= {literal(width, self.duty)};\n"
+            moves += f"if ({last}) used <= duty;\n"
+        text += f"logic [{width + 1}:0] sum;\nassign sum = {width + 2}'(left) + {used};\n"
+        for i, phase in enumerate(self.phases):
+            # counter + phase < used, where counter is full - left, and the same after a turn.
+            first = f"sum > {width + 2}'d{full + phase}"
+            again = f"sum + {width + 2}'d{self.period} > {width + 2}'d{full + phase}"
+            before = f"left > {literal(width, full - self.period + phase)}"
+            turned = f"{before} ? {first} : {again}" if phase else first
+            text += f"assign want[{i}] = {turned};\n"
+        return text, reset, self._enabled(moves)

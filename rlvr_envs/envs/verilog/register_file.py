@@ -5,9 +5,20 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._register_file import RegisterFileSources
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which they are added along the ladder.
 FEATURES = ("fixed", "bypass", "lanes", "registered", "second", "clear")
@@ -108,3 +119,259 @@ class RegisterFileTask(DesignTask[RegisterFileConfig]):
             write=pick(rng, _WRITE_NAMES),
             read=pick(rng, _READ_NAMES),
         ).design()
+
+
+# Register files in words and in two kinds of Verilog; what is drawn comes from the task.
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterFileSources:
+    """What was drawn for one register file, and how it is told and written."""
+
+    clocking: Clocking
+    words: int
+    width: int
+    reads: int
+    size: int  # bits of a lane
+    start: int  # of every register after reset
+    fixed: int  # the register that does not change
+    constant: int  # what it holds
+    beyond: int  # what reading a number without a register gives
+    stronger: int  # the write port that wins
+    features: tuple[str, ...]
+    write: tuple[str, str, str]
+    read: tuple[str, str]
+
+    def design(self) -> Design:
+        has, ports = self.features.__contains__, self._signals()
+        outs = [self._read(k)[1] for k in range(self.reads)]
+        return Design(
+            title=f"a register file of {self.words} registers of {self.width} bits",
+            signals=ports,
+            rules=(*self._write_rules(), *self._read_rules()),
+            golden=module(ports, self._golden(), registers=outs if has("registered") else ()),
+            alternative=sv_module(ports, self._alternative()),
+            clocking=self.clocking,
+        )
+
+    @property
+    def _bits(self) -> int:
+        return (self.words - 1).bit_length()
+
+    @property
+    def _suffixes(self) -> tuple[str, ...]:
+        """Return the ends of the names of the write ports, the stronger one last."""
+        if "second" not in self.features:
+            return ("",)
+        return ("_b", "_a") if self.stronger == 0 else ("_a", "_b")
+
+    def _read(self, number: int) -> tuple[str, str]:
+        end = str(number) if self.reads > 1 else ""
+        return self.read[0] + end, self.read[1] + end
+
+    def _signals(self) -> tuple[Signal, ...]:
+        has, (enable, address, data) = self.features.__contains__, self.write
+        signals = clock_signals(self.clocking)
+        if has("clear"):
+            signals += inputs(("clear", 1, "whether all registers are cleared"))
+        for end in sorted(self._suffixes):
+            which = f" through port {end[1:].upper()}" if end else ""
+            signals += inputs(
+                (enable + end, 1, f"whether something is written{which}"),
+                (address + end, self._bits, f"number of the register that is written{which}"),
+                (data + end, self.width, f"what is written{which}"),
+            )
+            if has("lanes"):
+                count = -(-self.width // self.size)
+                signals += inputs((f"lanes{end}", count, f"which lanes are written{which}"))
+        reads = [self._read(k) for k in range(self.reads)]
+        signals += inputs(
+            *((a, self._bits, "number of the register that is read") for a, _ in reads)
+        )
+        return signals + outputs(*((d, self.width, f"what is read with `{a}`") for a, d in reads))
+
+    def _write_rules(self) -> list[str]:
+        has, (enable, address, data) = self.features.__contains__, self.write
+        suffixes = sorted(self._suffixes)
+        rules = [f"The registers are numbered from 0. Reset sets each of them to {self.start}."]
+        ending = f"`{data}`"
+        if has("lanes"):
+            ending += (
+                ", but only in the lanes that are enabled. Lane k is enabled where bit k of "
+                f"`lanes` is 1, and has the bits {self.size}k to {self.size}k + {self.size - 1} of "
+                "a word, as far as there are such bits; other lanes of the register keep their bits"
+            )
+        when = f"At a clock edge at which `{enable}` is 1, register number `{address}` becomes "
+        if len(suffixes) == 1:
+            rules.append(f"{when}{ending}.")
+        else:
+            rules.append(
+                "There are two write ports, A and B, whose inputs end in `_a` and `_b`; the rules "
+                f"name them without that end. {when}{ending}."
+            )
+            rules.append(
+                "Both ports write at the same clock edge. Each bit that both would write in the "
+                f"same register gets its value from port {self._suffixes[-1][1:].upper()}."
+            )
+        if has("fixed"):
+            rules.append(
+                f"Register {self.fixed} is an exception: it always holds {self.constant}, also "
+                "after reset, and writing to it changes nothing."
+            )
+        if self.words < 2**self._bits:
+            rules.append(
+                f"A number larger than {self.words - 1} has no register: writing there changes "
+                f"nothing, and reading there gives {self.beyond}."
+            )
+        if has("clear"):
+            rules.append(
+                f"While `clear` is 1 there are no writes, whatever the write inputs say, and at "
+                f"the clock edge every register"
+                f"{' but the fixed one' if has('fixed') else ''} becomes {self.start}."
+            )
+        return rules
+
+    def _read_rules(self) -> list[str]:
+        has = self.features.__contains__
+        address, data = self._read(0)
+        if self.reads > 1:
+            each = "Each read port by itself" + (
+                ": " if has("registered") else " is combinational: "
+            )
+            shows = f"`{self.read[0]}`k is the number of the register whose value `{self.read[1]}`k"
+        else:
+            each = "" if has("registered") else "Reading is combinational: "
+            shows = f"`{address}` is the number of the register whose value `{data}`"
+        if has("registered"):
+            those = "all these outputs" if self.reads > 1 else "it"
+            when = "takes at a clock edge and shows from then on until the next one; reset sets"
+            rules = [f"{each}{shows} {when} {those} to 0."]
+        else:
+            rules = [f"{each}{shows} shows in the same cycle."]
+        if not has("bypass"):
+            rules.append("The value that is read is the one from before the clock edge.")
+            return rules
+        rules.append(
+            "A read of a register that is written in the same cycle gives the value that it is to "
+            "have after this write"
+            + (", with the bits of all its lanes, written or kept" if has("lanes") else "")
+            + "."
+        )
+        if has("clear"):
+            rules.append("A read while `clear` is 1 gives the value from before the clearing.")
+        if not has("registered"):
+            rules.append("The reset plays no part in this: a write shows even while it is active.")
+        return rules
+
+    def _golden(self) -> str:
+        """Return a memory, and reads that compare their number with that of each write."""
+        has, n = self.features.__contains__, self.words
+        reset = f"for (k = 0; k < {n}; k = k + 1) regs[k] <= {literal(self.width, self.start)};"
+        writes = "\n".join(self._golden_write(end) for end in self._suffixes)
+        if has("clear"):
+            writes = f"if (clear) begin\n    {reset}\nend\n{writes}"
+        lines = [f"reg [{self.width - 1}:0] regs [0:{n - 1}];", "integer k;"]
+        lines += [f"wire hit{end} = {self._hit(end)};" for end in self._suffixes]
+        lines.append(clocked(self.clocking, reset, writes))
+        shown = []
+        for number in range(self.reads):
+            address, data = self._read(number)
+            value = f"regs[{address}]"
+            if has("bypass"):
+                value = (
+                    "{" + ", ".join(self._seen(address, low) for low in self._lows()[::-1]) + "}"
+                )
+            if n < 2**self._bits:
+                value = f"{address} < {n} ? {value} : {literal(self.width, self.beyond)}"
+            if has("fixed"):
+                value = (
+                    f"{address} == {self.fixed} ? {literal(self.width, self.constant)} : {value}"
+                )
+            lines.append(f"wire [{self.width - 1}:0] seen{number} = {value};")
+            shown.append((data, f"seen{number}"))
+        if has("registered"):
+            blank = "\n".join(f"{data} <= 0;" for data, _ in shown)
+            taken = "\n".join(f"{data} <= {value};" for data, value in shown)
+            lines.append(clocked(self.clocking, blank, taken))
+        else:
+            lines += [f"assign {data} = {value};" for data, value in shown]
+        return "\n".join(lines)
+
+    def _lows(self) -> list[int]:
+        """Return the lowest bit of each lane, or of the one that is the word."""
+        return list(range(0, self.width, self.size)) if "lanes" in self.features else [0]
+
+    def _part(self, low: int) -> str:
+        high = min(low + self.size, self.width) - 1 if "lanes" in self.features else self.width - 1
+        return f"[{high}:{low}]"
+
+    def _hit(self, end: str) -> str:
+        """Return whether a write port writes a register that takes it."""
+        has, (enable, address, _) = self.features.__contains__, self.write
+        terms = [enable + end]
+        terms += ["!clear"] if has("clear") else []
+        terms += [f"{address}{end} < {self.words}"] if self.words < 2**self._bits else []
+        terms += [f"{address}{end} != {self.fixed}"] if has("fixed") else []
+        return " && ".join(terms)
+
+    def _golden_write(self, end: str) -> str:
+        target, data = f"regs[{self.write[1]}{end}]", self.write[2] + end
+        if "lanes" not in self.features:
+            return f"if (hit{end}) {target} <= {data};"
+        parts = [self._part(low) for low in self._lows()]
+        return "\n".join(
+            f"if (hit{end} && lanes{end}[{k}]) {target}{part} <= {data}{part};"
+            for k, part in enumerate(parts)
+        )
+
+    def _seen(self, address: str, low: int) -> str:
+        """Return the bits of a lane that a read sees."""
+        part, value = self._part(low), f"regs[{address}]{self._part(low)}"
+        for end in self._suffixes:
+            lane = f" && lanes{end}[{low // self.size}]" if "lanes" in self.features else ""
+            same = f"hit{end} && {self.write[1]}{end} == {address}{lane}"
+            value = f"({same} ? {self.write[2]}{end}{part} : {value})"
+        return value
+
+    def _alternative(self) -> str:
+        """Return all registers as one vector, and reads of it or of the one that comes next."""
+        has, n, w = self.features.__contains__, self.words, self.width
+        fixed = {self.fixed: self.constant} if has("fixed") else {}
+        start = f"{n * w}'h{sum(fixed.get(r, self.start) << r * w for r in range(n)):x}"
+        puts = ""
+        for end in self._suffixes:
+            enable, address, data = (name + end for name in self.write)
+            lane = f" && lanes{end}[b / {self.size}]" if has("lanes") else ""
+            puts += (
+                f"        if ({enable} && int'({address}) == r{lane}) after[r * {w} + b] = "
+                f"{data}[b];\n"
+            )
+        loops = f"for (int r = 0; r < {n}; r++) for (int b = 0; b < {w}; b++)"
+        body = f"    {loops} begin\n{puts}    end\n"
+        if has("fixed"):
+            body += f"    after[{self.fixed * w} +: {w}] = {literal(w, self.constant)};\n"
+        if has("clear"):
+            body = f"    if (!clear) begin\n{body}    end\n"
+        view = "after" if has("bypass") else "held"
+        reads, names = "", []
+        for number in range(self.reads):
+            address, data = self._read(number)
+            target = f"next{number}" if has("registered") else data
+            names.append((data, target))
+            reads += (
+                f"    {target} = {literal(w, self.beyond)};\n"
+                f"    for (int r = 0; r < {n}; r++) if (int'({address}) == r) "
+                f"{target} = {view}[r * {w} +: {w}];\n"
+            )
+        moved = f"clear ? {start} : after" if has("clear") else "after"
+        blank, taken = f"held <= {start};", f"held <= {moved};"
+        declared = f"logic [{n * w - 1}:0] held, after;\n"
+        if has("registered"):
+            blank += "".join(f"\n{data} <= '0;" for data, _ in names)
+            taken += "".join(f"\n{data} <= {target};" for data, target in names)
+            declared += f"logic [{w - 1}:0] {', '.join(target for _, target in names)};\n"
+        return (
+            f"{declared}always_comb begin\n    after = held;\n{body}end\n"
+            f"always_comb begin\n{reads}end\n"
+            + clocked(self.clocking, blank, taken, keyword="always_ff")
+        )

@@ -1,12 +1,24 @@
 """SequenceDetector: find patterns in a stream of bits."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._sequence_detector import FEATURES, Detector, automaton
-from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Inputs,
+    Shown,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _LONGEST, _MOST = 12, 4
@@ -123,3 +135,251 @@ def _patterns(rng: Rng, config: SequenceDetectorConfig) -> tuple[str, ...]:
         if "".join(bits) not in found:
             found.append("".join(bits))
     return tuple(found)
+
+
+# The machines of SequenceDetector: an automaton, and a window of the last bits.
+
+
+# In the order in which they are added along the ladder.
+FEATURES = ("valid", "count", "restart", "last")
+_COUNT_BITS = 4
+# What a bit does to an automaton: the set of patterns that it completes, and the next state.
+_Move = tuple[int, int]
+
+
+def automaton(patterns: tuple[str, ...], *, overlap: bool) -> list[tuple[_Move, _Move]]:
+    """Return what 0 and 1 do in each state; a state is how far every pattern may have come."""
+    numbers: dict[frozenset[tuple[int, int]], int] = {frozenset(): 0}
+    order = [next(iter(numbers))]
+    moves = []
+    for state in order:
+        row = []
+        for bit in "01":
+            begun = {*state, *((i, 0) for i in range(len(patterns)))}
+            ahead = {(i, at + 1) for i, at in begun if patterns[i][at] in (bit, "-")}
+            done = {(i, at) for i, at in ahead if at == len(patterns[i])}
+            after = frozenset(ahead - done) if overlap or not done else frozenset()
+            if after not in numbers:
+                numbers[after] = len(numbers)
+                order.append(after)
+            row.append((sum(1 << i for i, _ in done), numbers[after]))
+        moves.append((row[0], row[1]))
+    return moves
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """Patterns, what controls the search, and the two ways to write it."""
+
+    patterns: tuple[str, ...]  # of 0, 1 and -, the bit that comes first at the left
+    mealy: bool
+    overlap: bool
+    reverse: bool  # whether patterns are told with the bit that comes first at the right
+    wraps: bool  # whether the count wraps around instead of staying at its largest value
+    stream: str
+    found: str
+    features: tuple[str, ...]
+
+    def design(self, rng: Rng) -> Design:
+        """Return the design; ``rng`` draws the clock and the reset."""
+        clocking = draw_clocking(rng)
+        many, bits = len(self.patterns), (len(self.patterns) - 1).bit_length() or 1
+        controls = inputs(("valid", 1, f"whether `{self.stream}` carries a bit"))
+        controls += inputs(("restart", 1, "forgets the bits seen so far"))
+        meaning = "whether a match ends here" if many == 1 else "bit i: whether pattern i ends here"
+        results = outputs(("count", _COUNT_BITS, "how many bits completed a match"))
+        results += outputs(("last", bits, "the pattern found last"))
+        signals = (
+            *clock_signals(clocking),
+            *inputs((self.stream, 1, "the stream, a bit per cycle")),
+            *(signal for signal in controls if signal.name in self.features),
+            *outputs((self.found, many, meaning)),
+            *(signal for signal in results if signal.name in self.features),
+        )
+        machine, history = self._machine(), self._history()
+        reset, body = self._registers(bits)
+        registers = [self.found, *(r.name for r in results if r.name in self.features)]
+        golden = machine + clocked(clocking, f"state <= 0;\n{reset}", f"state <= next;\n{body}")
+        other = history + clocked(
+            clocking,
+            f"seen <= 1;\n{reset}",
+            f"seen <= seen_next;\n{body}",
+            keyword="always_ff",
+        )
+        if self.mealy:
+            registers.remove(self.found)
+            golden, other = (f"{text}\nassign {self.found} = now;" for text in (golden, other))
+        kind = "Mealy" if self.mealy else "Moore"
+        what = f"the pattern {self._told(0)}" if many == 1 else f"{many} patterns"
+        return Design(
+            title=f"a {kind} detector of {what} in a stream of bits",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, golden, registers=registers),
+            alternative=sv_module(signals, other),
+            clocking=clocking,
+            figure=self._figure(),
+            behaviour=partial(sequence, self),
+        )
+
+    def _told(self, index: int) -> str:
+        text = self.patterns[index]
+        return f"`{text[::-1] if self.reverse else text}`"
+
+    def _figure(self) -> str:
+        if len(self.patterns) == 1:
+            return ""
+        rows = [f"| {i} | {self._told(i)} |" for i in range(len(self.patterns))]
+        return "\n".join(["| i | pattern |", "| --- | --- |", *rows])
+
+    def _rules(self) -> tuple[str, ...]:
+        has, many = self.features.__contains__, len(self.patterns) > 1
+        takes = [f"`{name}` is {level}" for name, level in (("valid", 1), ("restart", 0))]
+        needed = " and ".join(t for t in takes if t[1:].split("`")[0] in self.features)
+        only = f" at which {needed}" if needed else ""
+        where = "right" if self.reverse else "left"
+        any_bit = ", and `-` stands for any bit" if "-" in "".join(self.patterns) else ""
+        rules = [
+            f"At every rising edge{only}, out of reset, the bit `{self.stream}` is taken.",
+            f"In a pattern as written here the {where}most bit comes first{any_bit}. A pattern is "
+            "found when as many bits as it has, taken one after another since the reset"
+            + (" or restart" if has("restart") else "")
+            + ", equal it.",
+        ]
+        if self.overlap:
+            rules.append("Matches may overlap: a bit can be part of several.")
+        else:
+            whose = "of whichever pattern " if many else ""
+            rules.append(
+                f"Matches do not overlap: a bit taken up to the end of a match {whose}"
+                "is not part of a later one"
+                + ("; but patterns may be found with the same last bit." if many else ".")
+            )
+        each = f"bit i of `{self.found}` is 1, for pattern i of the table," if many else ""
+        each = each or f"`{self.found}` is 1"
+        if self.mealy:
+            rules.append(
+                f"`{self.found}` is combinational: {each} in the very cycle at whose end the last "
+                "bit of a match is taken, otherwise 0. It depends on the bits taken before and on "
+                "the present inputs without the reset."
+            )
+        else:
+            rules.append(
+                f"`{self.found}` is registered: {each} in the cycle after the rising edge at which "
+                "the last bit of a match is taken, otherwise and after reset 0."
+            )
+        return (*rules, *self._more_rules())
+
+    def _more_rules(self) -> tuple[str, ...]:
+        has, many = self.features.__contains__, len(self.patterns) > 1
+        rules = []
+        if has("restart"):
+            rules.append("A rising edge at which `restart` is 1 forgets all bits taken before.")
+        if has("count"):
+            once = ", be it of several patterns" if many else ""
+            largest = 2**_COUNT_BITS - 1
+            rules.append(
+                "`count` is registered: it goes up by 1 at each rising edge at which a bit is "
+                f"taken that completes a match{once}, "
+                + (f"and {largest} is followed by 0." if self.wraps else f"and stops at {largest}.")
+            )
+        if has("last"):
+            rules.append(
+                "`last` is registered: the i of the pattern found last, the smallest one if "
+                "several were found with the same bit; it changes as `count` does."
+            )
+        kept = " and ".join(f"`{name}`" for name in ("count", "last") if has(name))
+        if kept:
+            left = "them as they are" if has("last") else "it as it is"
+            stays = f"; a restart leaves {left}" if has("restart") else ""
+            rules.append(f"Reset sets {kept} to 0{stays}.")
+        return tuple(rules)
+
+    def _registers(self, bits: int) -> tuple[str, str]:
+        """Return the reset and the moves of the outputs that are registers."""
+        reset, body = [], []
+        if not self.mealy:
+            reset.append(f"{self.found} <= 0;")
+            body.append(f"{self.found} <= now;")
+        if "count" in self.features:
+            full = literal(_COUNT_BITS, 2**_COUNT_BITS - 1)
+            more = "" if self.wraps else f" && count != {full}"
+            reset.append("count <= 0;")
+            body.append(f"if (now != 0{more}) count <= count + 1'b1;")
+        if "last" in self.features:
+            reset.append("last <= 0;")
+            order = range(len(self.patterns))
+            body.append("else ".join(f"if (now[{i}]) last <= {literal(bits, i)};\n" for i in order))
+        return "\n".join(reset), "\n".join(body)
+
+    def _machine(self) -> str:
+        """Return the automaton of Knuth, Morris and Pratt, as a table of states."""
+        moves, many = automaton(self.patterns, overlap=self.overlap), len(self.patterns)
+        wide = max(1, (len(moves) - 1).bit_length())
+        lines = []
+        for state, row in enumerate(moves):
+            zero, one = (f"{{{literal(many, d)}, {literal(wide, n)}}}" for d, n in row)
+            lines.append(f"{literal(wide, state)}: {{now, next}} = {self.stream} ? {one} : {zero};")
+        cases = "\n".join(f"    {line}" for line in lines)
+        guard = "if (!valid) next = state;\n    else " if "valid" in self.features else ""
+        if "restart" in self.features:
+            guard = f"if (restart) next = 0;\n    else {guard}"
+        return (
+            f"reg [{wide - 1}:0] state, next;\nreg [{many - 1}:0] now;\n"
+            f"always @(*) begin\n    now = 0;\n    next = 0;\n    {guard}case (state)\n{cases}\n"
+            "    default: next = 0;\n    endcase\nend\n"
+        )
+
+    def _history(self) -> str:
+        """Return the comparison of the last bits; the highest 1 of ``seen`` marks their end."""
+        has, many = self.features.__contains__, len(self.patterns)
+        room = max(map(len, self.patterns)) - 1
+        lines = [
+            f"logic [{room}:0] seen, seen_next;\nlogic [{room + 1}:0] window;",
+            f"logic [{many - 1}:0] now;\nlogic taken;",
+        ]
+        taken = [name for name, on in (("valid", has("valid")), ("!restart", has("restart"))) if on]
+        lines.append(f"assign taken = {' & '.join(taken) or 1};")
+        lines.append(f"assign window = {{seen, {self.stream}}};")
+        for i, pattern in enumerate(self.patterns):
+            value = pattern.replace("-", "?")
+            size = len(pattern)
+            lines.append(
+                f"assign now[{i}] = taken & (|seen[{room}:{size - 1}]) & "
+                f"(window[{size - 1}:0] ==? {size}'b{value});"
+            )
+        forget = " || ".join(
+            name for name, on in (("restart", has("restart")), ("now != 0", not self.overlap)) if on
+        )
+        kept = f"{{seen[{room}] | window[{room}], window[{room - 1}:0]}}"
+        lines.append(
+            f"assign seen_next = {f'({forget}) ? 1 : ' if forget else ''}taken ? {kept} : seen;\n"
+        )
+        return "\n".join(lines)
+
+
+def sequence(made: Detector, rows: Inputs) -> Shown:
+    """Return what a detector of patterns shows."""
+    bits, count, last, before, shown = "", 0, 0, 0, []
+    for row in rows:
+        now = 0
+        if row.get("valid", 1) and not row.get("restart", 0):
+            bits += str(row[made.stream])
+            now = sum(1 << i for i, told in enumerate(made.patterns) if _ends(bits, told))
+        shown.append({made.found: now if made.mealy else before})
+        shown[-1] |= {"count": count} if "count" in made.features else {}
+        shown[-1] |= {"last": last} if "last" in made.features else {}
+        before = now
+        if now:
+            count = (count + 1) % 16 if made.wraps else min(count + 1, 15)
+            last = (now & -now).bit_length() - 1
+        if row.get("restart", 0) or (now and not made.overlap):
+            bits = ""
+    return shown
+
+
+def _ends(bits: str, pattern: str) -> bool:
+    if len(bits) < len(pattern):
+        return False
+    pairs = zip(bits[-len(pattern) :], pattern, strict=True)
+    return all(told in ("-", bit) for bit, told in pairs)

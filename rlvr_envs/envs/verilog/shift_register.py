@@ -1,12 +1,25 @@
 """ShiftRegister: registers that shift, rotate, load and more, as a mode says."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._shift_register import FEATURES, Operation, Register, operation_names
-from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Inputs,
+    Shown,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST, _MOST = 18, 12
@@ -98,3 +111,333 @@ class ShiftRegisterTask(DesignTask[ShiftRegisterConfig]):
             serial=pick(rng, ("sin", "si", "din")),
             features=FEATURES[: config.features],
         ).design(rng)
+
+
+# The registers of ShiftRegister: slices joined, and bit by bit.
+
+
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "out", "done", "keep")
+_SHIFTS = ("left", "right", "rotate left", "rotate right", "arithmetic right")
+_NAMES = (*_SHIFTS, "zeros left", "zeros right", "load", "hold", "clear", "invert", "reverse")
+_OF_EVEN = ("halves", "pairs")  # need an even number of bits
+
+
+def operation_names(width: int) -> tuple[str, ...]:
+    """Return what a register of some bits can do."""
+    return _NAMES if width % 2 else _NAMES + _OF_EVEN
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that a register does.
+
+    Attributes:
+        name: of `operation_names`.
+        width: of the register.
+        amount: by how many bits, where any number is possible.
+        code: the mode that asks for it.
+    """
+
+    name: str
+    width: int
+    amount: int
+    code: int
+
+    @property
+    def places(self) -> int:
+        """By how many bits it shifts."""
+        return 1 if self.name in ("left", "right") else self.amount
+
+    def leaving(self) -> int | None:
+        """Return the bit that leaves the register last, or is carried to its other end last."""
+        if self.name in ("left", "rotate left", "zeros left"):
+            return self.width - self.places
+        if self.name in ("right", "rotate right", "arithmetic right", "zeros right"):
+            return self.places - 1
+        return None
+
+    def words(self, q: str, serial: str) -> str:
+        """Return what it does, as the rest of a sentence whose subject is the register."""
+        top = self.width - 1
+        by = f"by {self.places} place{'s' * (self.places > 1)}"
+        low = f"bit{'s' * (self.places > 1)} at the low end"
+        high = low.replace("low", "high")
+        return {
+            "left": f"shifts to the left by 1 place; bit 0 becomes `{serial}`",
+            "right": f"shifts to the right by 1 place; bit {top} becomes `{serial}`",
+            "load": "becomes `data`",
+            "hold": "stays as it is",
+            "rotate left": f"rotates to the left {by}",
+            "rotate right": f"rotates to the right {by}",
+            "arithmetic right": f"shifts to the right {by}; the {high} become what bit {top} was",
+            "zeros left": f"shifts to the left {by}; the {low} become 0",
+            "zeros right": f"shifts to the right {by}; the {high} become 0",
+            "clear": "becomes 0",
+            "invert": "has all its bits inverted",
+            "reverse": f"has its bits reversed: bit i becomes what bit {top}-i was",
+            "halves": "has its upper half and its lower half exchanged",
+            "pairs": "has bits 2i and 2i+1 exchanged, for every i",
+        }[self.name].replace("become ", "become " if self.places > 1 else "becomes ")
+
+    def slices(self, q: str, serial: str) -> str:
+        """Return the result, put together from slices."""
+        top, n = self.width - 1, self.places
+        rest, upper = f"{q}[{top - n}:0]", f"{q}[{top}:{n}]"
+        half = self.width // 2
+        return {
+            "left": f"{{{rest}, {serial}}}",
+            "right": f"{{{serial}, {upper}}}",
+            "load": "data",
+            "hold": q,
+            "rotate left": f"{{{rest}, {q}[{top}:{top - n + 1}]}}",
+            "rotate right": f"{{{q}[{n - 1}:0], {upper}}}",
+            "arithmetic right": f"{{{{{n}{{{q}[{top}]}}}}, {upper}}}",
+            "zeros left": f"{q} << {n}",
+            "zeros right": f"{q} >> {n}",
+            "clear": literal(self.width, 0),
+            "invert": f"~{q}",
+            "reverse": f"{{{', '.join(f'{q}[{i}]' for i in range(self.width))}}}",
+            "halves": f"{{{q}[{half - 1}:0], {q}[{top}:{half}]}}",
+            "pairs": f"(({q} & {self._odd()}) >> 1) | (({q} << 1) & {self._odd()})",
+        }[self.name]
+
+    def _odd(self) -> str:
+        return literal(self.width, sum(1 << i for i in range(1, self.width, 2)))
+
+    def bit(self, i: int, q: str, serial: str) -> str:
+        """Return what one bit becomes."""
+        if self.name in ("load", "clear"):
+            return f"data[{i}]" if self.name == "load" else "1'b0"
+        if self.name in ("hold", "invert"):
+            return f"{q}[{i}]" if self.name == "hold" else f"!{q}[{i}]"
+        source = {
+            "reverse": self.width - 1 - i,
+            "halves": i + self.width // 2,
+            "pairs": i ^ 1,
+        }.get(self.name, i - self.places if "left" in self.name else i + self.places)
+        if 0 <= source < self.width:
+            return f"{q}[{source}]"
+        if self.name in ("left", "right"):
+            return serial
+        if self.name.startswith("zeros"):
+            return "1'b0"
+        return f"{q}[{self.width - 1 if 'arith' in self.name else source % self.width}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register, what it can do, and the two ways to write it."""
+
+    width: int
+    operations: tuple[Operation, ...]  # the one of them shifts a serial bit in
+    start: int  # after reset
+    q: str
+    serial: str
+    features: tuple[str, ...]
+
+    @property
+    def _mode(self) -> int:
+        return (len(self.operations) - 1).bit_length()
+
+    def design(self, rng: Rng) -> Design:
+        """Return the design; ``rng`` draws the clock and the reset."""
+        clocking = draw_clocking(rng)
+        has, names = self.features.__contains__, [o.name for o in self.operations]
+        signals = clock_signals(clocking) + inputs((self.serial, 1, "the serial input"))
+        if self._mode:
+            signals += inputs(("mode", self._mode, "what to do"))
+        if "load" in names:
+            signals += inputs(("data", self.width, "the parallel input"))
+        if has("enable"):
+            signals += inputs(("enable", 1, "whether anything is done"))
+        if has("keep"):
+            signals += inputs(("keep", self.width, "the bits that stay as they are"))
+        signals += outputs((self.q, self.width, "the register"))
+        if has("out"):
+            signals += outputs(("out", 1, "the bit that left last"))
+        if has("done"):
+            signals += outputs(("done", 1, "whether a whole word has been shifted"))
+        golden, other = self._golden(), self._alternative()
+        registers = [self.q, *(["out"] if has("out") else [])]
+        texts = []
+        for keyword, (declared, reset, body) in (("always", golden), ("always_ff", other)):
+            moves = f"if (enable) begin\n{indented(body, 4)}\nend" if has("enable") else body
+            start = f"{self.q} <= {literal(self.width, self.start)};\n{reset}"
+            texts.append(declared + clocked(clocking, start, moves, keyword=keyword))
+        kind = f"universal shift register of {self.width} bits with {len(names)} modes"
+        return Design(
+            title=f"a {kind if self._mode else f'shift register of {self.width} bits'}",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, texts[0], registers=registers),
+            alternative=sv_module(signals, texts[1]),
+            clocking=clocking,
+            figure=self._figure(),
+            behaviour=partial(shifts, self),
+        )
+
+    def _figure(self) -> str:
+        if not self._mode:
+            return ""
+        rows = [
+            f"| {self._mode}'b{o.code:0{self._mode}b} | {o.words(self.q, self.serial)} |"
+            for o in self.operations
+        ]
+        return "\n".join([f"| `mode` | `{self.q}` |", "| --- | --- |", *rows])
+
+    def _rules(self) -> tuple[str, ...]:
+        has, name = self.features.__contains__, f"`{self.q}`"
+        enabled = " at which `enable` is 1" if has("enable") else ""
+        edge = f"At every rising edge{enabled}, out of reset, {name}"
+        rules = [
+            f"Reset sets {name} to {literal(self.width, self.start)}.",
+            f"Left is towards bit {self.width - 1}, the most significant one.",
+        ]
+        if self._mode:
+            rest = ""
+            if len(self.operations) < 2**self._mode:
+                rest = "; for a `mode` that is not listed it stays as it is"
+            rules.append(f"{edge} does what the table says for `mode`{rest}.")
+        else:
+            rules.append(f"{edge} {self.operations[0].words(self.q, self.serial)}.")
+        if has("enable"):
+            others = [f"`{o}`" for o in ("out", "done") if has(o)]
+            stays = "stay as they are" if others else "stays as it is"
+            rules.append(f"Where `enable` is 0, {', '.join([name, *others])} {stays}.")
+        if has("out"):
+            rules.append(
+                "`out` is registered: where the register shifts or rotates it becomes, at the same "
+                "edge, the bit of the old value that leaves the register last or comes around to "
+                "the other end last (a move by 2 places counts as two moves by 1). Nothing else "
+                "changes it. Reset sets it to 0."
+            )
+        if has("done"):
+            load = " and after each load" if self._loads() else ""
+            rules.append(
+                f"Shifts that take `{self.serial}` in are counted, from 0 on after reset{load}. "
+                f"`done` is 1 exactly where at least {self.width} have been counted; it shows "
+                "the past edges only, not the present inputs."
+            )
+        if has("keep"):
+            rules.append(
+                f"A bit i of {name} whose `keep[i]` is 1 keeps its value, whatever is done; the "
+                "other bits, `out` and `done` become what they would without `keep`."
+            )
+        return tuple(rules)
+
+    def _loads(self) -> bool:
+        return any(o.name == "load" for o in self.operations)
+
+    def _case(self, rows: list[tuple[int, str]], rest: str) -> str:
+        """Return a choice by the mode."""
+        if not self._mode:
+            return rows[0][1] if rows else rest
+        lines = [f"    {literal(self._mode, code)}: {text}" for code, text in rows]
+        return "\n".join(["case (mode)", *lines, f"    default: {rest}", "endcase"])
+
+    def _golden(self) -> tuple[str, str, str]:
+        """Return declarations, reset and moves: slices, and a count of the shifts."""
+        has, q = self.features.__contains__, self.q
+        chosen = self._case(
+            [(o.code, f"moved = {o.slices(q, self.serial)};") for o in self.operations],
+            f"moved = {q};",
+        )
+        declared = (
+            f"reg [{self.width - 1}:0] moved;\nalways @(*) begin\n{indented(chosen, 4)}\nend\n"
+        )
+        kept = f"(moved & ~keep) | ({q} & keep)" if has("keep") else "moved"
+        reset, body = [], [f"{q} <= {kept};"]
+        if has("out"):
+            leaving = [(o.code, o.leaving()) for o in self.operations]
+            rows = [(code, f"out <= {q}[{at}];") for code, at in leaving if at is not None]
+            reset.append("out <= 1'b0;")
+            body.append(self._case(rows, "out <= out;"))
+        if has("done"):
+            bits = self.width.bit_length()
+            full = literal(bits, self.width)
+            declared += f"reg [{bits - 1}:0] shifts;\nassign done = shifts == {full};\n"
+            reset.append("shifts <= 0;")
+            rows = [
+                (o.code, f"if (shifts != {full}) shifts <= shifts + 1'b1;")
+                for o in self.operations
+                if o.name in ("left", "right")
+            ]
+            rows += [(o.code, "shifts <= 0;") for o in self.operations if o.name == "load"]
+            body.append(self._case(rows, "shifts <= shifts;"))
+        return declared, "\n".join(reset), "\n".join(body)
+
+    def _alternative(self) -> tuple[str, str, str]:
+        """Return the same with one wire for each bit, and shifts counted by a row of ones."""
+        has, q, top = self.features.__contains__, self.q, self.width - 1
+        lines = [f"logic [{top}:0] moved;"]
+        asked = {o.name: f"(mode == {literal(self._mode, o.code)})" for o in self.operations}
+        if not self._mode:
+            asked = dict.fromkeys(asked, "1'b1")
+        for i in range(self.width):
+            choice = f"{q}[{i}]"
+            for o in self.operations:
+                choice = f"{asked[o.name]} ? {o.bit(i, q, self.serial)} : {choice}"
+            keep = f"keep[{i}] ? {q}[{i}] : " if has("keep") else ""
+            lines.append(f"assign moved[{i}] = {keep}{choice};")
+        reset, body = [], [f"{q} <= moved;"]
+        if has("out"):
+            terms = [(asked[o.name], o.leaving()) for o in self.operations]
+            taken = " | ".join(f"({on} & {q}[{at}])" for on, at in terms if at is not None)
+            any_shift = " | ".join(on for on, at in terms if at is not None)
+            reset.append("out <= '0;")
+            body.append(f"if ({any_shift}) out <= {taken};")
+        if has("done"):
+            serial = " | ".join(asked[name] for name in ("left", "right") if name in asked)
+            lines.append(f"logic [{top}:0] made;\nassign done = made[{top}];")
+            reset.append("made <= '0;")
+            body.append(f"if ({serial}) made <= {{made[{top - 1}:0], 1'b1}};")
+            if self._loads():
+                body.append(f"if {asked['load']} made <= '0;")
+        return "\n".join(lines) + "\n", "\n".join(reset), "\n".join(body)
+
+
+def shifts(made: Register, rows: Inputs) -> Shown:
+    """Return what a shift register shows."""
+    value, out, taken, shown = made.start, 0, 0, []
+    codes = {operation.code: operation for operation in made.operations}
+    for row in rows:
+        shown.append({made.q: value})
+        shown[-1] |= {"out": out} if "out" in made.features else {}
+        shown[-1] |= {"done": int(taken >= made.width)} if "done" in made.features else {}
+        single = made.operations[0] if len(made.operations) == 1 else None
+        operation = single or codes.get(row["mode"])
+        if operation is None or not row.get("enable", 1):
+            continue
+        leaving, keep = operation.leaving(), row.get("keep", 0)
+        out = out if leaving is None else value >> leaving & 1
+        taken = 0 if operation.name == "load" else taken + (operation.name in ("left", "right"))
+        moved = _moved(operation, value, row[made.serial], row.get("data", 0))
+        value = moved & ~keep | value & keep
+    return shown
+
+
+def _moved(operation: Operation, value: int, serial: int, data: int) -> int:
+    """Return a word after an operation."""
+    width, n = operation.width, operation.places
+    full, half, top = (1 << width) - 1, width // 2, value >> (width - 1)
+    odd = sum(1 << i for i in range(1, width, 2))
+    return (
+        full
+        & {
+            "left": value << 1 | serial,
+            "right": value >> 1 | serial << (width - 1),
+            "load": data,
+            "hold": value,
+            "rotate left": value << n | value >> (width - n),
+            "rotate right": value >> n | value << (width - n),
+            "arithmetic right": value >> n | top * (full << (width - n)),
+            "zeros left": value << n,
+            "zeros right": value >> n,
+            "clear": 0,
+            "invert": ~value,
+            "reverse": int(f"{value:0{width}b}"[::-1], 2),
+            "halves": value >> half | value << half,
+            "pairs": (value & odd) >> 1 | value << 1 & odd,
+        }[operation.name]
+    )

@@ -5,9 +5,20 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._stack import OPERATIONS, StackSources
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which they are added along the ladder.
 FEATURES = ("flags", "error", "count", "second")
@@ -108,3 +119,252 @@ class StackTask(DesignTask[StackConfig]):
             op=pick(rng, ("op", "code", "cmd")),
             word=pick(rng, ("din", "data", "word")),
         ).design()
+
+
+# Stacks in words and in two kinds of Verilog; what is drawn comes from the task.
+
+
+# Operations: how many words each needs, by how many the stack grows, and what it does.
+OPERATIONS = {
+    "push": (0, 1, "puts the input word on top"),
+    "pop": (1, -1, "removes the top word"),
+    "replace": (1, 0, "the input word takes the place of the top word"),
+    "dup": (1, 1, "puts a copy of the top word on top"),
+    "swap": (2, 0, "exchanges the top word and the second word"),
+    "over": (2, 1, "puts a copy of the second word on top"),
+    "nip": (2, -1, "removes the second word"),
+    "add": (2, -1, "replaces the two upper words by their sum, without the carry"),
+    "sub": (2, -1, "replaces the two upper words by second minus top, without the borrow"),
+    "rot": (3, 0, "moves the third word to the top, above the two that were over it"),
+    "clear": (0, 0, "removes all words"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StackSources:
+    """What was drawn for one stack, and how it is told and written."""
+
+    clocking: Clocking
+    depth: int
+    width: int
+    codes: tuple[tuple[int, str], ...]
+    bits: int  # of a code
+    idle: int  # at the outputs without a word
+    slides: bool  # whether a full stack drops its lowest word
+    sticky: bool  # whether the flag of errors stays
+    features: tuple[str, ...]
+    op: str
+    word: str
+
+    def design(self) -> Design:
+        ports = self._signals()
+        rows = [
+            f"| {code} | {name} | {OPERATIONS[name][2]} | {OPERATIONS[name][0]} |"
+            for code, name in sorted(self.codes)
+        ]
+        head = [
+            f"| `{self.op}` | name | what it does | words needed |",
+            "| --- | --- | --- | --- |",
+        ]
+        return Design(
+            title=f"a stack of up to {self.depth} words of {self.width} bits",
+            signals=ports,
+            rules=self._rules(),
+            golden=module(ports, self._golden(), registers=("error",)),
+            alternative=sv_module(ports, self._alternative()),
+            clocking=self.clocking,
+            figure="\n".join([*head, *rows]),
+        )
+
+    @property
+    def _size(self) -> int:
+        return self.depth.bit_length()
+
+    def _signals(self) -> tuple[Signal, ...]:
+        has = self.features.__contains__
+        signals = clock_signals(self.clocking) + inputs(
+            (self.op, self.bits, "what to do"), (self.word, self.width, "the input word")
+        )
+        signals += outputs(("top", self.width, "the top word"))
+        if has("second"):
+            signals += outputs(("second", self.width, "the word below the top word"))
+        if has("flags"):
+            signals += outputs(
+                ("empty", 1, "whether there is no word"), ("full", 1, "whether there is no room")
+            )
+        if has("count"):
+            signals += outputs(("count", self._size, "how many words there are"))
+        if has("error"):
+            signals += outputs(("error", 1, "whether something could not be done"))
+        return signals
+
+    def _rules(self) -> tuple[str, ...]:
+        has = self.features.__contains__
+        rules = [
+            (
+                "Reset empties the stack. The top word is the youngest, the second word the one "
+                "below it, and so on."
+            ),
+            (
+                f"At each clock edge the operation with the code `{self.op}` is carried out, as "
+                f"the table below says; the input word is `{self.word}`. A code that is not in "
+                "the table does nothing."
+            ),
+            "An operation that needs more words than there are changes nothing.",
+        ]
+        growing = [name for _, name in self.codes if OPERATIONS[name][1] > 0]
+        listed = ", ".join(growing[:-1]) + f" and {growing[-1]}" if growing[1:] else growing[0]
+        if self.slides:
+            does = "work" if growing[1:] else "works"
+            rules.append(
+                f"If the stack holds {self.depth} words, {listed} still {does}: what is needed is "
+                "read first, and then the lowest word is lost, to make room for the new one."
+            )
+        else:
+            does = "change" if growing[1:] else "changes"
+            rules.append(f"If the stack holds {self.depth} words, {listed} {does} nothing.")
+        shown = f"`top` is the top word, and {self.idle} while the stack is empty"
+        if has("second"):
+            shown += (
+                f"; `second` is the second word, and {self.idle} while there are fewer than two"
+            )
+        rules.append(f"{shown}.")
+        if has("flags"):
+            rules.append(
+                f"`empty` is 1 exactly while there is no word, `full` exactly while there are "
+                f"{self.depth}."
+            )
+        if has("count"):
+            rules.append("`count` is the number of words.")
+        return (*rules, *self._error_rules())
+
+    def _error_rules(self) -> list[str]:
+        rules = ["All outputs follow from the state alone, not from the present inputs."]
+        if "error" in self.features:
+            room = "" if self.slides else " or because there is no room"
+            stays = "stays 1 until reset" if self.sticky else "becomes 0 at every other edge"
+            rules.append(
+                "`error` is a register: it becomes 1 at an edge at which an operation of the table "
+                f"changes nothing because there are too few words{room}, and {stays}. Reset sets "
+                "it to 0."
+            )
+        return rules
+
+    def _outputs(self, top: str, second: str, count: str) -> list[str]:
+        """Return the outputs that follow from the stack."""
+        has, idle = self.features.__contains__, literal(self.width, self.idle)
+        lines = [f"assign top = {count} == 0 ? {idle} : {top};"]
+        if has("second"):
+            lines.append(f"assign second = {count} < 2 ? {idle} : {second};")
+        if has("flags"):
+            lines += [f"assign empty = {count} == 0;", f"assign full = {count} == {self.depth};"]
+        return lines + ([f"assign count = {count};"] if has("count") else [])
+
+    def _golden(self) -> str:
+        """Return a memory with the number of its words as a pointer; few words are written."""
+        writes = {
+            "push": {0: self.word},
+            "replace": {1: self.word},
+            "dup": {0: "first"},
+            "swap": {1: "below", 2: "first"},
+            "over": {0: "below"},
+            "nip": {2: "first"},
+            "add": {2: "below + first"},
+            "sub": {2: "below - first"},
+            "rot": {1: "lowest", 2: "first", 3: "below"},
+        }
+        arms = []
+        for code, name in self.codes:
+            needs, grows, _ = OPERATIONS[name]
+            puts = "".join(
+                f" items[used - {place}] <= {value};"
+                for place, value in writes.get(name, {}).items()
+            ).replace("used - 0", "used")
+            size = "0" if name == "clear" else f"used + {grows}".replace("+ -", "- ")
+            does = f"begin{puts} used <= {size}; end"
+            if grows > 0:
+                value = writes[name][0]
+                slide = (
+                    f"begin for (k = 1; k < {self.depth}; k = k + 1) items[k - 1] <= items[k];"
+                    f" items[{self.depth - 1}] <= {value}; end"
+                )
+                does = (
+                    f"if (used < {self.depth}) {does} else {slide if self.slides else 'fails = 1;'}"
+                )
+            if needs:
+                does = f"if (used < {needs}) fails = 1; else {does}"
+            arms.append(f"    {self.bits}'d{code}: {does}")
+        keep = "error || " if self.sticky else ""
+        flag = f"error <= {keep}fails;" if "error" in self.features else ""
+        default = "" if len(arms) == 2**self.bits else "\n    default: fails = 0;"
+        body = f"fails = 0;\ncase ({self.op})\n" + "\n".join(arms) + f"{default}\nendcase\n{flag}"
+        reset = "fails = 0;\nused <= 0;" + ("\nerror <= 0;" if flag else "")
+        wide = f"[{self.width - 1}:0]"
+        return "\n".join(
+            [
+                f"reg {wide} items [0:{self.depth - 1}];\nreg [{self._size - 1}:0] used;",
+                "reg fails;\ninteger k;",
+                f"wire {wide} first = items[used - 1];\nwire {wide} below = items[used - 2];",
+                f"wire {wide} lowest = items[used - 3];",
+                clocked(self.clocking, reset, body),
+                *self._outputs("first", "below", "used"),
+            ]
+        )
+
+    def _alternative(self) -> str:
+        """Return a vector whose lowest word is the top: words are taken off and others put on."""
+        makes = {
+            "push": (0, self.word),
+            "pop": (1, ""),
+            "replace": (1, self.word),
+            "dup": (1, "a, a"),
+            "swap": (2, "a, b"),
+            "over": (2, "b, a, b"),
+            "nip": (2, "a"),
+            "add": (2, f"{self.width}'(a + b)"),
+            "sub": (2, f"{self.width}'(b - a)"),
+            "rot": (3, "b, a, c"),
+            "clear": (0, ""),
+        }
+        n, w = self.depth, self.width
+        arms = []
+        for code, name in self.codes:
+            needs, grows, _ = OPERATIONS[name]
+            off, on = makes[name]
+            after = f"line >> {off * w}" if off else "line"
+            rest = f"{n * w}'({{{n * w}'({after}), {on}}})" if on else after
+            there = f"there >> {off}" if off else "there"
+            there = f"{{{n}'({there}), {{{on.count(',') + 1}{{1'b1}}}}}}" if on else there
+            if name == "clear":
+                there = "'0"
+            allowed = [f"there[{needs - 1}]"] if 0 < needs <= n else ["1'b0"] if needs else []
+            allowed += [f"!there[{n - 1}]"] if grows > 0 and not self.slides else []
+            does = f"begin after = {rest}; left = {n}'({there}); end"
+            if allowed:
+                does = f"if ({' && '.join(allowed)}) {does} else wrong = 1'b1;"
+            arms.append(f"        {self.bits}'d{code}: {does}")
+        keep = "error | " if self.sticky else ""
+        flag = f" error <= {keep}wrong;" if "error" in self.features else ""
+        tops = [
+            f"assign {name} = line[{min((k + 1) * w, n * w) - 1} -: {w}];"
+            for k, name in enumerate("abc")
+        ]
+        return "\n".join(
+            [
+                f"logic [{n * w - 1}:0] line, after;\nlogic [{n - 1}:0] there, left;\nlogic wrong;",
+                f"logic [{w - 1}:0] a, b, c;\nlogic [{self._size - 1}:0] number;",
+                *tops,
+                "always_comb begin\n    after = line; left = there; wrong = 1'b0;",
+                f"    case ({self.op})\n"
+                + "\n".join(arms)
+                + "\n        default: ;\n    endcase\nend",
+                clocked(
+                    self.clocking,
+                    "there <= '0;" + (" error <= 1'b0;" if flag else ""),
+                    f"line <= after; there <= left;{flag}",
+                    keyword="always_ff",
+                ),
+                f"assign number = {self._size}'($countones(there));",
+                *self._outputs("a", "b", "number"),
+            ]
+        )

@@ -1,13 +1,43 @@
 """StateMachine: machines given by a table or a list of transitions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._state_machine import BACK, FEATURES, Branch, Machine
-from rlvr_envs.generators.hardware.design import Design
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Inputs,
+    Shown,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What a state does under a condition.
+
+    Attributes:
+        guard: inputs by number, and the values that they have; empty where nothing else holds.
+        target: the next state, or `BACK`.
+        value: of the output of a Mealy machine.
+    """
+
+    guard: tuple[tuple[int, int], ...]
+    target: int
+    value: int
+
 
 _MOST_STATES, _MOST_INPUTS, _MOST_BRANCHES, _WIDEST = 16, 4, 3, 8
 _STATES = (
@@ -177,3 +207,309 @@ def _guards(rng: Rng, config: StateMachineConfig) -> list[tuple[tuple[int, int],
             decides.add(next((n for n, holds in enumerate(held) if holds), config.branches))
         if len(decides) == config.branches + 1:
             return guards
+
+
+# The machines of StateMachine: states as numbers, and a flip-flop for each.
+
+
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "abort", "dwell", "visits", "back")
+BACK = -1  # the state that the machine came from, as a target
+_COUNT_BITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """States and transitions, and the two ways to write them; the first state is the start."""
+
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    rows: tuple[tuple[Branch, ...], ...]  # of each state, tried in order
+    values: tuple[int, ...]  # of the output of a Moore machine, for each state
+    outputs: int  # bits
+    mealy: bool
+    abort: int  # the state that an abort leads to
+    visited: int  # the state whose visits are counted
+    times: tuple[int, ...]  # rising edges after which each state can be left
+    out: str
+    telling: int  # a table, a list, sentences
+    features: tuple[str, ...]
+
+    @property
+    def _bits(self) -> int:
+        return (len(self.states) - 1).bit_length()
+
+    @property
+    def _time_bits(self) -> int:
+        return max(self.times).bit_length()
+
+    def design(self, rng: Rng) -> Design:
+        """Return the design; ``rng`` draws the clock and the reset."""
+        clocking = draw_clocking(rng)
+        has = self.features.__contains__
+        signals = clock_signals(clocking)
+        signals += inputs(*((name, 1, "a condition") for name in self.inputs))
+        if has("enable"):
+            signals += inputs(("enable", 1, "whether the machine moves"))
+        if has("abort"):
+            signals += inputs(("abort", 1, "ends what is going on"))
+        signals += outputs((self.out, self.outputs, "the output"))
+        registers = [self.out]
+        if has("visits"):
+            signals += outputs(("visits", _COUNT_BITS, "how often a state was entered"))
+            registers.append("visits")
+        text, reset, moves = self._golden()
+        golden = text + clocked(clocking, reset, moves)
+        text, reset, moves = self._alternative()
+        other = text + clocked(clocking, reset, moves, keyword="always_ff")
+        kind = "Mealy" if self.mealy else "Moore"
+        return Design(
+            title=f"a {kind} machine with {len(self.states)} states",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, golden, registers=registers),
+            alternative=sv_module(signals, other),
+            clocking=clocking,
+            figure=self._figure(),
+            behaviour=partial(machine, self),
+        )
+
+    def _where(self, target: int) -> str:
+        return "the state it came from" if target == BACK else self.states[target]
+
+    def _when(self, branch: Branch) -> str:
+        return " and ".join(f"`{self.inputs[i]}` is {value}" for i, value in branch.guard)
+
+    def _figure(self) -> str:
+        if self.telling == 2:
+            return ""
+        if self.telling == 1:
+            return "\n".join(f"- {self._sentence(state)}" for state in range(len(self.states)))
+        head = ["state", "condition", "next state"]
+        rows = []
+        for state, row in enumerate(self.rows):
+            for branch in row:
+                cells = [self.states[state], self._when(branch) or "otherwise"]
+                cells.append(self._where(branch.target))
+                value = branch.value if self.mealy else self.values[state]
+                rows.append([*cells, literal(self.outputs, value)])
+        lines = [[*head, f"`{self.out}`"], ["---"] * 4, *rows]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def _sentence(self, state: int) -> str:
+        parts = []
+        for branch in self.rows[state]:
+            value = f" with output {literal(self.outputs, branch.value)}" if self.mealy else ""
+            when = self._when(branch)
+            parts.append(
+                f"{f'if {when}' if when else 'otherwise'}, to {self._where(branch.target)}{value}"
+            )
+        moore = "" if self.mealy else f" (output {literal(self.outputs, self.values[state])})"
+        return f"From {self.states[state]}{moore} it goes {'; '.join(parts)}."
+
+    def _rules(self) -> tuple[str, ...]:
+        has, out = self.features.__contains__, f"`{self.out}`"
+        where = ("the table", "the list", "this description")[self.telling]
+        order = "a row of a state holds only where no row of it above does"
+        if self.telling:
+            order = "of the conditions of a state, the first one that holds decides"
+        rules = [
+            (
+                f"The states are {', '.join(self.states)}, encoded in any way. Reset puts the "
+                f"machine into {self.states[0]}."
+            ),
+            (
+                f"At every rising edge out of reset the machine takes a transition as {where} "
+                f"says; {order}. A transition may lead to the state itself."
+            ),
+        ]
+        if self.mealy:
+            rules.append(
+                f"{out} is combinational: it is what {where} says for the present state and the "
+                f"present inputs."
+            )
+        else:
+            rules.append(f"{out} depends on the present state only, as {where} says.")
+        rules += [self._sentence(n) for n in range(len(self.states)) if self.telling == 2]
+        if has("enable"):
+            rules.append(f"Where `enable` is 0, the machine stays in its state{self._but()}.")
+        if has("abort"):
+            name = self.states[self.abort]
+            rules.append(
+                f"At a rising edge at which `abort` is 1 the machine goes to {name} from every "
+                "state, whatever `enable` and the other inputs are."
+            )
+        return (*rules, *self._more_rules())
+
+    def _but(self) -> str:
+        out = f"; `{self.out}` does not depend on that" if self.mealy else ""
+        return f", unless it is aborted{out}" if "abort" in self.features else out
+
+    def _more_rules(self) -> tuple[str, ...]:
+        has = self.features.__contains__
+        rules = []
+        if has("dwell"):
+            slow = [f"{n} for {s}" for s, n in zip(self.states, self.times, strict=True) if n > 1]
+            which = f"{', '.join(slow)}, and 1 for the others" if slow else "1 for all states"
+            rules.append(
+                f"A state has a least time n: {which}. After the machine entered the state (from "
+                "another one, by reset, or by an abort, be it from the same state), it takes no "
+                "transition at the first n-1 rising edges at which `enable` is 1, and stays; only "
+                "an abort ends that early. "
+                + (f"`{self.out}` does not depend on that." if self.mealy else "")
+            )
+        if has("visits"):
+            name = self.states[self.visited]
+            rules.append(
+                f"`visits` is registered: it goes up by 1, modulo {2**_COUNT_BITS}, at each rising "
+                f"edge at which the machine goes to {name} from another state. Reset sets it to 0."
+            )
+        if has("back"):
+            rules.append(
+                "The state it came from is the one in which the machine was before it went to the "
+                "present one from another state, by a transition or an abort; after reset it is "
+                f"{self.states[0]} as long as there is no other."
+            )
+        return tuple(rule.strip() for rule in rules)
+
+    def _guard(self, branch: Branch) -> str:
+        return " && ".join(f"{'' if v else '!'}{self.inputs[i]}" for i, v in branch.guard)
+
+    def _golden(self) -> tuple[str, str, str]:
+        """Return states as numbers, a choice by the state, and a count of the time in it."""
+        has, top = self.features.__contains__, self._bits - 1
+        text = "".join(
+            f"localparam [{top}:0] S_{name} = {literal(self._bits, n)};\n"
+            for n, name in enumerate(self.states)
+        )
+        text += f"reg [{top}:0] state, next{', prev' * has('back')};\n"
+        cases = "\n".join(self._case(n) for n in range(len(self.states)))
+        rest = f"default: next = S_{self.states[0]};"
+        text += (
+            f"always @(*) begin\n    next = state;\n    {self.out} = 0;\n    case (state)\n"
+            f"{indented(cases, 8)}\n        {rest}\n    endcase\nend\n"
+        )
+        target, stops = "next", ["!enable"] if has("enable") else []
+        reset = f"state <= S_{self.states[0]};\n"
+        moves = "state <= target;\n"
+        if has("dwell"):
+            stops.append("held")
+            bits = self._time_bits
+            needs = " || ".join(
+                f"(state == S_{name} && stay < {literal(bits, time - 1)})"
+                for name, time in zip(self.states, self.times, strict=True)
+                if time > 1
+            )
+            text += f"reg [{bits - 1}:0] stay;\nwire held = {needs or 0};\n"
+            reset += "stay <= 0;\n"
+            enabled = "enable && held"
+            moves += "if (abort || target != state) stay <= 0;\n"
+            moves += f"else if ({enabled}) stay <= stay + 1'b1;\n"
+        if stops:
+            target = f"({' || '.join(stops)}) ? state : next"
+        if has("abort"):
+            target = f"abort ? S_{self.states[self.abort]} : {target}"
+        text += f"wire [{top}:0] target = {target};\n"
+        if has("visits"):
+            reset += "visits <= 0;\n"
+            name = f"S_{self.states[self.visited]}"
+            moves += f"if (target == {name} && state != {name}) visits <= visits + 1'b1;\n"
+        if has("back"):
+            reset += f"prev <= S_{self.states[0]};\n"
+            moves += "if (target != state) prev <= state;\n"
+        return text, reset, moves
+
+    def _case(self, state: int) -> str:
+        lines = []
+        for branch in self.rows[state]:
+            goes = "prev" if branch.target == BACK else f"S_{self.states[branch.target]}"
+            value = f"{self.out} = {literal(self.outputs, branch.value)}; " if self.mealy else ""
+            guard = self._guard(branch)
+            lines.append(f"{f'if ({guard}) ' if guard else ''}begin {value}next = {goes}; end")
+        moore = f"{self.out} = {literal(self.outputs, self.values[state])};\n"
+        body = ("" if self.mealy else moore) + "\nelse ".join(lines)
+        return f"S_{self.states[state]}: begin\n{indented(body, 4)}\nend"
+
+    def _alternative(self) -> tuple[str, str, str]:
+        """Return a flip-flop for each state, sums of products, and what is left of the time."""
+        has, count = self.features.__contains__, len(self.states)
+        first = literal(count, 1)
+        text = f"logic [{count - 1}:0] at, to, aim{', came' * has('back')};\n"
+        text += self._sums()
+        goes = ["enable"] if has("enable") else []
+        reset, moves = f"at <= {first};\n", "at <= aim;\n"
+        if has("dwell"):
+            goes.append("left == 0")
+            bits = self._time_bits
+            pairs = enumerate(literal(bits, time - 1) for time in self.times)
+            loads = " | ".join(f"({{{bits}{{aim[{n}]}}}} & {load})" for n, load in pairs)
+            text += f"logic [{bits - 1}:0] left;\n"
+            reset += f"left <= {literal(bits, self.times[0] - 1)};\n"
+            moves += f"if (abort || aim != at) left <= {loads};\n"
+            moves += "else if (enable && left != 0) left <= left - 1'b1;\n"
+        aim = f"({' && '.join(goes)}) ? to : at" if goes else "to"
+        if has("abort"):
+            aim = f"abort ? {literal(count, 1 << self.abort)} : {aim}"
+        text += f"assign aim = {aim};\n"
+        if has("visits"):
+            reset += "visits <= '0;\n"
+            moves += (
+                f"visits <= visits + {_COUNT_BITS}'(aim[{self.visited}] & ~at[{self.visited}]);\n"
+            )
+        if has("back"):
+            reset += f"came <= {first};\n"
+            moves += "came <= aim == at ? came : at;\n"
+        return text, reset, moves
+
+    def _sums(self) -> str:
+        """Return which transitions set each next state and each bit of the output."""
+        count = len(self.states)
+        into: list[list[str]] = [[] for _ in self.states]
+        ones: list[list[str]] = [[] for _ in range(self.outputs)]
+        for state, row in enumerate(self.rows):
+            denied = ""
+            for branch in row:
+                guard = self._guard(branch)
+                term = f"(at[{state}]{denied}{f' && {guard}' if guard else ''})"
+                denied += f" && !({guard})"
+                if branch.target == BACK:
+                    for target in range(count):
+                        into[target].append(f"({term} && came[{target}])")
+                else:
+                    into[branch.target].append(term)
+                value = branch.value if self.mealy else self.values[state]
+                for place in range(self.outputs):
+                    ones[place] += [term] * (value >> place & 1)
+        lines = [f"assign to[{n}] = {' || '.join(terms) or 0};\n" for n, terms in enumerate(into)]
+        for n, terms in enumerate(ones):
+            bit = f"[{n}]" if self.outputs > 1 else ""
+            lines.append(f"assign {self.out}{bit} = {' || '.join(terms) or 0};\n")
+        return "".join(lines)
+
+
+def machine(made: Machine, rows: Inputs) -> Shown:
+    """Return what a state machine shows."""
+    has = made.features.__contains__
+    state, came, stayed, visits, shown = 0, 0, 0, 0, []
+    for row in rows:
+        branch = next(b for b in made.rows[state] if _holds(b, made, row))
+        shown.append({made.out: branch.value if made.mealy else made.values[state]})
+        shown[-1] |= {"visits": visits % 16} if has("visits") else {}
+        target, enabled = state, row.get("enable", 1)
+        aborted = row.get("abort", 0)
+        stayed += bool(enabled)
+        if aborted:
+            target = made.abort
+        elif enabled and stayed >= (made.times[state] if has("dwell") else 1):
+            target = came if branch.target < 0 else branch.target
+        if target != state:
+            came, state = state, target
+            visits += state == made.visited
+            stayed = 0
+        elif aborted:
+            stayed = 0
+    return shown
+
+
+def _holds(branch: Branch, made: Machine, row: Mapping[str, int]) -> bool:
+    return all(row[made.inputs[i]] == value for i, value in branch.guard)

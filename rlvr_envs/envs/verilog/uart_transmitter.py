@@ -5,9 +5,21 @@ from dataclasses import dataclass
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.envs.verilog._uart_transmitter import PARITIES, UartSources
-from rlvr_envs.generators.hardware.design import Design, draw_clocking
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which they are added along the ladder.
 FEATURES = ("parity", "done", "stops", "buffer", "rate", "mode")
@@ -105,3 +117,312 @@ class UartTransmitterTask(DesignTask[UartTransmitterConfig]):
                 rng, (("send", "data", "tx"), ("start", "din", "txd"), ("valid", "word", "line"))
             ),
         ).design()
+
+
+# Serial transmitters in words and in two kinds of Verilog; what is drawn comes from the task.
+
+
+# Kinds of parity, and what each says of the bits of a frame.
+PARITIES = {
+    "none": "there is no parity bit",
+    "even": "an even number of the data bits and the parity bit are 1",
+    "odd": "an odd number of the data bits and the parity bit are 1",
+    "mark": "the parity bit is 1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UartSources:
+    """What was drawn for one transmitter, and how it is told and written."""
+
+    clocking: Clocking
+    bits: int
+    dividers: tuple[int, ...]  # by the code of the rate
+    inverted: bool  # the whole line
+    downwards: bool  # whether the highest bit goes first
+    modes: tuple[str, ...]  # kinds of parity by code
+    stops: int  # stop bits where no input tells
+    long_stop: int  # level of the input that asks for a second stop bit
+    chained: bool  # whether a word is taken in the last cycle of a frame
+    features: tuple[str, ...]
+    names: tuple[str, str, str]
+
+    def design(self) -> Design:
+        """Return the design."""
+        ports = self._signals()
+        return Design(
+            title=f"a serial transmitter (UART) of words of {self.bits} bits",
+            signals=ports,
+            rules=(*self._frame_rules(), *self._time_rules()),
+            golden=module(ports, self._golden()),
+            alternative=sv_module(ports, self._alternative()),
+            clocking=self.clocking,
+            figure=self._figure(),
+        )
+
+    @property
+    def _chosen(self) -> list[tuple[str, int, str]]:
+        """Return the inputs that are taken together with a word."""
+        has = self.features.__contains__
+        found = [("stop_bits", 1, "how many stop bits the frame has")] if has("stops") else []
+        found += [("rate", 2, "how long its bits are")] if has("rate") else []
+        return found + ([("mode", 2, "its parity")] if has("mode") else [])
+
+    def _signals(self) -> tuple[Signal, ...]:
+        has, (send, word, line) = self.features.__contains__, self.names
+        signals = clock_signals(self.clocking) + inputs(
+            (send, 1, "whether a word is offered"),
+            (word, self.bits, "the word"),
+            *self._chosen,
+        )
+        signals += outputs((line, 1, "the line"), ("busy", 1, self._busy_meaning()))
+        if has("buffer"):
+            signals += outputs(("full", 1, "whether a word waits in the buffer"))
+        if has("done"):
+            signals += outputs(("done", 1, "whether a frame ends"))
+        return signals
+
+    def _busy_meaning(self) -> str:
+        return "whether no word can be taken" if self._chains else "whether a frame is on the line"
+
+    @property
+    def _chains(self) -> bool:
+        return self.chained and "buffer" not in self.features
+
+    @property
+    def _slowest(self) -> int:
+        return max(self.dividers)
+
+    def _frame_rules(self) -> list[str]:
+        has, line = self.features.__contains__, self.names[2]
+        top = self.bits - 1
+        order = f"from {top} down to 0" if self.downwards else f"from 0 up to {top}"
+        parity = ", then the parity bit" if has("parity") else ""
+        if has("mode"):
+            parity = ", then the parity bit if there is one"
+        stops = "one stop bit, which is 1" if self.stops == 1 else "two stop bits, which are 1"
+        if has("stops"):
+            stops = f"stop bits, which are 1: two if `stop_bits` is {self.long_stop}, otherwise one"
+        rules = [
+            (
+                f"A frame is a start bit, which is 0, then the bits of the word, {order}{parity}, "
+                f"then {stops}."
+            )
+        ]
+        if has("mode"):
+            rules.append("`mode` chooses the kind of parity; the table of kinds is below.")
+        elif has("parity"):
+            rules.append(f"The parity bit is such that {PARITIES[self.modes[0]]}.")
+        if has("rate"):
+            rules.append(
+                "Each bit of a frame lasts as many cycles as the table below says for `rate`."
+            )
+        elif self.dividers[0] == 1:
+            rules.append("Each bit of a frame lasts one cycle.")
+        else:
+            rules.append(f"Each bit of a frame lasts {self.dividers[0]} cycles.")
+        rules.append("Between frames, and after reset, the line rests at 1.")
+        if self.inverted:
+            rules.append(
+                f"The line is inverted: `{line}` is 0 where these rules say 1, and 1 where they "
+                "say 0, in frames and between them."
+            )
+        return rules
+
+    def _time_rules(self) -> list[str]:
+        has, (send, word, _) = self.features.__contains__, self.names
+        names = [word, *(name for name, _, _ in self._chosen)]
+        taken = " and ".join(f"`{name}`" for name in names)
+        those = "are taken together" if len(names) > 1 else "is taken"
+        if has("buffer"):
+            rules = [
+                (
+                    "Words wait in a buffer for one word; `full` is 1 exactly while it holds one. "
+                    f"At an edge at which `{send}` is 1 and `full` is 0, {taken} {those} into the "
+                    f"buffer. While `full` is 1, `{send}` is ignored."
+                ),
+                (
+                    "`busy` is 1 exactly during a frame. At an edge that ends a cycle in which "
+                    "`full` is 1 and there is no frame or the last cycle of a frame, the word "
+                    "leaves the buffer and its frame begins in the next cycle, in which `full` is "
+                    "0."
+                ),
+            ]
+        else:
+            when = ", or the last cycle of one" if self._chains else ""
+            frame = "during a frame but for its last cycle" if self._chains else "during a frame"
+            rules = [
+                (
+                    f"`busy` is 1 exactly {frame}. At an edge at which `{send}` is 1 and `busy` is "
+                    f"0 (a cycle without a frame{when}), {taken} {those} and the frame begins in "
+                    f"the next cycle. While `busy` is 1, `{send}` is ignored."
+                )
+            ]
+        if has("done"):
+            rules.append("`done` is 1 exactly in the last cycle of each frame.")
+        rules.append(
+            "Reset ends a frame at once" + (" and empties the buffer." if has("buffer") else ".")
+        )
+        rules.append("All outputs follow from the state alone, not from the present inputs.")
+        return rules
+
+    def _figure(self) -> str:
+        parts = []
+        if "rate" in self.features:
+            rows = [f"| {code} | {cycles} |" for code, cycles in enumerate(self.dividers)]
+            parts.append("\n".join(["| `rate` | cycles for a bit |", "| --- | --- |", *rows]))
+        if "mode" in self.features:
+            rows = [f"| {code} | {PARITIES[kind]} |" for code, kind in enumerate(self.modes)]
+            parts.append("\n".join(["| `mode` | parity |", "| --- | --- |", *rows]))
+        return "\n\n".join(parts)
+
+    def _held(self, prefix: str) -> list[tuple[str, int, str]]:
+        """Return what is kept of a word: a name, its width and the input it comes from."""
+        chosen = [(f"{prefix}_{name}", width, name) for name, width, _ in self._chosen]
+        return [(f"{prefix}_word", self.bits, self.names[1]), *chosen]
+
+    def _ordered(self, word: str) -> str:
+        """Return a word with the bit that goes first at the right."""
+        if not self.downwards:
+            return word
+        return "{" + ", ".join(f"{word}[{i}]" for i in range(self.bits)) + "}"
+
+    def _golden(self) -> str:
+        """Return a frame that is looked up at a rising place, with a rising tick."""
+        has, (send, _, line) = self.features.__contains__, self.names
+        wide, slow = self.bits + 4, self._slowest.bit_length()
+        count, invert = wide.bit_length(), "!" if self.inverted else ""
+        lines = [f"reg [{count - 1}:0] at;\nreg [{slow - 1}:0] tick;\nreg idle;"]
+        lines += [f"reg [{width - 1}:0] {name};" for name, width, _ in self._held("sent")]
+        source = {name: f"sent_{name}" for name in ("word", *(name for name, _, _ in self._chosen))}
+        if has("buffer"):
+            lines += ["reg waits;\nassign full = waits;"]
+            lines += [f"reg [{width - 1}:0] {name};" for name, width, _ in self._held("next")]
+        two = f"({source['stop_bits']} == {self.long_stop})" if has("stops") else self.stops - 1
+        parity, there = self._parity(source)
+        divider = literal(slow, self.dividers[0] - 1)
+        if has("rate"):
+            paces = [literal(slow, cycles - 1) for cycles in self.dividers]
+            chosen = [f"{source['rate']} == {k} ? {pace} : " for k, pace in enumerate(paces[:3])]
+            divider = "".join(chosen) + paces[3]
+        lines += [
+            f"wire parity = {parity};\nwire there = {there};",
+            f"wire [{self.bits - 1}:0] first = {self._ordered(source['word'])};",
+            f"wire [{wide - 1}:0] frame = {{3'b111, parity || !there, first, 1'b0}};",
+            f"wire [{slow - 1}:0] slowest = {divider};\nwire ends = tick == slowest;",
+            f"wire last = !idle && ends && at == {self.bits + 1} + there + {two};",
+        ]
+        loads = "(idle || last)" if has("buffer") or self._chains else "idle"
+        begins = f"{'waits' if has('buffer') else send} && {loads}"
+        origin = "next" if has("buffer") else ""
+        takes = "\n".join(
+            f"    {name} <= {name.replace('sent', origin) if origin else port};"
+            for name, _, port in self._held("sent")
+        )
+        body = (
+            f"if ({begins}) begin\n    idle <= 0;\n    at <= 0;\n    tick <= 0;\n{takes}\n"
+            "end else if (last) idle <= 1;\nelse if (ends) begin\n    tick <= 0;\n"
+            "    at <= at + 1;\nend else tick <= tick + 1;"
+        )
+        reset = "idle <= 1;"
+        if has("buffer"):
+            reset += "\nwaits <= 0;"
+            keeps = "\n".join(f"    {name} <= {port};" for name, _, port in self._held("next"))
+            body += (
+                f"\nif ({begins}) waits <= 0;\nif ({send} && !waits) begin\n    waits <= 1;\n"
+                f"{keeps}\nend"
+            )
+        lines.append(clocked(self.clocking, reset, body))
+        lines.append(f"assign {line} = {invert}(idle || frame[at]);")
+        lines.append(f"assign busy = !idle{' && !last' if self._chains else ''};")
+        if has("done"):
+            lines.append("assign done = last;")
+        return "\n".join(lines)
+
+    def _parity(self, source: dict[str, str]) -> tuple[str, str]:
+        """Return the parity bit and whether there is one, as expressions."""
+        if "parity" not in self.features:
+            return "1'b1", "1'b0"
+        bits = {"none": "1'b1", "mark": "1'b1"}
+        bits |= {"even": f"^{source['word']}", "odd": f"~^{source['word']}"}
+        if "mode" not in self.features:
+            return bits[self.modes[0]], "1'b1"
+        mode = source["mode"]
+        chosen = [f"{mode} == {k} ? {bits[kind]} : " for k, kind in enumerate(self.modes[:3])]
+        return "".join(chosen) + bits[self.modes[3]], f"{mode} != {self.modes.index('none')}"
+
+    def _alternative(self) -> str:
+        """Return a machine of four phases that points at the bit to send; ticks fall."""
+        has, (send, _, line) = self.features.__contains__, self.names
+        top, slow, b = self.bits - 1, self._slowest.bit_length(), self.bits.bit_length()
+        lines = [
+            f"logic [2:0] phase;\nlogic [{b - 1}:0] at;\nlogic [{slow - 1}:0] rest, pace;",
+            "logic ends, odd, second, level;",
+            *(f"logic [{width - 1}:0] {name};" for name, width, _ in self._held("now")),
+        ]
+        origin = {name: source for name, _, source in self._held("now")}
+        if has("buffer"):
+            lines += [f"logic [{width - 1}:0] {name};" for name, width, _ in self._held("soon")]
+            origin = {name: name.replace("now", "soon") for name in origin}
+        lines += self._levels(slow)
+        first = self._pace(origin.get("now_rate", ""), slow)
+        steps = (
+            "if (rest != 0) rest <= rest - 1'b1;\nelse begin\n    rest <= pace;\n    case (phase)\n"
+            "        3'd1: begin phase <= 3'd2; at <= '0; end\n"
+            f"        3'd2: if (at == {top}) phase <= {self._after_data()}; else at <= at + 1'b1;\n"
+            "        3'd3: phase <= 3'd4;\n        3'd4: phase <= second ? 3'd5 : 3'd0;\n"
+            "        default: phase <= 3'd0;\n    endcase\nend"
+        )
+        offered = "full" if has("buffer") else send
+        free = "phase == 3'd0" + (" || ends" if has("buffer") or self._chains else "")
+        takes = " ".join(f"{name} <= {source};" for name, source in origin.items())
+        begin = f"phase <= 3'd1; rest <= {first}; {takes}"
+        begin += " full <= 1'b0;" if has("buffer") else ""
+        body = (
+            f"if ({offered} && ({free})) begin {begin} end\nelse if (phase != 3'd0) begin\n"
+            f"{indented(steps, 4)}\nend"
+        )
+        reset = "phase <= 3'd0;"
+        if has("buffer"):
+            reset += " full <= 1'b0;"
+            keeps = " ".join(f"{name} <= {source};" for name, _, source in self._held("soon"))
+            body += f"\nif ({send} && !full) begin full <= 1'b1; {keeps} end"
+        lines.append(clocked(self.clocking, reset, body, keyword="always_ff"))
+        lines.append(f"assign {line} = level{' ^ 1' + chr(39) + 'b1' if self.inverted else ''};")
+        lines.append(f"assign busy = phase != 3'd0{' && !ends' if self._chains else ''};")
+        if has("done"):
+            lines.append("assign done = ends;")
+        return "\n".join(lines)
+
+    def _pace(self, rate: str, bits: int) -> str:
+        """Return the cycles of a bit less one."""
+        paces = [literal(bits, cycles - 1) for cycles in self.dividers]
+        if len(paces) == 1:
+            return paces[0]
+        return "".join(f"{rate} == {k} ? {p} : " for k, p in enumerate(paces[:3])) + paces[3]
+
+    def _after_data(self) -> str:
+        """Return the phase after the last bit of a word."""
+        if "parity" not in self.features:
+            return "3'd4"
+        if "mode" not in self.features:
+            return "3'd3"
+        return f"(now_mode == 2'd{self.modes.index('none')} ? 3'd4 : 3'd3)"
+
+    def _levels(self, slow: int) -> list[str]:
+        """Return the line in each phase, and when the last phase ends."""
+        has = self.features.__contains__
+        double = f"now_stop_bits == 1'b{self.long_stop}" if has("stops") else f"1'b{self.stops - 1}"
+        index = f"{self.bits - 1} - at" if self.downwards else "at"
+        parity = {"even": "odd", "odd": "!odd"}.get(self.modes[0], "1'b1")
+        if has("mode"):
+            even, uneven = self.modes.index("even"), self.modes.index("odd")
+            parity = f"now_mode == 2'd{even} ? odd : now_mode == 2'd{uneven} ? !odd : 1'b1"
+        return [
+            f"assign pace = {self._pace('now_rate', slow)};",
+            "always_comb case (phase)\n    3'd1: level = 1'b0;",
+            f"    3'd2: level = now_word[{index}];\n    3'd3: level = {parity};",
+            "    default: level = 1'b1;\nendcase\nassign odd = ^now_word;",
+            f"assign second = {double};",
+            "assign ends = rest == 0 && (phase == 3'd5 || phase == 3'd4 && !second);",
+        ]

@@ -43,7 +43,7 @@ class VerilogProblem:
     rules: tuple[str, ...]
     clocking: Clocking | None
     figure: str
-    layout: int  # of the prompt, see `_wording`
+    layout: int  # of the prompt, see `wording`
     reward: str
     golden: str = hidden()
     alternative: str = hidden()

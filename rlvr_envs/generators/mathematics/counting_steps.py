@@ -1,4 +1,4 @@
-"""Steps to the counts of `rlvr_envs.envs.math._counting`, a function for each kind."""
+"""Steps to the counts of `rlvr_envs.envs.math.counting`, a function for each kind."""
 
 from collections.abc import Callable
 from itertools import combinations

@@ -1,9 +1,9 @@
 r"""Working out a written expression, one operation a step.
 
 Reads the LaTeX of `expressions` and of linear equations: numbers, one symbol, the four operators,
-``\frac``, ``\left(`` and whole powers. A value is ``a + b s``, where the symbol ``s`` is the unknown
-of linear forms or the imaginary unit; of two linear forms in a product, one is a number, so both
-multiply by the rule of complex numbers.
+``\frac``, ``\left(`` and whole powers. A value is ``a + b s``, where the symbol ``s`` is the
+unknown of linear forms or the imaginary unit; of two linear forms in a product, one is a number,
+so both multiply by the rule of complex numbers.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 The author of such a task writes plain Python: a statement with gaps, what fills the gaps, what
 draws inputs of a given scale, and at least two solutions. The first solution computes the expected
-outputs and is also, as text, the oracle's answer; `_program_check` says whether the parts fit
+outputs and is also, as text, the oracle's answer; `check` says whether the parts fit
 together. The numbers in the gaps are drawn anew for every problem, so that no single program
 answers them all.
 """

@@ -1,6 +1,6 @@
 """Reads a proposed question: every plan that its words can mean in a world, or why there is none.
 
-Only the wordings of `_proposal_words` are read, and every word has to have a part in one: what
+Only the wordings of `wordings` are read, and every word has to have a part in one: what
 nothing accounts for, be it noise, code or a hint, makes the whole question unreadable.
 """
 

@@ -1,7 +1,7 @@
 """The wordings of which a proposed question is made: a small English that a program can read.
 
 A wording is a line of words in lower case. `X` stands for a name or for another wording, `Y` for
-a year. Beside these come the words that `_schema` has for the questions of the other tasks.
+a year. Beside these come the words that `schema` has for the questions of the other tasks.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from rlvr_envs.generators.worlds.schema import PLURALS, RELATIONS, TYPES, Relati
 SLOT, YEAR = "X", "Y"
 PRONOUNS = ("who", "that", "which")
 
-# More wordings of the value, by relation; the first is in `_schema` where it needs no year.
+# More wordings of the value, by relation; the first is in `schema` where it needs no year.
 _VALUES = {
     "birthplace": ("the place where X was born", "the place of birth of X"),
     "teacher": ("the person who taught X", "the person who trained X"),

@@ -1,7 +1,7 @@
 """Deterministic automata over a few letters: building, minimising, sampling, writing as a pattern.
 
 Own code rather than a library: every step has to stop at a bound, because one side of each
-comparison is written by a model (see `_regex_dialect`).
+comparison is written by a model (see `dialect`).
 """
 
 from collections.abc import Callable, Hashable, Sequence

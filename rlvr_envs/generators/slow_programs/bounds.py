@@ -1,4 +1,4 @@
-"""What is known of the functions of `_slow_functions`: how hard, how large, within which bound."""
+"""What is known of the functions of `slow_functions`: how hard, how large, within which bound."""
 
 from typing import Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""The functions of `_slow_functions` again, each within the bound that a problem states.
+"""The functions of `slow_functions` again, each within the bound that a problem states.
 
 They compute the expected outputs, and their text is the oracle's answer.
 """

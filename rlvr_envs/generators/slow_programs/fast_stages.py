@@ -1,4 +1,4 @@
-"""The steps of `_slow_stages` again, each in O(n log n) or better.
+"""The steps of `slow_stages` again, each in O(n log n) or better.
 
 They compute the expected outputs, and their text is the oracle's answer.
 """

@@ -1,6 +1,6 @@
 """Functions whose running time grows too fast, in plain Python.
 
-`_fast_functions` holds a function of the same name and results for each. Their text is what a
+`fast_functions` holds a function of the same name and results for each. Their text is what a
 problem shows, so a change of it changes the problems. Each takes its data (a list of integers from
 0, or one integer), two small numbers from 1 and a modulus from 10, and returns an integer.
 """

@@ -1,6 +1,6 @@
 """Steps over a list, each in plain but quadratic Python.
 
-`_fast_stages` holds a function of the same name and results for each. Their text is what a problem
+`fast_stages` holds a function of the same name and results for each. Their text is what a problem
 shows, so a change of it changes the problems. Every step takes a list of integers from 0, a small
 number and a modulus, and returns as many integers below the modulus; its inner loop runs about
 n * n / 2 times whatever the values are, so that its time follows from the length alone.

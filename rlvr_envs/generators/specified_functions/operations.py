@@ -1,7 +1,7 @@
 """Functions on lists, words, text and counts that specified functions are chained from.
 
 All are total: an empty list or text has a stated result. Their own text is what an oracle hands in,
-so each uses built-ins alone. `_specifications` says them in words.
+so each uses built-ins alone. `specifications` says them in words.
 """
 
 

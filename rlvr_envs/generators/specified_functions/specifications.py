@@ -1,4 +1,4 @@
-"""Operations in words: what each function of `_operations` does, and with which parameters."""
+"""Operations in words: what each function of `operations` does, and with which parameters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """The relations of a world: their types and the words that questions use for them.
 
-The sentences that tell them in articles are in `_sentences`.
+The sentences that tell them in articles are in `sentences`.
 """
 
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ import pytest
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.code import _computations as known
+from rlvr_envs.envs.code import python_tool as known
 from rlvr_envs.envs.code.python_tool import (
     PythonToolConfig,
     PythonToolProblem,

@@ -4,7 +4,7 @@ import mpmath
 import pytest
 
 from rlvr_envs.core.seeding import integer, stream
-from rlvr_envs.envs.math import _series
+from rlvr_envs.envs.math import limit
 from rlvr_envs.generators.mathematics.calculus import (
     PI,
     X,
@@ -72,7 +72,7 @@ def test_a_remainder_starts_at_its_order(n_functions, latex_value):
     for seed in range(20):
         rng = stream("remainder", n_functions, seed)
         wanted = integer(rng, 1, 5)
-        node, order, coefficient = _series.remainder(rng, n_functions, wanted, 9)
+        node, order, coefficient = limit.remainder(rng, n_functions, wanted, 9)
         assert order >= wanted
         with mpmath.workdps(200):
             near = mpmath.mpf(10) ** -15

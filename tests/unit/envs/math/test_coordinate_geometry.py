@@ -7,11 +7,12 @@ import sympy
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math._plane import KINDS, surd
 from rlvr_envs.envs.math.coordinate_geometry import (
+    KINDS,
     CoordinateGeometryConfig,
     CoordinateGeometryProblem,
     CoordinateGeometryTask,
+    surd,
 )
 
 X, Y = sympy.symbols("x y")

@@ -6,8 +6,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math._counting import KINDS, SURFACES
-from rlvr_envs.envs.math.counting import CountingConfig, CountingProblem, CountingTask
+from rlvr_envs.envs.math.counting import (
+    KINDS,
+    SURFACES,
+    CountingConfig,
+    CountingProblem,
+    CountingTask,
+)
 
 MAX_CASES = 50_000  # a larger question is left out of the listing, and another seed tried
 

@@ -10,12 +10,14 @@ from sympy.parsing.sympy_parser import (
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math._solution_sets import Span, solve_on_line, states_set
 from rlvr_envs.envs.math.inequality import (
     KINDS,
     InequalityConfig,
     InequalityProblem,
     InequalityTask,
+    Span,
+    solve_on_line,
+    states_set,
 )
 
 TRANSFORMATIONS = (*standard_transformations, implicit_multiplication)

@@ -4,8 +4,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math._sequences import RULES
-from rlvr_envs.envs.math.next_term import NextTermConfig, NextTermProblem, NextTermTask
+from rlvr_envs.envs.math.next_term import RULES, NextTermConfig, NextTermProblem, NextTermTask
 
 
 def arithmetic(numbers):

@@ -7,8 +7,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math._operation_graph import needed, trace
-from rlvr_envs.envs.math.word_problem import CONTEXTS, WordProblemConfig, WordProblemTask
+from rlvr_envs.envs.math.word_problem import (
+    CONTEXTS,
+    WordProblemConfig,
+    WordProblemTask,
+    needed,
+    trace,
+)
 
 NAME = r"[a-z]+(?: [a-z]+)? in the \w+(?: \d+)? [a-z]+"
 X, Y, Z = (rf"(?P<{letter}>{NAME})" for letter in "xyz")

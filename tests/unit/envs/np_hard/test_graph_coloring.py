@@ -6,11 +6,11 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._colorings import fewest_colors
 from rlvr_envs.envs.np_hard.graph_coloring import (
     GraphColoringConfig,
     GraphColoringProblem,
     GraphColoringTask,
+    fewest_colors,
 )
 from rlvr_envs.generators.graphs.undirected import MAX_VERTICES, all_pairs, chosen
 from rlvr_envs.generators.optimisation.task import BANDS, Reference

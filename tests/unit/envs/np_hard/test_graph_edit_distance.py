@@ -6,11 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._edit_distances import LabelledGraph, cheapest_edits
 from rlvr_envs.envs.np_hard.graph_edit_distance import (
     GraphEditDistanceConfig,
     GraphEditDistanceProblem,
     GraphEditDistanceTask,
+    LabelledGraph,
+    cheapest_edits,
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 

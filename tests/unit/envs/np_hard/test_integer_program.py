@@ -7,8 +7,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._integer_stories import STORIES
 from rlvr_envs.envs.np_hard.integer_program import (
+    STORIES,
     IntegerProgramConfig,
     IntegerProgramProblem,
     IntegerProgramTask,

@@ -7,8 +7,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._linear_stories import STORIES
 from rlvr_envs.envs.np_hard.linear_program import (
+    STORIES,
     LinearProgramConfig,
     LinearProgramProblem,
     LinearProgramTask,

@@ -7,7 +7,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard import _cycles
+from rlvr_envs.envs.np_hard import longest_cycle
 from rlvr_envs.envs.np_hard.longest_cycle import (
     LongestCycleConfig,
     LongestCycleProblem,
@@ -116,7 +116,7 @@ def test_greedy_and_its_neighbours_are_cycles(rung):
 
 
 def test_a_forest_has_no_cycle_and_a_walk_that_cannot_close_starts_elsewhere():
-    assert _cycles.shortest_cycle(4, ((1, 2), (2, 3), (2, 4))) == []
+    assert longest_cycle.shortest_cycle(4, ((1, 2), (2, 3), (2, 4))) == []
     tailed = ((1, 2), (2, 3), (3, 4), (3, 5), (4, 5))
-    assert set(_cycles.shortest_cycle(5, tailed)) == {3, 4, 5}
-    assert set(_cycles.walked_cycle(5, tailed)) == {3, 4, 5}
+    assert set(longest_cycle.shortest_cycle(5, tailed)) == {3, 4, 5}
+    assert set(longest_cycle.walked_cycle(5, tailed)) == {3, 4, 5}

@@ -6,8 +6,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import integers, stream
-from rlvr_envs.envs.np_hard._cuts import greedy_cut, improved_cut, largest_cut
-from rlvr_envs.envs.np_hard.max_cut import MaxCutConfig, MaxCutProblem, MaxCutTask
+from rlvr_envs.envs.np_hard.max_cut import (
+    MaxCutConfig,
+    MaxCutProblem,
+    MaxCutTask,
+    greedy_cut,
+    improved_cut,
+    largest_cut,
+)
 from rlvr_envs.generators.graphs.undirected import all_pairs, chosen
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 

@@ -6,11 +6,11 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._common_subgraphs import largest_matching
 from rlvr_envs.envs.np_hard.maximum_common_subgraph import (
     MaximumCommonSubgraphConfig,
     MaximumCommonSubgraphProblem,
     MaximumCommonSubgraphTask,
+    largest_matching,
 )
 from rlvr_envs.generators.graphs.undirected import all_pairs, chosen, neighbour_masks
 from rlvr_envs.generators.optimisation.task import BANDS, Reference

@@ -7,7 +7,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard import _bisections
+from rlvr_envs.envs.np_hard import minimum_bisection
 from rlvr_envs.envs.np_hard.minimum_bisection import (
     MinimumBisectionConfig,
     MinimumBisectionProblem,
@@ -65,7 +65,7 @@ def test_the_reference_is_no_worse_than_networkx_finds(seed):
 
 @pytest.mark.parametrize("n", [9, 10])
 def test_the_local_search_alone_comes_close(n, monkeypatch):
-    monkeypatch.setattr(_bisections, "_EXACT", 0)
+    monkeypatch.setattr(minimum_bisection, "_EXACT", 0)
     hits = 0
     for seed in range(12):
         task = MinimumBisectionTask(MinimumBisectionConfig(n_vertices=n))

@@ -7,7 +7,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard import _steiner_trees
+from rlvr_envs.envs.np_hard import steiner_tree
 from rlvr_envs.envs.np_hard.steiner_tree import (
     SteinerTreeConfig,
     SteinerTreeProblem,
@@ -152,5 +152,5 @@ def test_greedy_and_its_neighbours_connect_the_terminals(edges_per_vertex):
 
 
 def test_parts_are_the_splits_of_a_set_each_once():
-    parts = _steiner_trees._parts(0b10110)
+    parts = steiner_tree._parts(0b10110)
     assert sorted(parts) == [0b00010, 0b00110, 0b10010]

@@ -6,7 +6,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard import _tours
+from rlvr_envs.envs.np_hard import traveling_salesman
 from rlvr_envs.envs.np_hard.traveling_salesman import (
     TravelingSalesmanConfig,
     TravelingSalesmanProblem,
@@ -67,7 +67,7 @@ def test_bound_and_reference_agree_with_dynamic_programming(seed):
     problem = task.generate(stream("TravelingSalesman", "eleven", seed))
     best = held_karp_program(problem, 11)
     table = [[0 if a == b else distance(problem, a, b) for b in range(1, 12)] for a in range(1, 12)]
-    bound, surcharges = _tours.held_karp(table, best)
+    bound, surcharges = traveling_salesman.held_karp(table, best)
     assert bound <= 64 * best
     assert problem.reference.objective == problem.reference.bound == best
     tour = [int(city) - 1 for city in problem.reference.answer.split(", ")]
@@ -166,7 +166,7 @@ def test_two_opt_shortens_the_nearest_neighbours_tour():
     table = [
         [0 if a == b else distance(problem, a, b) for b in range(1, n + 1)] for a in range(1, n + 1)
     ]
-    nearest = _tours.nearest_neighbour(table)
-    better = _tours.two_opt(nearest, table)
+    nearest = traveling_salesman.nearest_neighbour(table)
+    better = traveling_salesman.two_opt(nearest, table)
     assert sorted(better) == sorted(nearest) == list(range(n))
-    assert _tours.length(better, table) < _tours.length(nearest, table)
+    assert traveling_salesman.length(better, table) < traveling_salesman.length(nearest, table)

@@ -6,11 +6,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.np_hard._routes import distances, in_turn, length, savings
 from rlvr_envs.envs.np_hard.vehicle_routing import (
     VehicleRoutingConfig,
     VehicleRoutingProblem,
     VehicleRoutingTask,
+    distances,
+    in_turn,
+    length,
+    savings,
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 

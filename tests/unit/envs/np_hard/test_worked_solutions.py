@@ -9,8 +9,8 @@ import pytest
 import rlvr_envs
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.registry import task_ids
-from rlvr_envs.envs.np_hard._integer_stories import STORIES as WHOLE
-from rlvr_envs.envs.np_hard._linear_stories import STORIES
+from rlvr_envs.envs.np_hard.integer_program import STORIES as WHOLE
+from rlvr_envs.envs.np_hard.linear_program import STORIES
 from rlvr_envs.generators.optimisation.linear_programs import (
     Program,
     Row,

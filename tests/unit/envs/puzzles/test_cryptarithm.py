@@ -6,11 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._letter_sums import Letters, search_digits
 from rlvr_envs.envs.puzzles.cryptarithm import (
     CryptarithmConfig,
     CryptarithmProblem,
     CryptarithmTask,
+    Letters,
+    search_digits,
 )
 
 SEND = (("D", 7), ("E", 5), ("M", 1), ("N", 6), ("O", 0), ("R", 8), ("S", 9), ("Y", 2))

@@ -7,12 +7,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._grid_rules import fits, language, run_program
 from rlvr_envs.envs.puzzles.grid_transformation import (
     Example,
     GridTransformationConfig,
     GridTransformationProblem,
     GridTransformationTask,
+    fits,
+    language,
+    run_program,
 )
 
 TASK = GridTransformationTask(GridTransformationConfig())

@@ -7,8 +7,14 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles import hitori
-from rlvr_envs.envs.puzzles._shading import Search, draw_numbers, draw_shading
-from rlvr_envs.envs.puzzles.hitori import HitoriConfig, HitoriProblem, HitoriTask
+from rlvr_envs.envs.puzzles.hitori import (
+    HitoriConfig,
+    HitoriProblem,
+    HitoriTask,
+    Search,
+    draw_numbers,
+    draw_shading,
+)
 from rlvr_envs.generators.grids.cells import plane
 from rlvr_envs.solvers import cp_sat
 

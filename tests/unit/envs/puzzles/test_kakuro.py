@@ -6,8 +6,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._runs import layout, runs_of
-from rlvr_envs.envs.puzzles.kakuro import KakuroConfig, KakuroProblem, KakuroTask
+from rlvr_envs.envs.puzzles.kakuro import KakuroConfig, KakuroProblem, KakuroTask, layout, runs_of
 
 TASK = KakuroTask(KakuroConfig.at(0))
 # 9 8 #

@@ -7,8 +7,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._cages import Cage, cut
-from rlvr_envs.envs.puzzles.kenken import KenKenConfig, KenKenProblem, KenKenTask
+from rlvr_envs.envs.puzzles.kenken import Cage, KenKenConfig, KenKenProblem, KenKenTask, cut
 
 TASK = KenKenTask(KenKenConfig.at(1))
 # 1 2 3 / 2 3 1 / 3 1 2

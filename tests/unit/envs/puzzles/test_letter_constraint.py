@@ -9,8 +9,9 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.puzzles._letter_conditions import KINDS, LetterCondition
 from rlvr_envs.envs.puzzles.letter_constraint import (
+    KINDS,
+    LetterCondition,
     LetterConstraintConfig,
     LetterConstraintProblem,
     LetterConstraintTask,

@@ -6,8 +6,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._nonograms import Search, narrow, runs_of
-from rlvr_envs.envs.puzzles.nonogram import NonogramConfig, NonogramProblem, NonogramTask
+from rlvr_envs.envs.puzzles.nonogram import (
+    NonogramConfig,
+    NonogramProblem,
+    NonogramTask,
+    Search,
+    narrow,
+    runs_of,
+)
 
 TASK = NonogramTask(NonogramConfig.at(0))
 RING = NonogramProblem(((3,), (1, 1), (3,)), ((3,), (1, 1), (3,)), ("###", "#.#", "###"))

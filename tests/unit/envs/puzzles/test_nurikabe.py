@@ -6,9 +6,15 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles import _islands, nurikabe
-from rlvr_envs.envs.puzzles._islands import Search, draw_islands, shapes
-from rlvr_envs.envs.puzzles.nurikabe import NurikabeConfig, NurikabeProblem, NurikabeTask
+from rlvr_envs.envs.puzzles import nurikabe
+from rlvr_envs.envs.puzzles.nurikabe import (
+    NurikabeConfig,
+    NurikabeProblem,
+    NurikabeTask,
+    Search,
+    draw_islands,
+    shapes,
+)
 from rlvr_envs.generators.grids.cells import plane
 from rlvr_envs.solvers import cp_sat
 
@@ -163,7 +169,7 @@ def test_shapes_are_the_polyominoes_around_a_cell():
 
 @pytest.mark.parametrize("shape", [(3, 3), (3, 4), (5, 5), (6, 7), (8, 8)])
 def test_the_islands_of_last_resort(shape, monkeypatch):
-    monkeypatch.setattr(_islands, "_STARTS", 0)
+    monkeypatch.setattr(nurikabe, "_STARTS", 0)
     for largest in (2, 3, 4):
         task = NurikabeTask(NurikabeConfig(n_rows=shape[0], n_columns=shape[1], largest=largest))
         problem = task.generate(stream("Nurikabe", "last", *shape, largest))

@@ -6,7 +6,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles import _ferry
+from rlvr_envs.envs.puzzles import river_crossing
 from rlvr_envs.envs.puzzles.river_crossing import (
     RiverCrossingConfig,
     RiverCrossingProblem,
@@ -95,12 +95,17 @@ def test_shortest_lengths_are_exact(difficulty):
 @pytest.mark.parametrize(
     ("crossing", "length"),
     [
-        (_ferry.Crossing(4, 2, (0,), ((1, 2, 0), (2, 3, 0)), ((), ())), 7),  # the farmer
+        (river_crossing.Crossing(4, 2, (0,), ((1, 2, 0), (2, 3, 0)), ((), ())), 7),  # the farmer
         # Missionaries and cannibals, with two and with three seats.
-        (_ferry.Crossing(6, 2, tuple(range(6)), (), ((0, 1, 2), (3, 4, 5))), 11),
-        (_ferry.Crossing(10, 3, tuple(range(10)), (), (tuple(range(5)), tuple(range(5, 10)))), 11),
-        (_ferry.Crossing(8, 2, tuple(range(8)), (), ((0, 1, 2, 3), (4, 5, 6, 7))), None),
-        (_ferry.Crossing(7, 3, (0,), (), ((), ())), 5),  # nobody minds anybody
+        (river_crossing.Crossing(6, 2, tuple(range(6)), (), ((0, 1, 2), (3, 4, 5))), 11),
+        (
+            river_crossing.Crossing(
+                10, 3, tuple(range(10)), (), (tuple(range(5)), tuple(range(5, 10)))
+            ),
+            11,
+        ),
+        (river_crossing.Crossing(8, 2, tuple(range(8)), (), ((0, 1, 2, 3), (4, 5, 6, 7))), None),
+        (river_crossing.Crossing(7, 3, (0,), (), ((), ())), 5),  # nobody minds anybody
     ],
 )
 def test_classics(crossing, length):
@@ -112,7 +117,7 @@ def test_classics(crossing, length):
 
 @pytest.mark.parametrize(("n_travellers", "seats"), [(3, 2), (7, 2), (7, 3), (12, 5)])
 def test_what_is_fewest_without_rules(n_travellers, seats):
-    crossing = _ferry.Crossing(n_travellers, seats, (0,), (), ((), ()))
+    crossing = river_crossing.Crossing(n_travellers, seats, (0,), (), ((), ()))
     assert len(crossing.solve().moves) == crossing.fewest
 
 
@@ -142,7 +147,9 @@ def test_forms_and_near_misses(answer, score, strict):
 
 
 def test_rules_that_never_let_anyone_cross_are_not_posed():
-    crossing, loads = _ferry.draw_crossing(stream("RiverCrossing", "none"), 5, 2, 3, n_draws=0)
+    crossing, loads = river_crossing.draw_crossing(
+        stream("RiverCrossing", "none"), 5, 2, 3, n_draws=0
+    )
     assert (crossing.guarded, crossing.outnumbered) == ((), ((), ()))
     assert len(loads) == crossing.fewest == 7
 

@@ -6,12 +6,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._accepting_rules import Attribute, fitting_rules
 from rlvr_envs.envs.puzzles.rule_induction import (
+    Attribute,
     Example,
     RuleInductionConfig,
     RuleInductionProblem,
     RuleInductionTask,
+    fitting_rules,
 )
 
 TASK = RuleInductionTask(RuleInductionConfig())

@@ -6,8 +6,15 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._parking import Jam, Lot, hardest, read_lot
-from rlvr_envs.envs.puzzles.rush_hour import RushHourConfig, RushHourProblem, RushHourTask
+from rlvr_envs.envs.puzzles.rush_hour import (
+    Jam,
+    Lot,
+    RushHourConfig,
+    RushHourProblem,
+    RushHourTask,
+    hardest,
+    read_lot,
+)
 
 TASK = RushHourTask(RushHourConfig.at(0))
 STRICT = RushHourTask(RushHourConfig(optimal_only=True))

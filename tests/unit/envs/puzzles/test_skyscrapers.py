@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import integer, stream
-from rlvr_envs.envs.puzzles._sights import Sight
 from rlvr_envs.envs.puzzles.skyscrapers import (
+    Sight,
     SkyscrapersConfig,
     SkyscrapersProblem,
     SkyscrapersTask,

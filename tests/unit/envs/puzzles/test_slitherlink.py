@@ -7,11 +7,14 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles import slitherlink
-from rlvr_envs.envs.puzzles._loops import Search, count_sides, draw_inside, is_single
 from rlvr_envs.envs.puzzles.slitherlink import (
+    Search,
     SlitherlinkConfig,
     SlitherlinkProblem,
     SlitherlinkTask,
+    count_sides,
+    draw_inside,
+    is_single,
 )
 from rlvr_envs.solvers import cp_sat
 

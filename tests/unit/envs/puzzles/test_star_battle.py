@@ -7,8 +7,14 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles import star_battle
-from rlvr_envs.envs.puzzles._stars import Search, _stars, draw_stars
-from rlvr_envs.envs.puzzles.star_battle import StarBattleConfig, StarBattleProblem, StarBattleTask
+from rlvr_envs.envs.puzzles.star_battle import (
+    Search,
+    StarBattleConfig,
+    StarBattleProblem,
+    StarBattleTask,
+    _stars,
+    draw_stars,
+)
 from rlvr_envs.solvers import cp_sat
 
 TASK = StarBattleTask(StarBattleConfig.at(0))

@@ -9,7 +9,7 @@ import pytest
 
 import rlvr_envs
 from rlvr_envs.core.instance import Instance
-from rlvr_envs.envs.puzzles._accepting_rules import Attribute, fitting_rule
+from rlvr_envs.envs.puzzles.rule_induction import Attribute, fitting_rule
 from rlvr_envs.generators.arithmetic import worked_backwards
 from rlvr_envs.generators.grids.candidates import Network, RowSet, Table
 from rlvr_envs.generators.grids.deductions import (

@@ -6,9 +6,10 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.puzzles._houses import Clue, Search
 from rlvr_envs.envs.puzzles.zebra_puzzle import (
     Category,
+    Clue,
+    Search,
     ZebraPuzzleConfig,
     ZebraPuzzleProblem,
     ZebraPuzzleTask,

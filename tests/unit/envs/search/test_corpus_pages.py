@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlvr_envs.envs.search._corpus_session import CorpusBrowser
+from rlvr_envs.envs.search.search_corpus import CorpusBrowser
 from rlvr_envs.generators.published.corpus_pages import CorpusSite, address, shown_text, shown_title
 from rlvr_envs.generators.search_episodes.browser import Limits
 from rlvr_envs.generators.search_episodes.protocol import (

@@ -10,8 +10,7 @@ from rlvr_envs.conformance.trouble import TROUBLE
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.search._corpus_session import Judge
-from rlvr_envs.envs.search.search_corpus import SearchCorpusConfig, SearchCorpusTask
+from rlvr_envs.envs.search.search_corpus import Judge, SearchCorpusConfig, SearchCorpusTask
 
 TASK_ID = "rlvr/SearchCorpus-v0"
 

@@ -4,8 +4,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._alu_operations import OPERATIONS
-from rlvr_envs.envs.verilog.alu import FEATURES, AluConfig, AluTask, _Alu
+from rlvr_envs.envs.verilog.alu import FEATURES, OPERATIONS, AluConfig, AluTask, _Alu
 from rlvr_envs.verifiers.hdl.interface import Reference
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -6,8 +6,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._arbiter import ArbiterSources
-from rlvr_envs.envs.verilog.arbiter import FEATURES, ArbiterConfig, ArbiterTask
+from rlvr_envs.envs.verilog.arbiter import FEATURES, ArbiterConfig, ArbiterSources, ArbiterTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -6,8 +6,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._bcd_converter import FEATURES, Converter, Display
-from rlvr_envs.envs.verilog.bcd_converter import BcdConverterConfig, BcdConverterTask
+from rlvr_envs.envs.verilog.bcd_converter import (
+    FEATURES,
+    BcdConverterConfig,
+    BcdConverterTask,
+    Converter,
+    Display,
+)
 from rlvr_envs.verifiers.hdl.judge import judge
 
 SHAPES = ["abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "cdefg", "abc", "abcdefg", "abcdfg"]

@@ -7,8 +7,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._bit_count import KINDS, Counts, Output
-from rlvr_envs.envs.verilog.bit_count import PREPARATIONS, BitCountConfig, BitCountTask
+from rlvr_envs.envs.verilog.bit_count import (
+    KINDS,
+    PREPARATIONS,
+    BitCountConfig,
+    BitCountTask,
+    Counts,
+    Output,
+)
 from rlvr_envs.verifiers.hdl.judge import judge
 
 WEIGHTS = (3, 1, 9, 4, 4, 2, 7)

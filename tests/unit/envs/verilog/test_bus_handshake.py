@@ -7,8 +7,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._bus_handshake import HandshakeSources, Stage
-from rlvr_envs.envs.verilog.bus_handshake import KINDS, BusHandshakeConfig, BusHandshakeTask
+from rlvr_envs.envs.verilog.bus_handshake import (
+    KINDS,
+    BusHandshakeConfig,
+    BusHandshakeTask,
+    HandshakeSources,
+    Stage,
+)
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -7,8 +7,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._clock_divider import DividerSources
-from rlvr_envs.envs.verilog.clock_divider import FEATURES, ClockDividerConfig, ClockDividerTask
+from rlvr_envs.envs.verilog.clock_divider import (
+    FEATURES,
+    ClockDividerConfig,
+    ClockDividerTask,
+    DividerSources,
+)
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -6,8 +6,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._encodings import ENCODINGS
 from rlvr_envs.envs.verilog.comparator import (
+    ENCODINGS,
     FEATURES,
     ComparatorConfig,
     ComparatorTask,

@@ -6,8 +6,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._crc import FEATURES, Crc
-from rlvr_envs.envs.verilog.crc import CrcConfig, CrcTask
+from rlvr_envs.envs.verilog.crc import FEATURES, Crc, CrcConfig, CrcTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -7,8 +7,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._edge_detector import FEATURES, KINDS, Detector
-from rlvr_envs.envs.verilog.edge_detector import EdgeDetectorConfig, EdgeDetectorTask
+from rlvr_envs.envs.verilog.edge_detector import (
+    FEATURES,
+    KINDS,
+    Detector,
+    EdgeDetectorConfig,
+    EdgeDetectorTask,
+)
 from rlvr_envs.verifiers.hdl.judge import judge
 
 ALL = Detector(KINDS, 0, False, 2, 2, True, True, "d", "y", FEATURES)

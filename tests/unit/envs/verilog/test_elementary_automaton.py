@@ -6,10 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._elementary_automaton import BORDERS, FEATURES, Row
 from rlvr_envs.envs.verilog.elementary_automaton import (
+    BORDERS,
+    FEATURES,
     ElementaryAutomatonConfig,
     ElementaryAutomatonTask,
+    Row,
 )
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -6,8 +6,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._error_code import KINDS, Code
-from rlvr_envs.envs.verilog.error_code import ErrorCodeConfig, ErrorCodeTask
+from rlvr_envs.envs.verilog.error_code import KINDS, Code, ErrorCodeConfig, ErrorCodeTask
 from rlvr_envs.verifiers.hdl.judge import judge
 
 COLUMNS = (0b011, 0b101, 0b110, 0b111)

@@ -8,8 +8,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._fifo import FifoSources
-from rlvr_envs.envs.verilog.fifo import FEATURES, FULL_RULES, FifoConfig, FifoTask
+from rlvr_envs.envs.verilog.fifo import FEATURES, FULL_RULES, FifoConfig, FifoSources, FifoTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 

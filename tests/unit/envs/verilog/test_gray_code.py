@@ -4,8 +4,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._gray_code import FEATURES, Converter, Counter
-from rlvr_envs.envs.verilog.gray_code import GrayCodeConfig, GrayCodeTask
+from rlvr_envs.envs.verilog.gray_code import (
+    FEATURES,
+    Converter,
+    Counter,
+    GrayCodeConfig,
+    GrayCodeTask,
+)
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -5,12 +5,13 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog._monitoring import monitor_ports, watched
 from rlvr_envs.envs.verilog.monitor_writing import (
     MonitorWritingConfig,
     MonitorWritingProblem,
     MonitorWritingTask,
     comparing,
+    monitor_ports,
+    watched,
 )
 from rlvr_envs.generators.hardware.families import draw_design
 from rlvr_envs.verifiers.hdl.aig import Aig

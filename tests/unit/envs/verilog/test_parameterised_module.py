@@ -4,10 +4,11 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._parameterised_module import PARAMETERS, Piece
 from rlvr_envs.envs.verilog.parameterised_module import (
+    PARAMETERS,
     ParameterisedModuleConfig,
     ParameterisedModuleTask,
+    Piece,
     _Assembly,
 )
 from rlvr_envs.verifiers.hdl.interface import Clocking

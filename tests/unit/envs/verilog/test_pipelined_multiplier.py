@@ -7,9 +7,9 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._pipelined_multiplier import MultiplierSources
 from rlvr_envs.envs.verilog.pipelined_multiplier import (
     FEATURES,
+    MultiplierSources,
     PipelinedMultiplierConfig,
     PipelinedMultiplierTask,
 )

@@ -7,8 +7,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._pwm import FEATURES, Modulator
-from rlvr_envs.envs.verilog.pwm import PwmConfig, PwmTask
+from rlvr_envs.envs.verilog.pwm import FEATURES, Modulator, PwmConfig, PwmTask
 from rlvr_envs.verifiers.hdl.judge import judge
 
 ALL = Modulator(3, 6, (0, 2), 2, 1, False, 4, 3, "pwm", FEATURES)

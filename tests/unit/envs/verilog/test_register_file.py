@@ -7,8 +7,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._register_file import RegisterFileSources
-from rlvr_envs.envs.verilog.register_file import FEATURES, RegisterFileConfig, RegisterFileTask
+from rlvr_envs.envs.verilog.register_file import (
+    FEATURES,
+    RegisterFileConfig,
+    RegisterFileSources,
+    RegisterFileTask,
+)
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 

@@ -6,8 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._sequence_detector import FEATURES, Detector
-from rlvr_envs.envs.verilog.sequence_detector import SequenceDetectorConfig, SequenceDetectorTask
+from rlvr_envs.envs.verilog.sequence_detector import (
+    FEATURES,
+    Detector,
+    SequenceDetectorConfig,
+    SequenceDetectorTask,
+)
 from rlvr_envs.verifiers.hdl.judge import judge
 
 

@@ -4,8 +4,14 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._shift_register import FEATURES, Operation, Register, operation_names
-from rlvr_envs.envs.verilog.shift_register import ShiftRegisterConfig, ShiftRegisterTask
+from rlvr_envs.envs.verilog.shift_register import (
+    FEATURES,
+    Operation,
+    Register,
+    ShiftRegisterConfig,
+    ShiftRegisterTask,
+    operation_names,
+)
 from rlvr_envs.verifiers.hdl.judge import judge
 
 

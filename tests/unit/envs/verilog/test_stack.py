@@ -7,8 +7,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._stack import OPERATIONS, StackSources
-from rlvr_envs.envs.verilog.stack import FEATURES, StackConfig, StackTask
+from rlvr_envs.envs.verilog.stack import FEATURES, OPERATIONS, StackConfig, StackSources, StackTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 

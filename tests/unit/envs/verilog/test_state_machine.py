@@ -6,8 +6,11 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._state_machine import BACK, FEATURES, Branch, Machine
 from rlvr_envs.envs.verilog.state_machine import (
+    BACK,
+    FEATURES,
+    Branch,
+    Machine,
     StateMachineConfig,
     StateMachineTask,
     _guards,

@@ -5,11 +5,13 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
-from rlvr_envs.envs.verilog._stimulus import Unreadable, columns, read_table
 from rlvr_envs.envs.verilog.testbench_writing import (
     TestbenchWritingConfig,
     TestbenchWritingProblem,
     TestbenchWritingTask,
+    Unreadable,
+    columns,
+    read_table,
 )
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port
 

@@ -6,8 +6,13 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._traffic_light import FEATURES, Crossing, Phase
-from rlvr_envs.envs.verilog.traffic_light import TrafficLightConfig, TrafficLightTask
+from rlvr_envs.envs.verilog.traffic_light import (
+    FEATURES,
+    Crossing,
+    Phase,
+    TrafficLightConfig,
+    TrafficLightTask,
+)
 from rlvr_envs.verifiers.hdl.judge import judge
 
 PHASES = (

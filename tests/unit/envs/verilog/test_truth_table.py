@@ -6,8 +6,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._truth_table import TELLINGS
-from rlvr_envs.envs.verilog.truth_table import TruthTableConfig, TruthTableTask
+from rlvr_envs.envs.verilog.truth_table import TELLINGS, TruthTableConfig, TruthTableTask
 from rlvr_envs.verifiers.hdl.judge import judge
 
 

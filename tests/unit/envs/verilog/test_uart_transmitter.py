@@ -6,9 +6,9 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.verilog._uart_transmitter import UartSources
 from rlvr_envs.envs.verilog.uart_transmitter import (
     FEATURES,
+    UartSources,
     UartTransmitterConfig,
     UartTransmitterTask,
 )
