@@ -24,12 +24,11 @@ from typing import Any
 import results_file
 from own_process import apart
 
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.episode import Group
 from rlvr_envs.agents.grpo.plugins import callback
 from rlvr_envs.agents.grpo.presets import preset
-from rlvr_envs.agents.grpo.run import Run
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.agents.grpo.tracking.metrics import read
 from rlvr_envs.agents.grpo.train import train
 from rlvr_envs.core import registry

@@ -20,10 +20,11 @@ from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config, Data
 from rlvr_envs.agents.grpo.episode import Episode, Group, Segment
 from rlvr_envs.agents.grpo.learner import Learner, make_optimizer
+from rlvr_envs.agents.grpo.lifecycle import make_rollout, make_sampler, refresh
 from rlvr_envs.agents.grpo.model.distributed import Workers
 from rlvr_envs.agents.grpo.presets import preset
 from rlvr_envs.agents.grpo.problems import Problems
-from rlvr_envs.agents.grpo.run import Run, make_rollout, make_sampler, refresh
+from rlvr_envs.agents.grpo.run import Run
 from rlvr_envs.agents.grpo.tracking.metrics import Metrics
 from rlvr_envs.agents.grpo.train import learn, update
 from rlvr_envs.core.verdict import Verdict

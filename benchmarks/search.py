@@ -31,8 +31,9 @@ import results_file
 import search_worlds
 
 from rlvr_envs.retrieval import query as words_of
-from rlvr_envs.retrieval.base import Document, build
+from rlvr_envs.retrieval.base import Document
 from rlvr_envs.retrieval.corpus import open_corpus
+from rlvr_envs.retrieval.engines import build
 
 MEASURED = (
     "search worlds, questions and steps a second of CPU time by difficulty; engines over 10,000 "

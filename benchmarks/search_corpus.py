@@ -22,7 +22,7 @@ import results_file
 from search import PACKAGES, SIZES, articles, memory
 
 import rlvr_envs.envs.search.search_corpus  # noqa: F401 - what is loaded once is not timed
-from rlvr_envs.retrieval.base import choose
+from rlvr_envs.retrieval.engines import choose
 
 MEASURED = (
     "SearchCorpus over a file: the first question ever and of a later process, and 64 environments "

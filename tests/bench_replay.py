@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
-from rlvr_envs.agents.grpo import run as running
+from rlvr_envs.agents.grpo import lifecycle
 from rlvr_envs.agents.grpo import train as training
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.episode import Episode, Segment
@@ -52,7 +52,7 @@ def replayed(suite, exported, out, batches, **settings):
     choice = Choice.read(f"ours=default({given})" if given else "default")
     places = {"start": starts.folder_of(suite, experiment), "rows": exported / TRAIN, "out": out}
     config = make_config(choice, suite, experiment, read_export(exported)[0].seed, places)
-    run = running.begin(
+    run = lifecycle.begin(
         config.replace(correction="none"), curriculum=None, make_env=None, quiet=True
     )
     weights = [flattened(run.learner.model)]

@@ -3,8 +3,8 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.episode import Episode, Group
+from rlvr_envs.agents.grpo.run import Callback
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -237,14 +237,14 @@ def _examiner(
 
     So a model is asked as our agent asks it, whatever else a checkpoint's folder holds.
     """
-    from rlvr_envs.agents.grpo import run as running
+    from rlvr_envs.agents.grpo import lifecycle
     from rlvr_envs.bench.train import config_of
 
     work = Path(stack.enter_context(TemporaryDirectory(prefix="rlvr-bench-")))
     choice = Choice("default", "default")
     job = Job(suite=suite, experiment=experiment.name, choice=choice, seed=seed)
     config = config_of(job, experiment, work)
-    run = running.begin(config, curriculum=None, make_env=None, quiet=True)
+    run = lifecycle.begin(config, curriculum=None, make_env=None, quiet=True)
     stack.callback(run.close)
     examiner = Examiner(suite, experiment, rows_of(experiment, split), run.sampler, run.chat)
     stack.callback(examiner.close)
@@ -253,7 +253,7 @@ def _examiner(
         if folder is not None:
             _check_tokenizer(folder, run.tokenizer)
             _load(folder, run.workers.sampling_model(run.learner.model))
-            running.refresh(run)
+            lifecycle.refresh(run)
         return examiner.ask(seed=seed, greedy=greedy)
 
     return ask

@@ -63,11 +63,11 @@ def build(start: Start, out: Path) -> Start:
     import torch
 
     from rlvr_envs.agents.grpo.config import Config, Data
+    from rlvr_envs.agents.grpo.demonstration import texts
     from rlvr_envs.agents.grpo.model.tiny import tiny_model
     from rlvr_envs.agents.grpo.parts import EnvMaker
     from rlvr_envs.agents.grpo.problems import Problems
     from rlvr_envs.agents.grpo.train import train
-    from rlvr_envs.agents.grpo.warm_start import texts
     from rlvr_envs.evaluation.local_model import load_model
     from rlvr_envs.evaluation.policy import PolicyOptions
 

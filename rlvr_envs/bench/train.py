@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
-from rlvr_envs.agents.grpo import run as running
-from rlvr_envs.agents.grpo.callbacks import Callback
+from rlvr_envs.agents.grpo import lifecycle
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.preflight import check
+from rlvr_envs.agents.grpo.run import Callback
 from rlvr_envs.agents.grpo.train import learn
 from rlvr_envs.bench import starts
 from rlvr_envs.bench.algorithm import changed, make_config
@@ -92,7 +92,7 @@ def train(job: Job) -> tuple[Run, list[Answers]]:
         if experiment.noise is not None:
             maker = NoisyEnvMaker((), config.data.wrappers, {}, noise=experiment.noise)
         meter = Meter(experiment.samples, config.optimiser.epochs)
-        run = running.begin(
+        run = lifecycle.begin(
             resumable, curriculum=None, make_env=maker, quiet=True, first=(meter, tests)
         )
         stack.callback(run.close)
@@ -138,7 +138,7 @@ def config_of(job: Job, experiment: Experiment, work: Path) -> Config:
 def _go(
     job: Job,
     experiment: Experiment,
-    run: running.Run,
+    run: Run,
     meter: Meter,
     examiner: Examiner,
     tests: _Tests,
@@ -155,7 +155,7 @@ def _go(
         )
         tests.answers.append(answers)
         if job.folder is not None and meter.samples and not last:
-            running.save(run)
+            lifecycle.save(run)
 
     if not tests.points:
         test()
@@ -167,7 +167,7 @@ def _go(
             learn(run, run.step)
         except BudgetSpentError:
             break
-        running.refresh(run)
+        lifecycle.refresh(run)
         run.step += 1
         tests.device_s = round(tests.device_s + clock() - before, 3)
         if due and meter.samples >= due[0]:
@@ -186,7 +186,7 @@ def _asked(job: Job, examiner: Examiner, samples: int, last: bool) -> tuple[Answ
     return _of_starts[place]
 
 
-def _clock(run: running.Run) -> Callable[[], float]:
+def _clock(run: Run) -> Callable[[], float]:
     """Return what measures training: CPU time, or the time that passes where a GPU computes."""
     return time.perf_counter if run.workers.device.type == "cuda" else time.process_time
 

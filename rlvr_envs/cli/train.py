@@ -90,8 +90,8 @@ def _plugins() -> str:
 
 def _how_to_go_on(folder: str) -> str:
     """Say what an interrupted run has kept."""
+    from rlvr_envs.agents.grpo.lifecycle import CHECKPOINTS
     from rlvr_envs.agents.grpo.model import checkpoint
-    from rlvr_envs.agents.grpo.run import CHECKPOINTS
 
     kept = checkpoint.newest(Path(folder) / CHECKPOINTS)
     if kept is None:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from rlvr_envs.core import _worker
 from rlvr_envs.core._fork_server import START_LIMIT_S, Worker
@@ -26,9 +26,6 @@ from rlvr_envs.core.errors import (
     WorkerMemory,
     WorkerTimeout,
 )
-
-if TYPE_CHECKING:
-    from rlvr_envs.core.workers import WorkerPool
 
 MAX_BATCH = 32  # items sent at once; more would amortise nothing that still costs
 
@@ -72,12 +69,32 @@ class Registry(Protocol):
         """Watch it no longer."""
 
 
+class Pool(Protocol):
+    """What a job asks of the pool that it is under way in."""
+
+    workers: int
+    recycle_after: int
+
+    @property
+    def closed(self) -> bool:
+        """Whether the pool was closed."""
+
+    def take(self, *, wait: bool, fresh: bool = False) -> Worker | None:
+        """Lend a worker; without ``wait``, None unless one is free."""
+
+    def give(self, worker: Worker) -> None:
+        """Take a worker back whose work is done."""
+
+    def discard(self, worker: Worker) -> object:
+        """Kill a worker and return its exit code, if known."""
+
+
 class Job:
     """The items of one call of `WorkerPool.map`, driven by the thread that called it."""
 
     def __init__(
         self,
-        pool: "WorkerPool",
+        pool: Pool,
         function: str,
         items: list[bytes],
         cpu_s: float,

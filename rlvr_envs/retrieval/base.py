@@ -5,15 +5,12 @@ floating-point sums in another order would make of them are equal, and equals ar
 their ids. `rlvr_envs.retrieval.query` says how a query is read.
 """
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
 
-ENGINES = ("bm25", "tantivy")
-VARIABLE = "RLVR_SEARCH_ENGINE"
 MAX_HITS = 1_000
 
 # BM25 in the two fields of a document, added up; a word of the title counts for more.
@@ -66,48 +63,6 @@ class Engine(Protocol):
 
     def __len__(self) -> int:
         """Return the number of documents."""
-
-
-def build(documents: Iterable[Document], engine: str = "auto") -> Engine:
-    """Return an engine in memory over some documents.
-
-    Args:
-        documents: gone through once.
-        engine: ``tantivy``, ``bm25``, or ``auto``: the one that the variable RLVR_SEARCH_ENGINE
-            names, else tantivy where it is installed, else bm25. Both rank alike.
-
-    Raises:
-        ConfigError: there is no such engine, or two documents share an id.
-        DependencyError: the engine is not installed.
-    """
-    if choose(engine) == "tantivy":
-        from rlvr_envs.retrieval.tantivy_engine import TantivyEngine
-
-        return TantivyEngine.build(documents)
-    from rlvr_envs.retrieval.bm25 import Bm25Engine
-
-    return Bm25Engine.build(documents)
-
-
-def choose(engine: str = "auto") -> str:
-    """Return the name of the engine that `build` takes.
-
-    Raises:
-        ConfigError: there is no such engine.
-    """
-    source = "engine"
-    if engine == "auto":
-        engine = os.environ.get(VARIABLE, "").strip() or "auto"
-        source = VARIABLE
-    if engine == "auto":
-        from importlib.util import find_spec
-
-        return "tantivy" if find_spec("tantivy") else "bm25"
-    if engine not in ENGINES:
-        known = ", ".join(("auto", *ENGINES))
-        hint = did_you_mean(engine, ENGINES)
-        raise ConfigError(f"{source} should be one of {known}, got {engine!r}{hint}")
-    return engine
 
 
 def check_k(k: int) -> int:

@@ -33,7 +33,8 @@ import numpy as np
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.tables import Entry, entries
-from rlvr_envs.retrieval.base import Document, Engine, Hit, RetrievalError, choose
+from rlvr_envs.retrieval.base import Document, Engine, Hit, RetrievalError
+from rlvr_envs.retrieval.engines import choose
 from rlvr_envs.retrieval.texts import Lookup, RepeatedText, Texts, TextsWriter, encoded
 
 FORMAT = 2  # of the folder; words that are cut otherwise need a new one as well
@@ -146,7 +147,7 @@ def open_corpus(path: Path | str, engine: str = "auto", cache: Path | str | None
 
     Args:
         path: the file.
-        engine: as for `rlvr_envs.retrieval.base.build`.
+        engine: as for `rlvr_envs.retrieval.engines.build`.
         cache: the folder of indexes; ``rlvr_envs/search`` in the user's cache by default.
 
     Raises:

@@ -13,7 +13,8 @@ from rlvr_envs.core.env import TextEnv
 from rlvr_envs.generators.worlds.articles import articles
 from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.generators.worlds.world import build_world
-from rlvr_envs.retrieval.base import Document, build
+from rlvr_envs.retrieval.base import Document
+from rlvr_envs.retrieval.engines import build
 
 DEEP = 30_000
 FIELDS = ("title:", "text:", "number:", "_all:")

@@ -29,7 +29,8 @@ from rlvr_envs.generators.worlds.questions import KINDS, UNANSWERABLE, QuestionS
 from rlvr_envs.generators.worlds.site import Site, unlinked
 from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.generators.worlds.world import build_world
-from rlvr_envs.retrieval.base import Document, build
+from rlvr_envs.retrieval.base import Document
+from rlvr_envs.retrieval.engines import build
 from rlvr_envs.verifiers.retrieval import UNANSWERABLE_FORMS
 
 HERE = Path(__file__).parent

@@ -28,7 +28,8 @@ from rlvr_envs.generators.worlds.questions import KINDS
 from rlvr_envs.generators.worlds.site import site, unlinked
 from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.generators.worlds.world import build_world
-from rlvr_envs.retrieval.base import Document, build
+from rlvr_envs.retrieval.base import Document
+from rlvr_envs.retrieval.engines import build
 
 NAMES = sorted(
     spec.id

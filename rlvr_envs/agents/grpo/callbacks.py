@@ -10,50 +10,19 @@ A callback is a subclass of `Callback` that is registered::
 With several processes each has its own, all are told the same, and so all come to the same state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from rlvr_envs.agents.grpo.demonstration import demonstrate
 from rlvr_envs.agents.grpo.episode import Episode, Group
-from rlvr_envs.agents.grpo.warm_start import demonstrate
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.curricula.base import Proposal
 from rlvr_envs.wrappers.hints import gives_hints
 
 if TYPE_CHECKING:
     from rlvr_envs.agents.grpo.plugins import Choice
-    from rlvr_envs.agents.grpo.run import Run
-
-
-class Callback:
-    """Does nothing; override what you need."""
-
-    def on_group(self, run: "Run", group: Group) -> None:
-        """Look at a group that was played, before it is kept or thrown away; it may be changed."""
-
-    def more(self, run: "Run", group: Group) -> Proposal | None:
-        """Return what else to play of a group now, or None; asked again after it was played."""
-        return None
-
-    def on_batch(self, run: "Run", episodes: list[Episode]) -> list[Episode]:
-        """Return what to learn from in this step: a group's episodes have the same number."""
-        return episodes
-
-    def on_step(self, run: "Run", numbers: dict[str, float]) -> None:
-        """Look at a step's numbers before they are logged; they may be added to."""
-
-    def on_evaluate(self, run: "Run", numbers: dict[str, float]) -> None:
-        """Look at the numbers of a held-out evaluation, which only the first process has."""
-
-    def on_end(self, run: "Run") -> None:
-        """Do what is to be done when a run ends, or is interrupted."""
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return what has to be kept in checkpoints, as JSON can hold it."""
-        return {}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that `state_dict` returned."""
 
 
 def made(choices: "Sequence[Choice]") -> list[Callback]:
@@ -73,7 +42,7 @@ def made(choices: "Sequence[Choice]") -> list[Callback]:
 
 
 def demonstration(
-    run: "Run", group: Group, *, problem: Proposal | None = None, worked: bool = True
+    run: Run, group: Group, *, problem: Proposal | None = None, worked: bool = True
 ) -> Episode | None:
     """Return the oracle's answer to a group's problem, without a hint, or None if it is too long.
 

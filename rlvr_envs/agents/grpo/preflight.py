@@ -13,11 +13,11 @@ from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import CONFIG
 from rlvr_envs.agents.grpo.credit import MOVING
 from rlvr_envs.agents.grpo.curriculum import make_curriculum
+from rlvr_envs.agents.grpo.demonstration import pose
 from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv
 from rlvr_envs.agents.grpo.problems import Cell, Problems
 from rlvr_envs.agents.grpo.sources import fresh, make_source
 from rlvr_envs.agents.grpo.trial import try_out
-from rlvr_envs.agents.grpo.warm_start import pose
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, DependencyError, RlvrEnvsError
 from rlvr_envs.core.extras import hint, pip_install

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import gymnasium
 
 from rlvr_envs.agents.grpo.chat import Chat
+from rlvr_envs.agents.grpo.demonstration import pose, text_env
 from rlvr_envs.agents.grpo.episode import Episode, Group, Segment
 from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.sampling.sampler import Completion, Request, Sampler
-from rlvr_envs.agents.grpo.warm_start import pose, text_env
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, RlvrEnvsError
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.verdict import Status

@@ -31,6 +31,7 @@ from rlvr_envs.agents.grpo.learner import (
     renew_reference,
     set_learning_rate,
 )
+from rlvr_envs.agents.grpo.lifecycle import begin, refresh, save
 from rlvr_envs.agents.grpo.objective import (
     LossInputs,
     Tally,
@@ -42,7 +43,7 @@ from rlvr_envs.agents.grpo.objective import (
 )
 from rlvr_envs.agents.grpo.parts import MakeEnv
 from rlvr_envs.agents.grpo.preflight import check
-from rlvr_envs.agents.grpo.run import Run, begin, refresh, save
+from rlvr_envs.agents.grpo.run import Run
 from rlvr_envs.agents.grpo.sampling.asynchronous import Ahead
 from rlvr_envs.agents.grpo.tracking.metrics import evenly, summarise
 from rlvr_envs.agents.grpo.warm_start import demonstrations

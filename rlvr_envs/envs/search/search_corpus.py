@@ -27,7 +27,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
 from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
 from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST
 from rlvr_envs.generators.search_episodes.usage import shorthand, usage
-from rlvr_envs.retrieval.base import choose
+from rlvr_envs.retrieval.engines import choose
 from rlvr_envs.verifiers import retrieval
 from rlvr_envs.verifiers.retrieval import normal
 

@@ -7,7 +7,8 @@ from rlvr_envs.generators.published.corpus_pages import Collection, CorpusSite
 from rlvr_envs.generators.published.search_files import CorpusQuestion, read_questions
 from rlvr_envs.retrieval import corpus as corpora
 from rlvr_envs.retrieval import query as queries
-from rlvr_envs.retrieval.base import Document, Hit, build
+from rlvr_envs.retrieval.base import Document, Hit
+from rlvr_envs.retrieval.engines import build
 from rlvr_envs.retrieval.remote import HttpEngine
 
 SAMPLE = "sample"

@@ -9,7 +9,8 @@ from rlvr_envs.generators.worlds.articles import articles
 from rlvr_envs.generators.worlds.pages import Page
 from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.generators.worlds.world import build_world
-from rlvr_envs.retrieval.base import Document, Engine, build
+from rlvr_envs.retrieval.base import Document, Engine
+from rlvr_envs.retrieval.engines import build
 
 _KEPT = 16
 # Below this many pages the plain engine is built at least as fast, and is there on any machine.

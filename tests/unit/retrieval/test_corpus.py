@@ -8,9 +8,10 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.retrieval import corpus as corpora
-from rlvr_envs.retrieval.base import Document, RetrievalError, build
+from rlvr_envs.retrieval.base import Document, RetrievalError
 from rlvr_envs.retrieval.corpus import documents as documents_of
 from rlvr_envs.retrieval.corpus import open_corpus
+from rlvr_envs.retrieval.engines import build
 
 
 @pytest.fixture(params=["bm25", "tantivy"])

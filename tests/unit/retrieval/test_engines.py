@@ -11,7 +11,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.retrieval import base
-from rlvr_envs.retrieval.base import Document, Hit, build, choose
+from rlvr_envs.retrieval.base import Document, Hit
+from rlvr_envs.retrieval.engines import build, choose
 
 HERE = Path(__file__).parent
 

@@ -8,7 +8,8 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.retrieval import remote
-from rlvr_envs.retrieval.base import Document, RetrievalError, build
+from rlvr_envs.retrieval.base import Document, RetrievalError
+from rlvr_envs.retrieval.engines import build
 from rlvr_envs.retrieval.remote import HttpEngine
 
 pytest.importorskip("httpx", reason="the extra 'report' is not installed")

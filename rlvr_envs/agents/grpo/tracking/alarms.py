@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.config import Config
+from rlvr_envs.agents.grpo.run import Callback
 from rlvr_envs.agents.grpo.tracking.metrics import WHY_EQUAL
 
 if TYPE_CHECKING:

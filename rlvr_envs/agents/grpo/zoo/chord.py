@@ -6,12 +6,12 @@ The loss is (1 - mu) of RL's and mu of the demonstrations', both means over thei
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.callbacks import Callback, demonstration
+from rlvr_envs.agents.grpo.callbacks import demonstration
 from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.losses import clipped, kept
 from rlvr_envs.agents.grpo.plugins import callback, loss
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.run import Run
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.core.errors import ConfigError
 
 

@@ -7,11 +7,10 @@ may stand behind it. With several processes each asks its own, and all have to a
 import math
 from collections.abc import Sequence
 
-from rlvr_envs.agents.grpo.callbacks import Callback
+from rlvr_envs.agents.grpo.demonstration import pose, text_env
 from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.plugins import callback
-from rlvr_envs.agents.grpo.run import Run
-from rlvr_envs.agents.grpo.warm_start import pose, text_env
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import Instance
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.episode import Episode, Segment
 from rlvr_envs.agents.grpo.losses import LOG_RATIO_LIMIT, clipped, difference
 from rlvr_envs.agents.grpo.plugins import callback, loss
 from rlvr_envs.agents.grpo.presets import recipe
+from rlvr_envs.agents.grpo.run import Callback
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 

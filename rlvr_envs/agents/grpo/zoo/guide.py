@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.episode import Episode, Group, Segment
 from rlvr_envs.agents.grpo.losses import clipped, token_ratio
 from rlvr_envs.agents.grpo.plugins import callback, loss
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.run import Run
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.curricula.base import Proposal
 
 

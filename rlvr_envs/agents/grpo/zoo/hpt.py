@@ -5,11 +5,11 @@ The demonstrations are those of the oracle, with the worked solution where the t
 
 from statistics import fmean
 
-from rlvr_envs.agents.grpo.callbacks import Callback, demonstration
+from rlvr_envs.agents.grpo.callbacks import demonstration
 from rlvr_envs.agents.grpo.episode import Group
 from rlvr_envs.agents.grpo.plugins import callback
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.run import Run
+from rlvr_envs.agents.grpo.run import Callback, Run
 
 
 @callback(name="hpt")

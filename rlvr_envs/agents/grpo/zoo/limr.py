@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.episode import Group
 from rlvr_envs.agents.grpo.plugins import callback
+from rlvr_envs.agents.grpo.run import Callback
 from rlvr_envs.core.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from rlvr_envs.agents.grpo.callbacks import Callback, demonstration
+from rlvr_envs.agents.grpo.callbacks import demonstration
 from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.learner import imitate
+from rlvr_envs.agents.grpo.lifecycle import refresh
 from rlvr_envs.agents.grpo.plugins import callback
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.run import Run, refresh
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.curricula.base import Proposal
 
 

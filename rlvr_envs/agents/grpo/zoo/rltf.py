@@ -10,12 +10,11 @@ from dataclasses import replace
 from torch import Tensor
 
 from rlvr_envs.agents.grpo.advantages import scored_only
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.episode import Episode
 from rlvr_envs.agents.grpo.losses import clipped, kept
 from rlvr_envs.agents.grpo.plugins import callback, estimator, loss
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.run import Run
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.core.errors import ConfigError
 
 FIRST = "attempt/0"

@@ -7,11 +7,10 @@ rounds, so that even a problem that is new ends near the target.
 from collections import Counter
 from dataclasses import replace
 
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.episode import Episode, Group, Segment
 from rlvr_envs.agents.grpo.plugins import callback
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.run import Run
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.curricula.base import Proposal
 
 

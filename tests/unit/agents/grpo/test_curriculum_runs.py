@@ -12,11 +12,11 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from rlvr_envs.agents.grpo import plugins  # noqa: E402
-from rlvr_envs.agents.grpo.callbacks import Callback  # noqa: E402
 from rlvr_envs.agents.grpo.credit import Groups, credit  # noqa: E402
 from rlvr_envs.agents.grpo.model import checkpoint  # noqa: E402
 from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
 from rlvr_envs.agents.grpo.problems import Problems  # noqa: E402
+from rlvr_envs.agents.grpo.run import Callback  # noqa: E402
 from rlvr_envs.curricula import Fixed, Nested, Proposal, RolloutGdro  # noqa: E402
 
 GCD = {"tasks": ("Gcd-v0",)}

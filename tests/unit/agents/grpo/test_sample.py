@@ -8,11 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from rlvr_envs.agents.grpo.callbacks import Callback  # noqa: E402
 from rlvr_envs.agents.grpo.episode import Episode, Group, Segment  # noqa: E402
 from rlvr_envs.agents.grpo.model.distributed import Workers  # noqa: E402
 from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
 from rlvr_envs.agents.grpo.problems import Problems  # noqa: E402
+from rlvr_envs.agents.grpo.run import Callback  # noqa: E402
 from rlvr_envs.agents.grpo.sources import make_source  # noqa: E402
 from rlvr_envs.agents.grpo.train import sample  # noqa: E402
 from rlvr_envs.curricula import Fixed, Nested, Oversampled, Proposal  # noqa: E402

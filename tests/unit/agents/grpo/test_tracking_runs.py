@@ -10,10 +10,10 @@ pytest.importorskip("transformers")
 import gymnasium
 
 from rlvr_envs.agents.grpo import plugins
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.model import checkpoint
 from rlvr_envs.agents.grpo.parts import EnvMaker
 from rlvr_envs.agents.grpo.presets import preset
+from rlvr_envs.agents.grpo.run import Callback
 from rlvr_envs.agents.grpo.tracking.metrics import METRICS, SAMPLES, read
 from rlvr_envs.agents.grpo.train import train
 from rlvr_envs.core.errors import ConfigError, UsageError

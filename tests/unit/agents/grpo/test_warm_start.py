@@ -8,10 +8,10 @@ pytest.importorskip("transformers")
 
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Data
+from rlvr_envs.agents.grpo.demonstration import demonstrate, texts
 from rlvr_envs.agents.grpo.model.tiny import tiny_tokenizer
 from rlvr_envs.agents.grpo.parts import EnvMaker
 from rlvr_envs.agents.grpo.problems import Problems
-from rlvr_envs.agents.grpo.warm_start import demonstrate, texts
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.source import open_source

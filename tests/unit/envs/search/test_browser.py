@@ -9,7 +9,8 @@ from rlvr_envs.generators.search_episodes.protocol import Call
 from rlvr_envs.generators.worlds.pages import Page, Section
 from rlvr_envs.generators.worlds.site import Site, site, unlinked
 from rlvr_envs.generators.worlds.spec import WorldSpec
-from rlvr_envs.retrieval.base import Document, build
+from rlvr_envs.retrieval.base import Document
+from rlvr_envs.retrieval.engines import build
 
 SITE = site(WorldSpec.at(0), 1)
 

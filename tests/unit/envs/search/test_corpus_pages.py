@@ -13,7 +13,8 @@ from rlvr_envs.generators.search_episodes.protocol import (
     call_text,
     parse_action,
 )
-from rlvr_envs.retrieval.base import Document, build
+from rlvr_envs.retrieval.base import Document
+from rlvr_envs.retrieval.engines import build
 
 
 class Shelf:

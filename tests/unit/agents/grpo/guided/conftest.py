@@ -10,11 +10,11 @@ pytest.importorskip("transformers")
 
 from rlvr_envs.agents.grpo import train as loop  # noqa: E402  (as above)
 from rlvr_envs.agents.grpo.batch import batch  # noqa: E402
-from rlvr_envs.agents.grpo.callbacks import Callback  # noqa: E402
 from rlvr_envs.agents.grpo.episode import Episode, Segment  # noqa: E402
 from rlvr_envs.agents.grpo.model import policy  # noqa: E402
 from rlvr_envs.agents.grpo.plugins import callback, sampler  # noqa: E402
 from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
+from rlvr_envs.agents.grpo.run import Callback  # noqa: E402
 from rlvr_envs.agents.grpo.sampling.sampler import Completion  # noqa: E402
 from rlvr_envs.agents.grpo.tracking.metrics import read  # noqa: E402
 from rlvr_envs.curricula import Fixed, Proposal  # noqa: E402

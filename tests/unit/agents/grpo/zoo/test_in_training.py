@@ -12,12 +12,12 @@ pytest.importorskip("transformers")
 
 from rlvr_envs.agents.grpo import plugins  # noqa: E402  (it needs torch)
 from rlvr_envs.agents.grpo import train as loop  # noqa: E402
-from rlvr_envs.agents.grpo.callbacks import Callback  # noqa: E402
 from rlvr_envs.agents.grpo.credit import Groups, credit  # noqa: E402
 from rlvr_envs.agents.grpo.learner import recomputed  # noqa: E402
 from rlvr_envs.agents.grpo.model import policy  # noqa: E402
 from rlvr_envs.agents.grpo.parts import EnvMaker  # noqa: E402
 from rlvr_envs.agents.grpo.presets import preset, recipes  # noqa: E402
+from rlvr_envs.agents.grpo.run import Callback  # noqa: E402
 from rlvr_envs.agents.grpo.tracking.metrics import read  # noqa: E402
 from rlvr_envs.agents.grpo.zoo.limr import LEARNING_IMPACT  # noqa: E402
 
