@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from rlvr_envs.agents.grpo import lifecycle
+from rlvr_envs.agents.grpo import run as running
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.preflight import check
 from rlvr_envs.agents.grpo.run import Callback
@@ -138,7 +139,7 @@ def config_of(job: Job, experiment: Experiment, work: Path) -> Config:
 def _go(
     job: Job,
     experiment: Experiment,
-    run: Run,
+    run: running.Run,
     meter: Meter,
     examiner: Examiner,
     tests: _Tests,
@@ -186,7 +187,7 @@ def _asked(job: Job, examiner: Examiner, samples: int, last: bool) -> tuple[Answ
     return _of_starts[place]
 
 
-def _clock(run: Run) -> Callable[[], float]:
+def _clock(run: running.Run) -> Callable[[], float]:
     """Return what measures training: CPU time, or the time that passes where a GPU computes."""
     return time.perf_counter if run.workers.device.type == "cuda" else time.process_time
 

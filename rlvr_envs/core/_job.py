@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from rlvr_envs.core import _worker
 from rlvr_envs.core._fork_server import START_LIMIT_S, Worker
@@ -89,12 +89,15 @@ class Pool(Protocol):
         """Kill a worker and return its exit code, if known."""
 
 
-class Job:
+AnyPool = TypeVar("AnyPool", bound=Pool)
+
+
+class Job(Generic[AnyPool]):
     """The items of one call of `WorkerPool.map`, driven by the thread that called it."""
 
     def __init__(
         self,
-        pool: Pool,
+        pool: AnyPool,
         function: str,
         items: list[bytes],
         cpu_s: float,

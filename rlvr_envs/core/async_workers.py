@@ -29,7 +29,7 @@ class _LoopRegistry:
         self._loop.remove_reader(fd)
 
 
-class AsyncWorkers(Job):
+class AsyncWorkers(Job[WorkerPool]):
     """A `Job` without end. Make it, use it and close it in one event loop.
 
     Workers are started in a thread, so that the loop never waits for one.

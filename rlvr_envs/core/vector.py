@@ -1,6 +1,8 @@
 """Many environments as one, in groups that face the same problems; what `gym.make_vec` builds."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,19 +10,18 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from rlvr_envs.core._groups import Member, Stream, Walk
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.core.executor import Executor, Processes, check_executor
+from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.parallel import ParallelJudge
-from rlvr_envs.core.seeding import draw_seed, fan_out, stream
+from rlvr_envs.core.seeding import Rng, draw_seed, fan_out, stream
 from rlvr_envs.core.task import Reply
 
 Texts = tuple[str, ...]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Step = tuple[str, float, bool, bool, dict[str, Any]]
-
 # Reset options that may name one thing for each environment or group.
 _LISTABLE = ("problem", "problem_seed", "index")
 # Infos that are an integer for some environments and None for others.
@@ -333,3 +334,75 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
     def _require_open(self) -> None:
         if self.closed:
             raise UsageError("the vector environment is closed; make a new one")
+
+
+# What the members of a group share, for `rlvr_envs.core.vector`.
+
+
+_REMEMBERED = 4  # instances that a group keeps; its members are seldom further apart
+
+
+class Stream:
+    """The problem seeds of a group, in order: those that `TextEnv` draws after the same seed."""
+
+    def __init__(self, rng: Rng) -> None:
+        self._rng = rng
+        self._drawn: list[int] = []
+
+    def __getitem__(self, position: int) -> int:
+        while len(self._drawn) <= position:
+            self._drawn.append(draw_seed(self._rng))
+        return self._drawn[position]
+
+
+class Walk:
+    """How far a member has come in its group's stream."""
+
+    __slots__ = ("position", "stream")
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.position = 0
+
+    def next(self) -> int:
+        self.position += 1
+        return self.stream[self.position - 1]
+
+
+class SharedInstance(Instance):
+    """An instance that works its reference out only once; problems are immutable data."""
+
+    @classmethod
+    def of(cls, instance: Instance) -> "SharedInstance":
+        return cls(*(getattr(instance, field.name) for field in fields(instance)))
+
+    @cached_property
+    def _reference(self) -> str | tuple[str, ...]:
+        found = super().reference()
+        return found if isinstance(found, str) else tuple(found)
+
+    def reference(self) -> str | list[str]:
+        found = self._reference
+        return found if isinstance(found, str) else list(found)
+
+
+class Member(TextEnv):
+    """A text environment that shares the instances it draws with its group."""
+
+    def __init__(
+        self, memory: "dict[tuple[int, str], SharedInstance]", env_id: str, **arguments: Any
+    ):
+        super().__init__(env_id, **arguments)
+        self.memory = memory
+
+    def _choose(self, options: Mapping[str, Any]) -> Instance:
+        seed = options.get("problem_seed")
+        if not isinstance(seed, int) or not options.keys() <= {"problem_seed", "difficulty"}:
+            return super()._choose(options)
+        key = seed, repr(options.get("difficulty"))
+        if key not in self.memory:
+            instance = SharedInstance.of(super()._choose(options))
+            while len(self.memory) >= _REMEMBERED:
+                del self.memory[next(iter(self.memory))]
+            self.memory[key] = instance
+        return self.memory[key]

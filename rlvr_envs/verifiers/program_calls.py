@@ -1,6 +1,6 @@
 """Calling a Python function inside of the sandbox, and reading what came of it.
 
-The driver (`_program_driver`) goes in beside the solution with the arguments and a nonce; one line
+The driver (`program_driver`) goes in beside the solution with the arguments and a nonce; one line
 comes out, and anything but that line is no result.
 """
 
@@ -20,7 +20,7 @@ from rlvr_envs.sandboxes.base import Case, Job, Limits, Result, RunStatus
 from rlvr_envs.verifiers.program_values import Unreadable, read_report, to_text
 
 FUNCTION_LIMITS = Limits(stdout_kib=256)  # of the text of a result
-_DRIVER = Path(__file__).with_name("_program_driver.py")
+_DRIVER = Path(__file__).with_name("program_driver.py")
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)?")
 
 ENDINGS = {

@@ -1,6 +1,6 @@
 """What a function returned: read from the sandbox's text under caps, and compared strictly.
 
-Values cross the border as typed JSON (`_program_driver.encode`), never as pickles or source text.
+Values cross the border as typed JSON (`program_driver.encode`), never as pickles or source text.
 The reader here trusts nothing: size, nesting, digits and hash collisions are bounded, and each
 text that is not exactly what the writer would have written is refused.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.verifiers._program_driver import MAX_DEPTH, NotData, encode
+from rlvr_envs.verifiers.program_driver import MAX_DEPTH, NotData, encode
 
 REPORTS = ("value", "error", "missing", "refused")
 MAX_INT_DIGITS = 20  # of a plain JSON integer; longer ones come in base 16

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from rlvr_envs.agents.grpo import callbacks, plugins
-from rlvr_envs.agents.grpo.callbacks import Callback
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.agents.grpo.config import Config, flat
 from rlvr_envs.agents.grpo.config_file import check_same, write_config
@@ -20,7 +19,7 @@ from rlvr_envs.agents.grpo.model.distributed import Workers
 from rlvr_envs.agents.grpo.parts import EnvMaker, MakeEnv
 from rlvr_envs.agents.grpo.problems import Problems
 from rlvr_envs.agents.grpo.rollout import Rollout
-from rlvr_envs.agents.grpo.run import Run
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.agents.grpo.sampling.sampler import Sampler
 from rlvr_envs.agents.grpo.sampling.weights import weights_of
 from rlvr_envs.agents.grpo.sources import make_source

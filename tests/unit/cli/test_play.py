@@ -14,9 +14,9 @@ import time
 
 import pytest
 
-from rlvr_envs.cli import _terminal
-from rlvr_envs.cli._terminal import Screen, harmless, targets
+from rlvr_envs.cli import play as play_command
 from rlvr_envs.cli.main import main
+from rlvr_envs.cli.play import Screen, harmless, targets
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.task import InteractiveTask
 
@@ -321,7 +321,7 @@ def shown(monkeypatch, capsys):
 
     def show(text, columns):
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-        monkeypatch.setattr(_terminal, "_console", lambda: None)
+        monkeypatch.setattr(play_command, "_console", lambda: None)
         monkeypatch.setenv("COLUMNS", str(columns))
         Screen().page(text)
         return capsys.readouterr().out.removesuffix("\n").split("\n")
@@ -395,7 +395,7 @@ def test_rich_styles_what_is_wrapped(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "24")
     monkeypatch.setattr(
-        _terminal,
+        play_command,
         "_console",
         lambda: rich.Console(force_terminal=True, color_system="standard", highlight=False),
     )

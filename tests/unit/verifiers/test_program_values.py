@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.verifiers._program_driver import decode
+from rlvr_envs.verifiers.program_driver import decode
 from rlvr_envs.verifiers.program_values import (
     STRICT,
     Match,

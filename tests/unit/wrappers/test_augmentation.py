@@ -11,8 +11,7 @@ from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.wrappers import PromptAugmentation
-from rlvr_envs.wrappers._prompt_templates import PLAIN, WORKED
-from rlvr_envs.wrappers.augmentation import TEMPLATES, filled
+from rlvr_envs.wrappers.augmentation import PLAIN, TEMPLATES, WORKED, filled
 
 TASKS = [
     "rlvr/Gcd-v0",

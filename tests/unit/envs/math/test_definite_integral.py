@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from latex_reader import latex_value
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
@@ -13,7 +14,7 @@ from rlvr_envs.envs.math.definite_integral import (
 
 
 @pytest.mark.parametrize("difficulty", [0, 2, 4, 7])
-def test_the_value_is_that_of_quadrature(difficulty, latex_value):
+def test_the_value_is_that_of_quadrature(difficulty):
     task = DefiniteIntegralTask(DefiniteIntegralConfig.at(difficulty))
     for seed in range(8):
         problem = task.generate(stream("integral", difficulty, seed))
@@ -25,7 +26,7 @@ def test_the_value_is_that_of_quadrature(difficulty, latex_value):
         assert mpmath.almosteq(area, latex_value(problem.value), 1e-7, 1e-7)
 
 
-def test_whole_small_world(latex_value):
+def test_whole_small_world():
     task = DefiniteIntegralTask(DefiniteIntegralConfig.at(0))
     for seed in range(20):
         problem = task.generate(stream("integral", seed))

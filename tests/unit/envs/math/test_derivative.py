@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from latex_reader import latex_value
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
@@ -9,7 +10,7 @@ from rlvr_envs.envs.math.derivative import DerivativeConfig, DerivativeProblem, 
 
 
 @pytest.mark.parametrize("difficulty", [0, 2, 5, 10])
-def test_the_derivative_is_that_of_numerical_differences(difficulty, latex_value):
+def test_the_derivative_is_that_of_numerical_differences(difficulty):
     task = DerivativeTask(DerivativeConfig.at(difficulty))
     orders = set()
     for seed in range(12):
@@ -25,7 +26,7 @@ def test_the_derivative_is_that_of_numerical_differences(difficulty, latex_value
     assert orders <= set(range(1, task.config.max_order + 1))
 
 
-def test_whole_small_world(latex_value):
+def test_whole_small_world():
     task = DerivativeTask(DerivativeConfig.at(0))
     for seed in range(20):
         problem = task.generate(stream("derivative", seed))

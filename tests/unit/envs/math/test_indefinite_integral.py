@@ -1,5 +1,6 @@
 import mpmath
 import pytest
+from latex_reader import latex_value
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
@@ -13,7 +14,7 @@ from rlvr_envs.generators.mathematics.calculus import latex
 
 
 @pytest.mark.parametrize("kind", antiderivatives.KINDS, ids=lambda kind: kind.__name__)
-def test_each_kind_is_a_function_and_its_slope(kind, latex_value):
+def test_each_kind_is_a_function_and_its_slope(kind):
     for seed in range(15):
         pair = kind(stream("kind", seed), 1 + seed % 4, 9)
         whole, slope = latex(pair.antiderivative), latex(pair.integrand)
@@ -23,7 +24,7 @@ def test_each_kind_is_a_function_and_its_slope(kind, latex_value):
                 assert mpmath.almosteq(found, latex_value(slope, x=at), 1e-10, 1e-10)
 
 
-def test_sums_of_hard_kinds_keep_their_slope(latex_value):
+def test_sums_of_hard_kinds_keep_their_slope():
     task = IndefiniteIntegralTask(IndefiniteIntegralConfig.at(12))
     for seed in range(10):
         problem = task.generate(stream("integral", seed))

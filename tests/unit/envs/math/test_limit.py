@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from latex_reader import latex_value
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
@@ -9,7 +10,7 @@ from rlvr_envs.envs.math import limit
 from rlvr_envs.envs.math.limit import LimitConfig, LimitProblem, LimitTask
 
 
-def approached(problem, latex_value):
+def approached(problem):
     """Evaluate the expression very near its point, with digits enough for the cancellation."""
     with mpmath.workdps(400):
         if problem.point == "\\infty":
@@ -18,7 +19,7 @@ def approached(problem, latex_value):
 
 
 @pytest.mark.parametrize("difficulty", [1, 3, 5, 8, 12, 20])
-def test_the_limit_is_approached(difficulty, latex_value):
+def test_the_limit_is_approached(difficulty):
     task = LimitTask(LimitConfig.at(difficulty))
     for seed in range(20):
         problem = task.generate(stream("limit", difficulty, seed))
@@ -35,7 +36,7 @@ def test_each_kind_has_x_in_it_and_varied_answers(kind):
     assert max(answers.count(answer) for answer in set(answers)) <= 30
 
 
-def test_whole_small_world(latex_value):
+def test_whole_small_world():
     task = LimitTask(LimitConfig.at(0))
     window = sorted({Fraction(a, b) for a in range(-9, 10) for b in range(1, 10)})
     for seed in range(20):

@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from latex_reader import latex_value
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
@@ -18,7 +19,7 @@ def listed(series):
     return list(range(first, last + 1, second - first))
 
 
-def added(low, high, term, latex_value):
+def added(low, high, term):
     """Add the terms; an infinite tail is cut where it is tiny, or extrapolated for fractions."""
     if high != "\\infty":
         return sum(latex_value(term, k=k) for k in range(int(low), int(high) + 1))
@@ -28,7 +29,7 @@ def added(low, high, term, latex_value):
 
 
 @pytest.mark.parametrize("kind", range(1, len(series_sum._KINDS)))
-def test_the_value_is_that_of_adding_terms(kind, latex_value):
+def test_the_value_is_that_of_adding_terms(kind):
     config = SeriesSumConfig(first_kind=kind, last_kind=kind, max_terms=12, degree=3)
     task = SeriesSumTask(config)
     for seed in range(15):

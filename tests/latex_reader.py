@@ -3,7 +3,6 @@
 import re
 
 import mpmath
-import pytest
 
 FUNCTIONS = {
     "\\sin": mpmath.sin,
@@ -79,8 +78,3 @@ def latex_value(text, **names):
     value = reader.total()
     assert reader.at == len(reader.tokens), f"cannot read {text!r}"
     return value
-
-
-@pytest.fixture(name="latex_value")
-def _latex_value():
-    return latex_value

@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from latex_reader import latex_value
 
 from rlvr_envs.core.seeding import integer, stream
 from rlvr_envs.envs.math import limit
@@ -60,7 +61,7 @@ def test_the_root_of_a_square_stays():
 
 
 @pytest.mark.parametrize("name", ["sin", "cos"])
-def test_values_on_the_circle(name, latex_value):
+def test_values_on_the_circle(name):
     for turns in {Fraction(a, b) for a in range(-26, 27) for b in (1, 2, 3, 4, 5, 6)}:
         found = latex_value(latex(call(name, mul(num(turns), PI))))
         exact = getattr(mpmath, name)(mpmath.mpf(turns.numerator) / turns.denominator * mpmath.pi)
@@ -68,7 +69,7 @@ def test_values_on_the_circle(name, latex_value):
 
 
 @pytest.mark.parametrize("n_functions", [1, 2, 4])
-def test_a_remainder_starts_at_its_order(n_functions, latex_value):
+def test_a_remainder_starts_at_its_order(n_functions):
     for seed in range(20):
         rng = stream("remainder", n_functions, seed)
         wanted = integer(rng, 1, 5)
