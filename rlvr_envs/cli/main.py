@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import rlvr_envs
-from rlvr_envs.core.errors import RlvrEnvsError
+from rlvr_envs.core.errors import RlvrEnvsError, did_you_mean
 
 # What may befall a disk in the middle of a run.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
@@ -29,13 +29,14 @@ def commands() -> dict[str, str]:
     return {name.replace("_", "-").rstrip("-"): f"rlvr_envs.cli.{name}" for name in sorted(public)}
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with every subcommand."""
+def build_parser(names: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser with these subcommands, whose modules it imports."""
     parser = argparse.ArgumentParser(prog="rlvr", description=_first_line(rlvr_envs))
     parser.add_argument("--version", action="version", version=f"rlvr {rlvr_envs.__version__}")
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module_name in commands().items():
-        module = importlib.import_module(module_name)
+    modules = commands()
+    for name in names:
+        module = importlib.import_module(modules[name])
         description = (module.__doc__ or module.HELP).strip()
         sub = parsers.add_parser(
             name,
@@ -49,6 +50,21 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _parsed(given: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments as the subcommand reads them; no other one is imported.
+
+    Help and errors name all of them.
+    """
+    known, command = list(commands()), given[0] if given else ""
+    if command in known:
+        return build_parser([command]).parse_args(given)
+    parser = build_parser(known)
+    if command and not command.startswith("-"):
+        hint = did_you_mean(command, known)
+        parser.error(f"there is no command {command!r}{hint} ({', '.join(known)})")
+    return parser.parse_args(given)
+
+
 def _first_line(module: ModuleType) -> str | None:
     """Return the first line of a module's docstring, which ``python -OO`` leaves out."""
     return (module.__doc__ or "").partition("\n")[0] or None
@@ -59,8 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Read when torch is loaded. By default its threads wait in a busy loop, which on a machine with
     # other work costs many times the CPU time of the work itself.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    given = sys.argv[1:] if argv is None else list(argv)
     try:
-        args = build_parser().parse_args(argv)
+        args = _parsed(given)
     except KeyboardInterrupt:
         return 130
     try:

@@ -19,6 +19,24 @@ def test_every_command_has_help(capsys):
         assert name in capsys.readouterr().out
 
 
+def test_an_unknown_command_gets_a_suggestion(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["evall"])
+    assert ended.value.code == 2
+    assert "there is no command 'evall'; did you mean 'eval'? (bench, " in capsys.readouterr().err
+
+
+def test_a_command_imports_no_other():
+    program = """if True:
+        import sys
+        from rlvr_envs.cli.main import main
+        main(["list", "--domain", "puzzles"])
+        loaded = {name.rpartition(".")[2] for name in sys.modules if name.startswith("rlvr_envs.cli.")}
+        sys.exit(f"{sorted(loaded)}" if loaded - {"main", "list", "_text"} else 0)
+    """
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
 def test_list(capsys):
     assert main(["list", "--domain", "math", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
