@@ -114,9 +114,6 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
     Reward:
         1 if all tests are passed, otherwise 0; with ``reward="fraction"`` the share of them.
 
-    Episode End:
-        After one step.
-
     Verification:
         By running the code in a sandbox on each test and comparing outside. Tests that the file
         holds as Python (``assert f(1) == 2``) are read as data and never run; those that are more
@@ -137,9 +134,6 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         Li et al. 2022, Competition-Level Code Generation with AlphaCode (CodeContests).
         Jain et al. 2024, LiveCodeBench, arXiv:2403.07974.
         Boruch-Gruszecki et al. 2025, Agnostics, arXiv:2508.04865.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

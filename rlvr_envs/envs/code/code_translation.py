@@ -92,9 +92,6 @@ class CodeTranslationTask(Task[CodeTranslationConfig, CodeTranslationProblem]):
     Reward:
         1 if it prints what the given program prints, for every hidden input; otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The program runs on at least eight hidden inputs other than the example, and its output is
         compared token by token with that of an interpreter of the programs' own form. The hidden
@@ -106,9 +103,6 @@ class CodeTranslationTask(Task[CodeTranslationConfig, CodeTranslationProblem]):
 
     References:
         Roziere et al., "Unsupervised Translation of Programming Languages", 2020.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

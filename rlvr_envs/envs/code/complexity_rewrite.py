@@ -117,9 +117,6 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
         1 if every hidden test is passed, large ones in time, and the time grows as it should;
         otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Ten small hidden tests, then new arguments of a quarter, a half and all of the largest
         size, each in a process of its own, with a limit on CPU seconds (of the whole process,
@@ -136,9 +133,6 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
     References:
         Cormen et al., "Introduction to Algorithms"; Graham, Knuth and Patashnik, "Concrete
         Mathematics", for the sums of floors and for the circle.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

@@ -87,9 +87,6 @@ class FunctionSynthesisTask(Task[FunctionSynthesisConfig, FunctionSynthesisProbl
     Reward:
         1 if the function returns the right value on every hidden test, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The code runs in a sandbox on twelve hidden inputs, an empty one among them; the values and
         their types are compared outside. Where a rule is known from values alone, another rule
@@ -102,9 +99,6 @@ class FunctionSynthesisTask(Task[FunctionSynthesisConfig, FunctionSynthesisProbl
     References:
         Chen et al., Evaluating Large Language Models Trained on Code, arXiv:2107.03374, section 6
         (chains of building blocks described in words).
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

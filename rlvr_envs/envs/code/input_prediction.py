@@ -76,9 +76,6 @@ class InputPredictionTask(Task[InputPredictionConfig, InputPredictionProblem]):
     Reward:
         1 for any input of the stated form that gives the output, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         An interpreter of the program's representation runs it on the input, with a limit on its
         steps; the output is compared word by word. No code runs.
@@ -89,9 +86,6 @@ class InputPredictionTask(Task[InputPredictionConfig, InputPredictionProblem]):
     References:
         CodeBoost: Boosting Code LLMs by Squeezing Knowledge from Code Snippets with RL (backward
         prediction); Gu et al., CRUXEval, arXiv:2401.03065.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> InputPredictionProblem:

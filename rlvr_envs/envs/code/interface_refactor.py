@@ -89,9 +89,6 @@ class InterfaceRefactorTask(Task[InterfaceRefactorConfig, InterfaceRefactorProbl
     Reward:
         1 if the interface is kept to the letter and all hidden tests pass, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The syntax tree of the answer must have exactly the class, the signatures and nothing else
         on the top level, so that loading it does nothing. Then eight hidden scripts of calls on
@@ -103,9 +100,6 @@ class InterfaceRefactorTask(Task[InterfaceRefactorConfig, InterfaceRefactorProbl
 
     References:
         Fowler, Refactoring: Improving the Design of Existing Code (combine functions into class).
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

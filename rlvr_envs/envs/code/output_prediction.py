@@ -67,9 +67,6 @@ class OutputPredictionTask(Task[OutputPredictionConfig, OutputPredictionProblem]
     Reward:
         1 for the exact output, otherwise 0; white space between words does not count.
 
-    Episode End:
-        After one step.
-
     Verification:
         Comparison with the output of an interpreter of the program's representation, word by word.
         No program runs.
@@ -80,9 +77,6 @@ class OutputPredictionTask(Task[OutputPredictionConfig, OutputPredictionProblem]
     References:
         CodeBoost: Boosting Code LLMs by Squeezing Knowledge from Code Snippets with RL (forward
         prediction); Gu et al., CRUXEval, arXiv:2401.03065.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> OutputPredictionProblem:

@@ -145,9 +145,6 @@ class PerformanceRewriteTask(Task[PerformanceRewriteConfig, PerformanceRewritePr
     Reward:
         1 if every hidden test is passed and every timed one in the time allowed, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Ten small hidden lists first. Then the given code is run on a list short enough to take
         some 30 ms, and, right after it, the answer on two long lists that were never used before;
@@ -166,9 +163,6 @@ class PerformanceRewriteTask(Task[PerformanceRewriteConfig, PerformanceRewritePr
     References:
         Liu et al., "Dr. Kernel: Reinforcement Learning Done Right for Triton Kernel Generations",
         for judging speed beside correctness; Bentley, "Writing Efficient Programs", 1982.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

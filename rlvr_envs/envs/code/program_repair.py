@@ -78,9 +78,6 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
     Reward:
         1 if it prints what it should for every hidden test, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Ten hidden tests, other than those shown, in a process each; the words of the output are
         compared, not the white space between. Expected outputs come from an interpreter of the
@@ -93,9 +90,6 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
     References:
         DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for mistakes as small
         changes of a program.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

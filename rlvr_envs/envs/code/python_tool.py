@@ -160,9 +160,6 @@ class PythonToolTask(InteractiveTask[PythonToolConfig, PythonToolProblem]):
         Xue et al., "SimpleTIR: End-to-End Reinforcement Learning for Multi-Turn Tool-Integrated
         Reasoning", for leaving out episodes with messages that hold neither code nor answer
         (`parts["idle_turns"]` counts them).
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

@@ -101,9 +101,6 @@ class RegexSynthesisTask(Task[RegexSynthesisConfig, RegexSynthesisProblem]):
     Reward:
         1 if the expression matches exactly the described strings, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact: the expression is read by a parser of the dialect into an automaton, which is
         walked side by side with the automaton of the conditions; the detail of a wrong answer
@@ -116,9 +113,6 @@ class RegexSynthesisTask(Task[RegexSynthesisConfig, RegexSynthesisProblem]):
 
     References:
         V. M. Glushkov, The abstract theory of automata, Russian Mathematical Surveys 16 (1961).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> RegexSynthesisProblem:

@@ -173,9 +173,6 @@ class RepairDialogueTask(InteractiveTask[RepairDialogueConfig, RepairDialoguePro
     References:
         Gehring et al., "RLEF: Grounding Code LLMs in Execution Feedback with Reinforcement
         Learning", 2024, for feedback from public tests and reward from hidden ones.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

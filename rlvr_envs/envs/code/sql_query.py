@@ -103,9 +103,6 @@ class SqlQueryTask(Task[SqlQueryConfig, SqlQueryProblem]):
     Reward:
         1 if the query gives the right rows on the shown and on every hidden database.
 
-    Episode End:
-        After one step.
-
     Verification:
         The query runs in the sandbox, on databases in memory, where it may read these tables and
         do nothing else; expected rows stay outside. Rows are compared as a multiset, values with
@@ -121,9 +118,6 @@ class SqlQueryTask(Task[SqlQueryConfig, SqlQueryProblem]):
         T. Yu et al., Spider: a large-scale human-labeled dataset for complex and cross-domain
         semantic parsing and text-to-SQL task, 2018; R. Zhong, T. Yu and D. Klein, Semantic
         evaluation for text-to-SQL with distilled test suites, 2020.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

@@ -130,9 +130,6 @@ class StdioProgramTask(Task[StdioProgramConfig, StdioProgramProblem]):
     Reward:
         1 if every hidden test is passed, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The program runs on at least eight hidden tests, other than the examples, from tiny ones to
         two of the largest size, and its output is compared token by token with the right answer.
@@ -146,9 +143,6 @@ class StdioProgramTask(Task[StdioProgramConfig, StdioProgramProblem]):
 
     References:
         Cormen et al., "Introduction to Algorithms"; Skiena, "The Algorithm Design Manual".
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

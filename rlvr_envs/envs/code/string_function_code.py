@@ -94,9 +94,6 @@ class StringFunctionCodeTask(Task[StringFunctionCodeConfig, StringFunctionCodePr
     Reward:
         1 if `main` returns the right string on every hidden test, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The code runs in a sandbox on twelve hidden inputs; the values are compared outside.
         Functions given by examples alone are pinned down by ten calls each, which another
@@ -108,9 +105,6 @@ class StringFunctionCodeTask(Task[StringFunctionCodeConfig, StringFunctionCodePr
     References:
         Yuan et al., From f(x) and g(x) to f(g(x)): LLMs Learn New Skills in RL by Composing Old
         Ones, arXiv:2509.25123.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

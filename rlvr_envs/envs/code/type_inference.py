@@ -91,9 +91,6 @@ class TypeInferenceTask(Task[TypeInferenceConfig, TypeInferenceProblem]):
     Reward:
         1 if every annotation of every function is right, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Structural, on the syntax tree of the answer, which never runs. `typing.List` and the like
         count as `list` and the like. The types are the only ones that fit the stated rules.
@@ -105,9 +102,6 @@ class TypeInferenceTask(Task[TypeInferenceConfig, TypeInferenceProblem]):
     References:
         Milner, A Theory of Type Polymorphism in Programming, Journal of Computer and System
         Sciences 17 (1978).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> TypeInferenceProblem:

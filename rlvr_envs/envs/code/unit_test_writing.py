@@ -102,9 +102,6 @@ class UnitTestWritingTask(Task[UnitTestWritingConfig, UnitTestWritingProblem]):
     Reward:
         The share of the mutants on which a test fails; 0 if one fails on the function itself.
 
-    Episode End:
-        After one step.
-
     Verification:
         The suite is read as data (calls and expected values) and never run, so it cannot look at
         the code that it tests; what is more than literals, loops over them, and comparisons is
@@ -119,9 +116,6 @@ class UnitTestWritingTask(Task[UnitTestWritingConfig, UnitTestWritingProblem]):
     References:
         Steenhoek et al., Reinforcement Learning from Automatic Feedback for High-Quality Unit Test
         Generation, 2023; R. DeMillo, R. Lipton and F. Sayward, Hints on test data selection, 1978.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> UnitTestWritingProblem:

@@ -92,9 +92,6 @@ class WeightedIntervalSchedulingTask(ProgramTask):
     Reward:
         1 if every hidden test is passed, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The program runs in the sandbox on hidden inputs, each in a fresh process; outputs are
         compared outside. Two solutions written apart agree on the expected outputs. CPU seconds
@@ -106,9 +103,6 @@ class WeightedIntervalSchedulingTask(ProgramTask):
     References:
         J. Kleinberg and E. Tardos, Algorithm Design, 2005, section 6.1; SCALER: Synthetic Scalable
         Adaptive Learning Environment for Reasoning, 2026, for environments made from programs.
-
-    Version History:
-        v0: first version.
     """
 
     program = Program(STATEMENT, SCALE, constants, READS, inputs, (solve, solve_plainly))

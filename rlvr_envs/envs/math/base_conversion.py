@@ -80,9 +80,6 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
     Reward:
         1 for the right number in the right base, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers; letters of either case and leading zeros are accepted, another base
         than the one asked for is not. No known gaps.
@@ -92,9 +89,6 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 4.4.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> BaseConversionProblem:

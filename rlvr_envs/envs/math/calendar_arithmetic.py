@@ -102,9 +102,6 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
     Reward:
         1 for the right answer, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact. Weekdays may be shortened to three letters. Gregorian dates may also be written as
         5 March 2024 or March 5, 2024; times need the 24-hour form.
@@ -114,9 +111,6 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
 
     References:
         Reingold and Dershowitz, Calendrical Calculations.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> CalendarArithmeticProblem:

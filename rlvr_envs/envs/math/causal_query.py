@@ -109,9 +109,6 @@ class CausalQueryTask(Task[CausalQueryConfig, CausalQueryProblem]):
         1 if the list is within total-variation distance 0.01 (inclusive) of the exact
         distribution, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact rational arithmetic. The list must have a number in [0, 1] for every value, and its
         sum may miss 1 by what rounding to two digits explains.
@@ -122,9 +119,6 @@ class CausalQueryTask(Task[CausalQueryConfig, CausalQueryProblem]):
     References:
         Generalization of RLVR Using Causal Reasoning as a Testbed, arXiv 2512.20760, 2025;
         Pearl, Causality, chapters 1, 3 and 7.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> CausalQueryProblem:

@@ -62,9 +62,6 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
     Reward:
         1 for the smallest non-negative solution, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. No known gaps.
 
@@ -73,9 +70,6 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
 
     References:
         Sunzi Suanjing, chapter 3, problem 26; Ore, "The general Chinese remainder theorem", 1952.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> ChineseRemainderProblem:

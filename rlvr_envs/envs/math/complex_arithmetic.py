@@ -70,9 +70,6 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
     Reward:
         1 for the exact value, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rational parts. An expression that remains to be evaluated earns 0.
 
@@ -81,9 +78,6 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
 
     References:
         Gauss, Theoria residuorum biquadraticorum, 1832 (arithmetic of a + bi).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> ComplexArithmeticProblem:

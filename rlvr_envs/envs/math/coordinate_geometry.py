@@ -375,9 +375,6 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
     Reward:
         1 for the exact answer in any equivalent form that is worked out, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact: rationals, square roots, and equations up to a factor. Roots of sums that were not
         added up, and lines with brackets or powers, earn nothing, since filling in a formula is
@@ -389,9 +386,6 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
 
     References:
         Coxeter and Greitzer, Geometry Revisited, chapter 1; the shoelace formula of Gauss.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> CoordinateGeometryProblem:

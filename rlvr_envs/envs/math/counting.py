@@ -425,9 +425,6 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
     Reward:
         1 for the right count, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. No known gaps.
 
@@ -436,9 +433,6 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
 
     References:
         Stanley, Enumerative Combinatorics, volume 1, chapters 1 and 2.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> CountingProblem:

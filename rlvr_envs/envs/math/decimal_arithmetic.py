@@ -73,9 +73,6 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
     Reward:
         1 for the exact value, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rationals; a rounded value is wrong, and an expression to be evaluated
         earns 0.
@@ -86,9 +83,6 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
         arXiv:1904.01557 (arithmetic modules).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> DecimalArithmeticProblem:

@@ -98,9 +98,6 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
     Reward:
         1 for the value of the integral, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The answer is compared as a real number with the exact value, whatever its form; a
         decimal passes for an irrational value only with more digits than anyone rounds to.
@@ -110,9 +107,6 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
 
     References:
         Spivak, Calculus, chapters 14 and 19.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> DefiniteIntegralProblem:

@@ -94,9 +94,6 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
     Reward:
         1 for an expression equal to the derivative (or a number equal to its value), else 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The answer is compared with the exact derivative, as a function or as a number, whatever
         its form. Identity of functions is tested at sample points, to high precision.
@@ -106,9 +103,6 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
 
     References:
         Spivak, Calculus, chapter 10.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> DerivativeProblem:

@@ -135,9 +135,6 @@ class DigitProblemTask(Task[DigitProblemConfig, DigitProblem]):
     Reward:
         1 for the right integer, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. No known gaps.
 
@@ -147,9 +144,6 @@ class DigitProblemTask(Task[DigitProblemConfig, DigitProblem]):
 
     References:
         Legendre, Essai sur la theorie des nombres, 1830 (primes in a factorial).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> DigitProblem:

@@ -62,9 +62,6 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
     Reward:
         1 for exactly the eigenvalues, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, as sets of integers. Multiplicities are not asked for.
 
@@ -73,9 +70,6 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
 
     References:
         Strang, Introduction to Linear Algebra, chapter 6.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> EigenvaluesProblem:

@@ -67,9 +67,6 @@ class FractionArithmeticTask(Task[FractionArithmeticConfig, FractionArithmeticPr
     Reward:
         1 for the exact value, in lowest terms or not, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rationals. An answer that is itself an expression to be evaluated earns 0.
 
@@ -79,9 +76,6 @@ class FractionArithmeticTask(Task[FractionArithmeticConfig, FractionArithmeticPr
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
         arXiv:1904.01557 (arithmetic modules).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> FractionArithmeticProblem:

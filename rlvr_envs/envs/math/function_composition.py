@@ -97,9 +97,6 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
     Reward:
         1 for the exact value or polynomial, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rationals. An expression that remains to be evaluated, multiplied out or
         collected earns 0.
@@ -112,9 +109,6 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
         arXiv:1904.01557 (composition of functions).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> FunctionCompositionProblem:

@@ -101,9 +101,6 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
     Reward:
         1 for the right number or the whole set, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers and finite sets.
 
@@ -112,9 +109,6 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 3.1 (functional graphs).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> FunctionPropertiesProblem:

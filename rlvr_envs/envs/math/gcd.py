@@ -62,9 +62,6 @@ class GcdTask(Task[GcdConfig, GcdProblem]):
     Reward:
         1 for the greatest common divisor, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. No known gaps.
 
@@ -73,9 +70,6 @@ class GcdTask(Task[GcdConfig, GcdProblem]):
 
     References:
         Euclid, Elements, book VII, propositions 1-3.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> GcdProblem:

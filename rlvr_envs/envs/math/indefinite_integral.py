@@ -76,9 +76,6 @@ class IndefiniteIntegralTask(Task[IndefiniteIntegralConfig, IndefiniteIntegralPr
     Reward:
         1 for any antiderivative of the integrand, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The answer is differentiated and compared with the integrand, so every antiderivative
         passes, whatever its form or constant. The identity is tested at sample points.
@@ -88,9 +85,6 @@ class IndefiniteIntegralTask(Task[IndefiniteIntegralConfig, IndefiniteIntegralPr
 
     References:
         Spivak, Calculus, chapter 19.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> IndefiniteIntegralProblem:

@@ -112,9 +112,6 @@ class InequalityTask(Task[InequalityConfig, InequalityProblem]):
     Reward:
         1 for the solution set, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The sets are compared exactly, end by end. Inequalities in an answer must bound x itself,
         so a copy of the question earns 0. No known gaps.
@@ -125,9 +122,6 @@ class InequalityTask(Task[InequalityConfig, InequalityProblem]):
     References:
         Hendrycks et al., Measuring Mathematical Problem Solving With the MATH Dataset,
         arXiv:2103.03874 (intermediate algebra).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> InequalityProblem:

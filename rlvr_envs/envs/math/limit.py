@@ -104,9 +104,6 @@ class LimitTask(Task[LimitConfig, LimitProblem]):
     Reward:
         1 for the limit, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Each problem is built around its limit. The answer is compared with it as a real number,
         whatever its form. No known gaps.
@@ -117,9 +114,6 @@ class LimitTask(Task[LimitConfig, LimitProblem]):
 
     References:
         Spivak, Calculus, chapters 5, 11 and 20.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> LimitProblem:

@@ -64,9 +64,6 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
     Reward:
         1 for any integer solution, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The pair is put into the equation, in exact integers. Numbers are written out in decimal
         digits, at most 1,000 of them; products and powers are not evaluated.
@@ -76,9 +73,6 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
 
     References:
         Niven, Zuckerman and Montgomery, An Introduction to the Theory of Numbers, section 5.1.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> LinearDiophantineProblem:

@@ -85,9 +85,6 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
     Reward:
         1 for the solution, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rationals. No known gaps.
 
@@ -98,9 +95,6 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
         arXiv:1904.01557 (algebra modules).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> LinearEquationProblem:

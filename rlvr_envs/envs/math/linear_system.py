@@ -75,9 +75,6 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
     Reward:
         1 for the solution, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rationals, value by value. No known gaps.
 
@@ -88,9 +85,6 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
         arXiv:1904.01557 (algebra modules).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> LinearSystemProblem:

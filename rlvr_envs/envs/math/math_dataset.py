@@ -78,9 +78,6 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
     Reward:
         1 for an answer equal to the file's, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         By the math verifier: numbers exactly, unless ``rel_tol`` allows a relative error;
         expressions, sets, intervals, matrices and so on by their meaning. A row whose answer it
@@ -94,9 +91,6 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
     References:
         Cobbe et al. 2021, Training Verifiers to Solve Math Word Problems (GSM8K).
         Hendrycks et al. 2021, Measuring Mathematical Problem Solving With the MATH Dataset.
-
-    Version History:
-        v0: first version.
     """
 
     def file(self) -> RowFile[Question]:

@@ -56,9 +56,6 @@ class MatrixDeterminantTask(Task[MatrixDeterminantConfig, MatrixDeterminantProbl
     Reward:
         1 for the determinant, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. No known gaps.
 
@@ -68,9 +65,6 @@ class MatrixDeterminantTask(Task[MatrixDeterminantConfig, MatrixDeterminantProbl
     References:
         Bareiss, Sylvester's identity and multistep integer-preserving Gaussian elimination,
         Mathematics of Computation 22 (1968).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MatrixDeterminantProblem:

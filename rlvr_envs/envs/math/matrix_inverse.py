@@ -67,9 +67,6 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
     Reward:
         1 for the inverse, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, entry by entry, on rational numbers. A number times a matrix is not read, as the
         prompt says.
@@ -79,9 +76,6 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
 
     References:
         Strang, Introduction to Linear Algebra, chapter 2.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MatrixInverseProblem:

@@ -69,9 +69,6 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
     Reward:
         1 for the product, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, entry by entry. No known gaps.
 
@@ -80,9 +77,6 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
 
     References:
         Strang, Introduction to Linear Algebra, chapter 2.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MatrixProductProblem:

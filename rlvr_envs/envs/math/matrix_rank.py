@@ -61,9 +61,6 @@ class MatrixRankTask(Task[MatrixRankConfig, MatrixRankProblem]):
     Reward:
         1 if both numbers are right, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, as an ordered pair of integers. No known gaps.
 
@@ -72,9 +69,6 @@ class MatrixRankTask(Task[MatrixRankConfig, MatrixRankProblem]):
 
     References:
         Strang, Introduction to Linear Algebra, chapter 3.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MatrixRankProblem:

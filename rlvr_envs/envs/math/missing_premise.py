@@ -106,9 +106,6 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
         By design the constant answer "cannot be determined" earns ``ill_posed_share``, 0.5 as it
         stands, and no other constant answer earns more than a little.
 
-    Episode End:
-        After one step.
-
     Verification:
         Numbers are judged exactly. For the other half a fixed list of phrases counts, whatever
         their case and punctuation; a phrase that is not on it does not pass.
@@ -119,9 +116,6 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
     References:
         Fan et al., Missing Premise exacerbates Overthinking: Are Reasoning Models losing Critical
         Thinking Skill?, 2025.
-
-    Version History:
-        v0: first version.
     """
 
     # "Cannot be determined" earns the share of ill-posed questions, half of them by default.

@@ -57,9 +57,6 @@ class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
     Reward:
         1 for the inverse in the range asked for, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. No known gaps.
 
@@ -69,9 +66,6 @@ class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
     References:
         Knuth, The Art of Computer Programming, volume 2, section 4.5.2 (Euclid's algorithm,
         extended).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> ModularInverseProblem:

@@ -432,9 +432,6 @@ class NextTermTask(Task[NextTermConfig, NextTermProblem]):
     Reward:
         1 for the term, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. No known gaps.
 
@@ -443,9 +440,6 @@ class NextTermTask(Task[NextTermConfig, NextTermProblem]):
 
     References:
         Graham, Knuth and Patashnik, Concrete Mathematics, chapters 1 and 2.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> NextTermProblem:

@@ -67,9 +67,6 @@ class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionPr
     Reward:
         1 if both are right, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, coefficient by coefficient after multiplying out. No known gaps.
 
@@ -78,9 +75,6 @@ class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionPr
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 4.6.1.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> PolynomialDivisionProblem:

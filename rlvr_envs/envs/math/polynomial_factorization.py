@@ -81,9 +81,6 @@ class PolynomialFactorizationTask(
     Reward:
         1 for a complete factorisation, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Each written factor must be, up to its sign, one of the irreducible factors, and integers
         must multiply to the common factor; order, signs and grouping are free. By unique
@@ -96,9 +93,6 @@ class PolynomialFactorizationTask(
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
         arXiv:1904.01557 (algebra modules).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> PolynomialFactorizationProblem:

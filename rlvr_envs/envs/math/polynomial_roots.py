@@ -70,9 +70,6 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
     Reward:
         1 for exactly the real roots, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rationals, as sets. No known gaps.
 
@@ -83,9 +80,6 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
         arXiv:1904.01557 (polynomial roots).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> PolynomialRootsProblem:

@@ -72,9 +72,6 @@ class PrimeFactorizationTask(Task[PrimeFactorizationConfig, PrimeFactorizationPr
     Reward:
         1 for a product of primes that equals the integer, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact: the product must use the same primes as the known factorisation, as often, in any
         order; a prime may also be repeated instead of raised. Composite factors, a factor 1 and
@@ -85,9 +82,6 @@ class PrimeFactorizationTask(Task[PrimeFactorizationConfig, PrimeFactorizationPr
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 4.5.4.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> PrimeFactorizationProblem:

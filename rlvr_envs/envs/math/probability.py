@@ -64,9 +64,6 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
     Reward:
         1 for the exact value, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on fractions. A decimal counts where it is exact and, where the decimals of the value
         never end, also where it is correctly rounded to six significant digits or more.
@@ -77,9 +74,6 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
     References:
         Feller, An Introduction to Probability Theory and Its Applications, volume 1, chapters 2,
         5 and 9.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> ProbabilityProblem:

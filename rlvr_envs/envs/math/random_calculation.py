@@ -72,9 +72,6 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
         1 for the exact value, otherwise 0. With ``graded`` an answer a to a value b earns
         1 - 0.5 min(|a-b|, 1) - 0.5 min(|a-b| / (|b| + 1e-6), 1), and less than 1 unless a = b.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rationals. An answer that is itself an expression to be evaluated earns 0.
 
@@ -85,9 +82,6 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
         Wu et al., Reasoning or Memorization? Unreliable Results of Reinforcement Learning Due to
         Data Contamination, arXiv:2507.10532 (the RandomCalculation data set and the graded
         reward).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> RandomCalculationProblem:

@@ -375,9 +375,6 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
     Reward:
         1 for the right number, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact rational arithmetic on any way of writing the number.
 
@@ -387,9 +384,6 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
 
     References:
         Euclid, Elements, books V and VII.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> RatioProportionProblem:

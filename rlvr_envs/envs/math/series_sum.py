@@ -82,9 +82,6 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
     Reward:
         1 for the sum, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on rational numbers; any equal form passes. No known gaps.
 
@@ -93,9 +90,6 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
 
     References:
         Graham, Knuth, Patashnik, Concrete Mathematics, chapters 2 and 5.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SeriesSumProblem:

@@ -98,9 +98,6 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
     Reward:
         1 for the right set or number, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact. A set is a list of elements in any order, with or without braces; an expression
         of sets earns nothing.
@@ -110,9 +107,6 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
 
     References:
         Halmos, Naive Set Theory, sections 4 and 5.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SetOperationsProblem:

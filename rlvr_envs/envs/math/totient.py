@@ -77,9 +77,6 @@ class TotientTask(Task[TotientConfig, TotientProblem]):
     Reward:
         1 for the value of the function, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. Primes beyond 3.3e24 are strong probable primes, not proven ones.
 
@@ -88,9 +85,6 @@ class TotientTask(Task[TotientConfig, TotientProblem]):
 
     References:
         Hardy and Wright, An Introduction to the Theory of Numbers, chapter 16.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> TotientProblem:

@@ -95,9 +95,6 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
     Reward:
         1 for the right number, with the right unit or none, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact rational arithmetic on any way of writing the number. A wrong unit is a wrong
         answer.
@@ -107,9 +104,6 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
 
     References:
         Factor-label method of dimensional analysis.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> UnitConversionProblem:

@@ -193,9 +193,6 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
     Reward:
         1 for the right number, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact, on integers. Only the final number is judged, not the steps.
 
@@ -205,9 +202,6 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
     References:
         Zhang et al., On the Interplay of Pre-Training, Mid-Training, and RL on Reasoning
         Language Models, 2025; Ye et al., Physics of Language Models 2.1, 2024.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> WordProblem:

@@ -84,9 +84,6 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
         with the items in their order, which earns 0, and the best known, which earns 1. A
         packing that overfills a bin, leaves an item out or uses one twice earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The packing is checked and its bins are counted. The planted packing is optimal, since
         the items together are too large for one bin fewer. No known gaps.
@@ -98,9 +95,6 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
         Martello and Toth, "Knapsack Problems", 1990, chapter 8. Falkenauer, "A hybrid grouping
         genetic algorithm for bin packing", Journal of Heuristics 2, 1996, for planted bins that
         are full.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

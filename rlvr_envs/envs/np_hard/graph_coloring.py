@@ -91,9 +91,6 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
         which no colouring vertex by vertex can exceed and which earns 0, and the best known
         number, which earns 1. A colouring with an edge of one colour earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Every vertex must have a colour and the ends of every edge different ones; the different
         colours are counted, whatever their numbers. The best known colouring comes from a branch
@@ -107,9 +104,6 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
         Brélaz, "New methods to color the vertices of a graph", 1979. Li et al., "NP-Engine", 2025
         (arXiv:2510.16476), for the hidden groups and the size bands; the edges are denser than
         there while graphs are small.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

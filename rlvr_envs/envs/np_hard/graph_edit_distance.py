@@ -99,9 +99,6 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
         Scheme ``ratio``: how far the number of edits lies between that of mapping every vertex to
         the one of the same number, which earns 0, and the fewest known, which earns 1.
 
-    Episode End:
-        After one step.
-
     Verification:
         The edits that the mapping stands for are counted: vertices deleted, inserted and
         relabelled, edges deleted and inserted, 1 each. The best known mapping comes from a branch
@@ -114,9 +111,6 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
     References:
         Sanfeliu and Fu, "A distance measure between attributed relational graphs", 1983.
         "Graph-R1", 2025 (arXiv:2508.20373), for the sizes.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

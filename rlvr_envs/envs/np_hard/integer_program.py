@@ -84,9 +84,6 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
     Reward:
         1 for the optimum, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact: CP-SAT proves the optimum in whole numbers. No known gaps.
 
@@ -96,9 +93,6 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
     References:
         Wolsey, "Integer Programming", 1998. Zhou et al., "StepORLM", 2025 (arXiv:2509.22558), for
         programs told as stories whose answer a solver verifies.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> IntegerProgramProblem:

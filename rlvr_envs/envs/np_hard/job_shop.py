@@ -81,9 +81,6 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
         order 1, 2, 3, ... on every machine, which earns 0, and the best known, which earns 1.
         Orders in which jobs wait for each other in a circle earn 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The steps are carried out in the given orders, and the last end counts. The best known
         orders come from CP-SAT, and the row says whether they are proven to be optimal. No known
@@ -95,9 +92,6 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
     References:
         Muth and Thompson, "Industrial Scheduling", 1963. Adams, Balas and Zawack, "The shifting
         bottleneck procedure for job shop scheduling", Management Science 34, 1988.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

@@ -86,9 +86,6 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
         Scheme ``ratio``: how far the value lies between that of the best single item, which earns
         0, and the best known value, which earns 1. An overfull knapsack earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The items' weights and values are added up. The best known value comes from CP-SAT, and
         the row says whether it is proven to be optimal. No known gaps.
@@ -99,9 +96,6 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
     References:
         Kellerer, Pferschy and Pisinger, "Knapsack Problems", 2004. Li et al., "NP-Engine", 2025
         (arXiv:2510.16476), for the kinds of distractors and the size bands.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

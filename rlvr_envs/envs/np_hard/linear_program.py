@@ -90,9 +90,6 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
     Reward:
         1 for the exact optimum, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Exact: the optimum is computed by the simplex method in whole numbers, without rounding,
         and rounded answers are wrong. No known gaps.
@@ -103,9 +100,6 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
     References:
         Dantzig, "Linear Programming and Extensions", 1963. Zhou et al., "StepORLM", 2025
         (arXiv:2509.22558), and Ramamonjison et al., "NL4Opt", 2022, for programs told as stories.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> LinearProgramProblem:

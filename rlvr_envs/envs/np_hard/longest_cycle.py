@@ -91,9 +91,6 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
         the graph, often a triangle, which earns 0, and the most known, which earns 1. A list that
         is no cycle earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Each step of the cycle is looked up in the graph. The longest cycle comes from CP-SAT, and
         the row says whether it is proven. No known gaps.
@@ -104,9 +101,6 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
     References:
         Karp, "Reducibility among combinatorial problems", 1972. Li et al., "NP-Engine", 2025
         (arXiv:2510.16476), for the task and the size bands.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

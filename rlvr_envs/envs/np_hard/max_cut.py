@@ -87,9 +87,6 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
         which a random split reaches on average and which earns 0, and the best known weight,
         which earns 1.
 
-    Episode End:
-        After one step.
-
     Verification:
         The weights of the edges with one end in the named part are added up. The best known cut
         comes from eliminating the vertices one by one, which is exact; where that takes too
@@ -101,9 +98,6 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
     References:
         Karp, "Reducibility among combinatorial problems", 1972. Dechter, "Bucket elimination",
         1999, for the exact method.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

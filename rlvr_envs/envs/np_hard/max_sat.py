@@ -93,9 +93,6 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
         look at the clauses: all variables true, and all false. A variable left out or given twice
         earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The satisfied clauses are counted. The most known comes from CP-SAT, and the row says
         whether it is proven. No known gaps.
@@ -106,9 +103,6 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
     References:
         Johnson, "Approximation algorithms for combinatorial problems", 1974, for the greedy
         answer. Selman, Kautz and Cohen, 1994, for the move of the local search.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

@@ -82,9 +82,6 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
         Scheme ``ratio``: how far the size lies between 2, which any edge has and which earns 0,
         and the best known size, which earns 1. Vertices that are not all joined earn 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Every pair of chosen vertices must be an edge. The best known clique comes from a branch
         and bound over the graph's complement, and the row says whether it is proven to be
@@ -97,9 +94,6 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
         Tomita and Seki, "An efficient branch-and-bound algorithm for finding a maximum clique",
         2003. Li et al., "NP-Engine", 2025 (arXiv:2510.16476), for the hidden clique and the size
         bands.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

@@ -97,9 +97,6 @@ class MaximumCommonSubgraphTask(
         and earns 0, and the best known number, which earns 1. A matching in which two vertices
         are joined in one graph only earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         No vertex may be matched twice, and any two matched vertices must be joined in both graphs
         or in neither (an induced subgraph, which need not be connected). The best known matching
@@ -112,9 +109,6 @@ class MaximumCommonSubgraphTask(
     References:
         McCreesh, Prosser and Trimble, "A partitioning algorithm for maximum common subgraph
         problems", 2017. "Graph-R1", 2025 (arXiv:2508.20373), for the sizes.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

@@ -83,9 +83,6 @@ class MaximumIndependentSetTask(
         Scheme ``ratio``: how far the size lies between 1, which any vertex has and which earns
         0, and the best known size, which earns 1. A choice with an edge inside earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         No edge may have both ends among the chosen vertices. The best known set comes from a
         branch and bound, and the row says whether it is proven to be the largest. No known gaps.
@@ -97,9 +94,6 @@ class MaximumIndependentSetTask(
         Tomita and Seki, "An efficient branch-and-bound algorithm for finding a maximum clique",
         2003. Li et al., "NP-Engine", 2025 (arXiv:2510.16476), for the hidden set and the size
         bands.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

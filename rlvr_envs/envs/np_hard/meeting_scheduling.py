@@ -107,9 +107,6 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
         Scheme ``ratio``: the attendees of the meetings held, relative to the most that are known
         to be possible. A schedule with a conflict earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Every rule is checked; any minute may be a start. The best known schedule comes from
         CP-SAT over starts at full and half hours, which loses nothing: a schedule in which no
@@ -121,9 +118,6 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
     References:
         Li et al., "NP-Engine", 2025 (arXiv:2510.16476), for the problem and the size bands; the
         busy times are ours, since without them nearly every meeting can be held.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

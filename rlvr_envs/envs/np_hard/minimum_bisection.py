@@ -95,9 +95,6 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
         order; the numbers are random, so any split written down without a look at the edges is as
         good on average. A split into unequal parts earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The weights of the edges between the halves are added up. Up to 20 vertices, which on the
         ladder is rung 0 alone, the smallest cut comes from CP-SAT and is usually proven. Beyond,
@@ -111,9 +108,6 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
     References:
         Kernighan and Lin, "An efficient heuristic procedure for partitioning graphs", 1970. Li et
         al., "NP-Engine", 2025 (arXiv:2510.16476), for the communities and the size bands.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

@@ -78,9 +78,6 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
         takes each that holds an element not covered yet, which costs no thought; taking every set
         is no better. Sets that leave an element out earn 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The elements of the chosen sets are collected. The fewest sets come from CP-SAT, and the
         row says whether they are proven to be fewest. No known gaps.
@@ -91,9 +88,6 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
     References:
         Karp, "Reducibility among combinatorial problems", 1972. Li et al., "NP-Engine", 2025
         (arXiv:2510.16476), for the generator and the size bands.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

@@ -103,9 +103,6 @@ class SteinerTreeTask(OptimisationTask[SteinerTreeConfig, SteinerTreeProblem]):
         Edges that leave a given vertex apart earn 0. Superfluous edges are allowed and only cost
         their weight.
 
-    Episode End:
-        After one step.
-
     Verification:
         The edges are looked up and joined into components. The smallest weight comes from Dreyfus
         and Wagner's dynamic program, and is always proven. No known gaps.
@@ -116,9 +113,6 @@ class SteinerTreeTask(OptimisationTask[SteinerTreeConfig, SteinerTreeProblem]):
     References:
         Dreyfus and Wagner, "The Steiner problem in graphs", 1971. Takahashi and Matsuyama, 1980,
         for the greedy tree.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

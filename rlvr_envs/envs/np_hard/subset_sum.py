@@ -90,9 +90,6 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
         Scheme ``ratio``: the count of chosen numbers divided by the greatest possible. A sum that
         misses the target earns 0, so no trivial answer needs a baseline.
 
-    Episode End:
-        After one step.
-
     Verification:
         The chosen numbers are added up. The greatest count comes from a dynamic program over
         counts and sums, and is always proven. No known gaps.
@@ -103,9 +100,6 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
     References:
         Li et al., "NP-Engine", 2025 (arXiv:2510.16476), for the variant with the greatest count
         and the size bands. Bellman, "Dynamic Programming", 1957.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"

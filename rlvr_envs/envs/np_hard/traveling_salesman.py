@@ -80,9 +80,6 @@ class TravelingSalesmanTask(OptimisationTask[TravelingSalesmanConfig, TravelingS
         pay for the best trip alone takes the scheme ``binary``. Leaving a city out or visiting it
         twice earns 0. ``graph_r1`` squares the ratio, as Graph-R1 does for tours.
 
-    Episode End:
-        After one step.
-
     Verification:
         The distances along the trip are added up. The reference is the shortest trip on the most
         promising edges, from CP-SAT; Held and Karp's bound usually proves it optimal, and the row
@@ -95,9 +92,6 @@ class TravelingSalesmanTask(OptimisationTask[TravelingSalesmanConfig, TravelingS
         Dantzig, Fulkerson and Johnson, 1954; Held and Karp, 1970. Li et al., "NP-Engine", 2025
         (arXiv:2510.16476), for the distances and the size bands. "Graph-R1", 2025
         (arXiv:2508.20373), for the scheme of that name.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

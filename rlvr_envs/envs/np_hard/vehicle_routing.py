@@ -87,9 +87,6 @@ class VehicleRoutingTask(OptimisationTask[VehicleRoutingConfig, VehicleRoutingPr
         customer, and customers in the order of their numbers with a new route whenever the
         vehicle is full. An overloaded vehicle, a customer left out or visited twice earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The routes are checked and measured. The best known plan comes from the savings heuristic
         with local search and from CP-SAT; the row says whether it is proven to be optimal, which
@@ -101,9 +98,6 @@ class VehicleRoutingTask(OptimisationTask[VehicleRoutingConfig, VehicleRoutingPr
     References:
         Dantzig and Ramser, "The truck dispatching problem", Management Science 6, 1959. Clarke
         and Wright, "Scheduling of vehicles from a central depot", Operations Research 12, 1964.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

@@ -82,9 +82,6 @@ class VertexCoverTask(OptimisationTask[VertexCoverConfig, VertexCoverProblem]):
         Scheme ``ratio``: how far the size lies between all vertices, which earns 0, and the best
         known size, which earns 1. A choice that leaves an edge without a chosen end earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Every edge must have a chosen end. The best known cover comes from a branch and bound
         over the vertices that can be left out, and the row says whether it is proven to be the
@@ -96,9 +93,6 @@ class VertexCoverTask(OptimisationTask[VertexCoverConfig, VertexCoverProblem]):
     References:
         Karp, "Reducibility among combinatorial problems", 1972. "Graph-R1", 2025
         (arXiv:2508.20373), for the sizes.
-
-    Version History:
-        v0: first version.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"

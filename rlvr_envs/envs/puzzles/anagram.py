@@ -70,9 +70,6 @@ class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
     Reward:
         1 for words that use up the letters, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The letters of the words are counted. Every choice that uses them up passes. No known gaps.
 
@@ -82,9 +79,6 @@ class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
     References:
         Karp, "Reducibility among Combinatorial Problems", 1972, for exact cover, of which this is
         a form with repeated elements. The words are from SCOWL.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> AnagramProblem:

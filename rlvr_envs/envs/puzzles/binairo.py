@@ -80,9 +80,6 @@ class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
     Reward:
         1 for a grid that keeps the given cells and every rule, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rules, checked on every row and column. No known gaps.
 
@@ -92,9 +89,6 @@ class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
     References:
         De Biasi, "Binary Puzzle is NP-complete", 2012. Utomo and Makarim, "Solving a Binary
         Puzzle", 2017.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> BinairoProblem:

@@ -103,9 +103,6 @@ class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressio
     Reward:
         1 if all values are right, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The expressions are evaluated. No known gaps.
 
@@ -116,9 +113,6 @@ class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressio
     References:
         Boole, "An Investigation of the Laws of Thought", 1854. Suzgun et al., "Challenging
         BIG-Bench Tasks", 2022 (arXiv:2210.09261), has a task of this kind.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> BooleanExpressionProblem:

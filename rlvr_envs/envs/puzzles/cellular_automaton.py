@@ -84,9 +84,6 @@ class CellularAutomatonTask(PuzzleTask[CellularAutomatonConfig, CellularAutomato
     Reward:
         1 if every cell is right, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The automaton is run. No known gaps.
 
@@ -96,9 +93,6 @@ class CellularAutomatonTask(PuzzleTask[CellularAutomatonConfig, CellularAutomato
     References:
         Wolfram, "Statistical Mechanics of Cellular Automata", 1983. Gardner, "The Fantastic
         Combinations of John Conway's New Solitaire Game 'Life'", 1970.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> CellularAutomatonProblem:

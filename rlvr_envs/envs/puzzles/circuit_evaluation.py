@@ -121,9 +121,6 @@ class CircuitEvaluationTask(PuzzleTask[CircuitEvaluationConfig, CircuitEvaluatio
     Reward:
         1 if every bit is right, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The circuit is simulated. No known gaps.
 
@@ -133,9 +130,6 @@ class CircuitEvaluationTask(PuzzleTask[CircuitEvaluationConfig, CircuitEvaluatio
 
     References:
         Shannon, "A Symbolic Analysis of Relay and Switching Circuits", 1938.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> CircuitEvaluationProblem:

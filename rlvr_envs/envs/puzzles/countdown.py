@@ -79,9 +79,6 @@ class CountdownTask(PuzzleTask[CountdownConfig, CountdownProblem]):
         1 for an expression with the target's value that uses no number more often than it is
         given, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         A parser of its own reads the expression, its value is an exact fraction, and the numbers
         in it are counted. Fractions on the way are fine. No known gaps.
@@ -92,9 +89,6 @@ class CountdownTask(PuzzleTask[CountdownConfig, CountdownProblem]):
     References:
         Yuan et al., "From f(x) and g(x) to f(g(x)): LLMs Learn New Skills in RL by Composing Old
         Ones", 2025, which tests on this game whether a skill transfers.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> CountdownProblem:

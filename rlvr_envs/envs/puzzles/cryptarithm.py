@@ -82,9 +82,6 @@ class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
     Reward:
         1 for digits that make the sum right and keep every rule, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rules: different letters have different digits, no number starts with 0, and the sum
         holds. Any assignment that keeps them passes. No known gaps.
@@ -95,9 +92,6 @@ class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
     References:
         Nozaki, Hendrian, Yoshinaka and Shinohara, "Enumeration of Cryptarithms Using Deterministic
         Finite Automata", 2018. Eppstein, "On the NP-Completeness of Cryptarithms", 1987.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> CryptarithmProblem:

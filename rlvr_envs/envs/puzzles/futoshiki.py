@@ -91,9 +91,6 @@ class FutoshikiTask(PuzzleTask[FutoshikiConfig, FutoshikiProblem]):
     Reward:
         1 for a square that keeps the given numbers and every rule, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rules, checked on every row, column and inequality. No known gaps.
 
@@ -102,9 +99,6 @@ class FutoshikiTask(PuzzleTask[FutoshikiConfig, FutoshikiProblem]):
 
     References:
         Haraguchi, "The Number of Inequality Signs in the Design of Futoshiki Puzzle", 2013.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> FutoshikiProblem:

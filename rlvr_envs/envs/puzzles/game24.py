@@ -89,9 +89,6 @@ class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
         1 for an expression with the target's value that uses each number exactly once,
         otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         A parser of its own reads the expression, its value is an exact fraction, and the numbers
         in it are counted. No known gaps.
@@ -101,9 +98,6 @@ class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
 
     References:
         Yao et al., "Tree of Thoughts", 2023, uses the game with four numbers as a benchmark.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> Game24Problem:

@@ -90,9 +90,6 @@ class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransforma
     Reward:
         1 if every cell is right, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rule is applied. That the examples leave no other answer is proven by trying all
         sequences of operations up to the stated length. No known gaps.
@@ -102,9 +99,6 @@ class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransforma
 
     References:
         Chollet, "On the Measure of Intelligence", 2019 (arXiv:1911.01547).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> GridTransformationProblem:

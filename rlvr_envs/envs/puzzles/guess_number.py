@@ -103,9 +103,6 @@ class GuessNumberTask(InteractiveTask[GuessNumberConfig, GuessNumberProblem]):
 
     References:
         Knuth, "The Art of Computer Programming", volume 3, section 6.2.1, on binary search.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> GuessNumberProblem:

@@ -67,9 +67,6 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
     Reward:
         1 for the pattern, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The three rules are checked. An exact search has shown that one pattern fits. No known gaps.
 
@@ -78,9 +75,6 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
 
     References:
         Hearn and Demaine, "Games, Puzzles, and Computation", 2009, for NP-completeness.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> HitoriProblem:

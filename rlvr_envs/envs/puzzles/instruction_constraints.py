@@ -77,9 +77,6 @@ class InstructionConstraintsTask(
         1 if every condition is met, otherwise 0. The verdict's parts say what share of the
         conditions is met.
 
-    Episode End:
-        After one step.
-
     Verification:
         By programs that follow the stated definitions. White space around the text is not looked
         at. Texts of more than 20,000 characters are not read. No known gaps.
@@ -90,9 +87,6 @@ class InstructionConstraintsTask(
     References:
         Zhou et al., "Instruction-Following Evaluation for Large Language Models", 2023
         (arXiv:2311.07911), for checking instructions by programs.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> InstructionConstraintsProblem:

@@ -82,9 +82,6 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
     Reward:
         1 for a grid that keeps the given cells and every rule, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rules, checked on every run. No known gaps.
 
@@ -93,9 +90,6 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
 
     References:
         Simonis, "Kakuro as a Constraint Problem", 2008.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> KakuroProblem:

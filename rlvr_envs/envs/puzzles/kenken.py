@@ -112,9 +112,6 @@ class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
     Reward:
         1 for a square that keeps every rule, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rules, checked on every row, column and cage. No known gaps.
 
@@ -123,9 +120,6 @@ class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
 
     References:
         Tetsuya Miyamoto invented the puzzle in 2004.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> KenKenProblem:

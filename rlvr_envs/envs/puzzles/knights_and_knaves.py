@@ -90,9 +90,6 @@ class KnightsAndKnavesTask(PuzzleTask[KnightsAndKnavesConfig, KnightsAndKnavesPr
     Reward:
         1 for the one cast that fits, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Each statement is evaluated under the answer: it must be true exactly if its speaker is
         called a knight. That one cast alone fits is proven by the truth tables of all statements
@@ -104,9 +101,6 @@ class KnightsAndKnavesTask(PuzzleTask[KnightsAndKnavesConfig, KnightsAndKnavesPr
     References:
         Smullyan, "What Is the Name of This Book?", 1978. Xie et al., "On Memorization of Large
         Language Models in Logical Reasoning", 2024 (arXiv:2410.23123).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> KnightsAndKnavesProblem:

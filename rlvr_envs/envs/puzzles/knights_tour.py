@@ -79,9 +79,6 @@ class KnightsTourTask(PuzzleTask[KnightsTourConfig, KnightsTourProblem]):
         1 for a tour of knight's moves that starts on the first square and visits every free square
         exactly once, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The tour is followed square by square. Any tour counts. No known gaps.
 
@@ -93,9 +90,6 @@ class KnightsTourTask(PuzzleTask[KnightsTourConfig, KnightsTourProblem]):
         chessboards", 1994.
         Warnsdorff, "Des Rösselsprunges einfachste und allgemeinste Lösung", 1823, for the rule that
         goes to the square with the fewest ways on.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> KnightsTourProblem:

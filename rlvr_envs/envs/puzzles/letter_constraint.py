@@ -307,9 +307,6 @@ class LetterConstraintTask(PuzzleTask[LetterConstraintConfig, LetterConstraintPr
         1 for any string that meets every condition, otherwise 0. The verdict's parts say what
         share of the conditions is met.
 
-    Episode End:
-        After one step.
-
     Verification:
         Every condition is checked on the string by a program. No known gaps.
 
@@ -319,9 +316,6 @@ class LetterConstraintTask(PuzzleTask[LetterConstraintConfig, LetterConstraintPr
     References:
         Tsang, "Foundations of Constraint Satisfaction", 1993, for backtracking over such
         conditions, which `effort` counts.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> LetterConstraintProblem:

@@ -75,9 +75,6 @@ class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
         1 if every light is off in the end, otherwise 0. With ``optimal_only``, a solution with more
         presses than the shortest earns the shortest number divided by its own.
 
-    Episode End:
-        After one step.
-
     Verification:
         The presses are carried out. Pressing is linear over the field of two elements: the shortest
         solution is the best of one solution plus each element of the kernel. No known gaps.
@@ -87,9 +84,6 @@ class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
 
     References:
         Anderson and Feil, "Turning Lights Out with Linear Algebra", Mathematics Magazine, 1998.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> LightsOutProblem:

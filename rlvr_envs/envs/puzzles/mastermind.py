@@ -131,9 +131,6 @@ class MastermindTask(InteractiveTask[MastermindConfig, MastermindProblem]):
     References:
         Knuth, "The Computer as Master Mind", 1977. The oracle only ever guesses codes that fit all
         answers so far.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MastermindProblem:

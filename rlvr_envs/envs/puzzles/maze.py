@@ -94,9 +94,6 @@ class MazeTask(PuzzleTask[MazeConfig, MazeProblem]):
         1 for any way to the goal, otherwise 0. With ``optimal_only``, a way longer than the
         shortest earns the shortest length divided by its own.
 
-    Episode End:
-        After one step.
-
     Verification:
         The moves are carried out: none may leave the board or enter a wall, and after the last one
         stands the goal. At most four moves for each cell of the board are read. The planted way is
@@ -108,9 +105,6 @@ class MazeTask(PuzzleTask[MazeConfig, MazeProblem]):
     References:
         "Ariadne: A Controllable Framework for Probing and Extending VLM Reasoning Boundaries",
         2025, for path length and number of turns as knobs.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MazeProblem:

@@ -169,9 +169,6 @@ class MazeExplorerTask(InteractiveTask[MazeExplorerConfig, MazeExplorerProblem])
     References:
         Tarry, "Le problème des labyrinthes", Nouvelles Annales de Mathématiques, 1895, for
         exploring a maze from within.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MazeExplorerProblem:

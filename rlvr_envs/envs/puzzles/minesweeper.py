@@ -90,9 +90,6 @@ class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
     Reward:
         1 for exactly the cells that are safe in every arrangement of mines, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The set is compared with the proven one: for each covered cell an exact search has looked
         for an arrangement with a mine there and for one without. There is always a safe cell. How
@@ -105,9 +102,6 @@ class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
     References:
         Kaye, "Minesweeper is NP-complete", Mathematical Intelligencer, 2000. Scott, Stege and van
         Rooij, "Minesweeper May Not Be NP-Complete but Is Hard Nonetheless", 2011, for inference.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MinesweeperProblem:

@@ -173,9 +173,6 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
 
     References:
         Kaye, "Minesweeper is NP-complete", Mathematical Intelligencer, 2000.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> MinesweeperGameProblem:

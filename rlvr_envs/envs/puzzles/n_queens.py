@@ -63,9 +63,6 @@ class NQueensTask(PuzzleTask[NQueensConfig, NQueensProblem]):
         1 for a placement that keeps the given queens and in which no two queens share a column or a
         diagonal, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Columns and diagonals are compared; any valid placement passes. No known gaps.
 
@@ -77,9 +74,6 @@ class NQueensTask(PuzzleTask[NQueensConfig, NQueensProblem]):
         Gu, "A polynomial time algorithm for the N-queens problem", SIGART Bulletin, 1990, for the
         local search. Pauls, "Das Maximalproblem der Damen auf dem Schachbrete", 1874, for the
         placement used where that fails.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> NQueensProblem:

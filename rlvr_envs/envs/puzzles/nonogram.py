@@ -228,9 +228,6 @@ class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
     Reward:
         1 for the picture, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The runs of the answer are counted. An exact search (each line is narrowed to what all its
         fillings share, then cells are tried) has shown that one picture fits. No known gaps.
@@ -242,9 +239,6 @@ class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
         Ueda and Nagao, "NP-completeness Results for NONOGRAM via Parsimonious Reductions", 1996.
         Batenburg and Kosters, "Solving Nonograms by combining relaxations", Pattern Recognition,
         2009, for solving by lines.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> NonogramProblem:

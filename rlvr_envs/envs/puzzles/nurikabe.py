@@ -74,9 +74,6 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
     Reward:
         1 for the islands, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Islands, sea and pools are checked. An exact search over the shapes of all islands has
         shown that one solution fits. No known gaps.
@@ -87,9 +84,6 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
     References:
         Holzer, Klein and Kutrib, "On the NP-Completeness of the Nurikabe Pencil Puzzle and Variants
         Thereof", 2004.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> NurikabeProblem:

@@ -74,9 +74,6 @@ class PegSolitaireTask(PuzzleTask[PegSolitaireConfig, PegSolitaireProblem]):
         1 for possible jumps after which one peg is left, otherwise 0. Every solution takes one jump
         fewer than there are pegs.
 
-    Episode End:
-        After one step.
-
     Verification:
         The jumps are played. More of them than there are pegs are not read. No known gaps.
 
@@ -86,9 +83,6 @@ class PegSolitaireTask(PuzzleTask[PegSolitaireConfig, PegSolitaireProblem]):
     References:
         Beasley, "The Ins and Outs of Peg Solitaire", 1985.
         Uehara and Iwata, "Generalized Hi-Q is NP-Complete", 1990.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> PegSolitaireProblem:

@@ -107,9 +107,6 @@ class PropositionalEntailmentTask(
     Reward:
         1 for exactly those, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         A conclusion follows if it is true in every row of the truth table in which all premises
         are; the whole table is looked at. No known gaps.
@@ -120,9 +117,6 @@ class PropositionalEntailmentTask(
     References:
         Wittgenstein, "Tractatus Logico-Philosophicus", 1921, 4.31 and 5.11, for truth tables and
         what follows from them.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> PropositionalEntailmentProblem:

@@ -76,9 +76,6 @@ class PuzzleSpecTask(PuzzleTask[PuzzleSpecConfig, PuzzleSpecProblem]):
     Reward:
         1 for the answer that the statements determine, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         z3 has proven that every world which keeps the rules and the statements has this answer;
         for a choice, that each option fits or does not fit in all of them. The verdict compares
@@ -90,9 +87,6 @@ class PuzzleSpecTask(PuzzleTask[PuzzleSpecConfig, PuzzleSpecProblem]):
     References:
         Xiong et al., "PuzzleClone: An SMT-Powered Framework for Synthesizing Verifiable Data",
         2025 (arXiv:2508.15180). de Moura and Bjørner, "Z3: An Efficient SMT Solver", 2008.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> PuzzleSpecProblem:

@@ -166,9 +166,6 @@ class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
         ``optimal_only`` the number of crossings in a shortest solution divided by the number of
         crossings. Otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The crossings are played, and both banks are looked at after each; more than 200 are not
         read. A shortest solution comes from a search of all positions, which proves that there is
@@ -180,9 +177,6 @@ class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
     References:
         Alcuin of York (attributed), "Propositiones ad Acuendos Juvenes", about 800.
         Ito, Langerman and Yoshida, "Generalized River Crossing Problems", 2015.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> RiverCrossingProblem:

@@ -102,9 +102,6 @@ class RuleInductionTask(PuzzleTask[RuleInductionConfig, RuleInductionProblem]):
     Reward:
         1 if all are judged as the rule does, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         That the examples leave no other answer is proven by trying all rules up to the stated
         number of tests. No known gaps.
@@ -115,9 +112,6 @@ class RuleInductionTask(PuzzleTask[RuleInductionConfig, RuleInductionProblem]):
     References:
         Bruner, Goodnow and Austin, "A Study of Thinking", 1956. Bongard, "Pattern Recognition",
         1970.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> RuleInductionProblem:

@@ -189,9 +189,6 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
         1 for possible slides after which X stands at the right edge. Under ``optimal_only`` the
         number of slides in a shortest solution divided by the number of slides. Otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The slides are played; more than 500 are not read. The length of a shortest solution is
         exact: all positions of the lot were looked at. No known gaps.
@@ -205,9 +202,6 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
         lot attendants'", 2002.
         Collette, Raskin and Servais, "On the Symbolic Computation of the Hardest Configurations of
         the Rush Hour Game", 2006.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> RushHourProblem:

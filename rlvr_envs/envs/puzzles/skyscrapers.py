@@ -96,9 +96,6 @@ class SkyscrapersTask(PuzzleTask[SkyscrapersConfig, SkyscrapersProblem]):
     Reward:
         1 for a square that keeps the given heights and every rule, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rules, checked on every row, column and view. No known gaps.
 
@@ -107,9 +104,6 @@ class SkyscrapersTask(PuzzleTask[SkyscrapersConfig, SkyscrapersProblem]):
 
     References:
         Iwamoto and Matsui, "Computational Complexity of Building Puzzles", 2016.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SkyscrapersProblem:

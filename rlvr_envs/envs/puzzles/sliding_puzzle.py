@@ -77,9 +77,6 @@ class SlidingPuzzleTask(PuzzleTask[SlidingPuzzleConfig, SlidingPuzzleProblem]):
         1 for slides that end in the goal. Under ``optimal_only`` the length of a shortest solution
         divided by the number of slides. Otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The slides are played; more than 1,000 are not read. The length of a shortest solution is
         exact: where the search for it would take too long, the random walk is cut shorter. No known
@@ -92,9 +89,6 @@ class SlidingPuzzleTask(PuzzleTask[SlidingPuzzleConfig, SlidingPuzzleProblem]):
     References:
         Johnson and Story, "Notes on the '15' Puzzle", 1879.
         Korf, "Depth-First Iterative-Deepening", 1985, for the sum of distances as an estimate.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SlidingPuzzleProblem:

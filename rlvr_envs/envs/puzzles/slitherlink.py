@@ -76,9 +76,6 @@ class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
     Reward:
         1 for the loop, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The border of the cells inside is a single loop that does not touch itself if these form
         one piece and each cell outside is connected to the edge of the grid; then the sides are
@@ -90,9 +87,6 @@ class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
     References:
         Yato and Seta, "Complexity and Completeness of Finding Another Solution and Its Application
         to Puzzles", 2003.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SlitherlinkProblem:

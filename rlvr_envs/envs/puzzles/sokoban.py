@@ -87,9 +87,6 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
         1 for possible moves after which every box stands on a goal. Under ``optimal_only`` the
         length of a shortest solution divided by the number of moves. Otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The moves are played; more than 1,000 are not read. The length of a shortest solution,
         counted in moves and not in pushes, is exact: all positions nearer to the end were looked
@@ -102,9 +99,6 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
         Hearn and Demaine, "PSPACE-Completeness of Sliding-Block Puzzles and Other Problems through
         the Nondeterministic Constraint Logic Model of Computation", 2005.
         Taylor and Parberry, "Procedural Generation of Sokoban Levels", 2011, for playing backwards.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SokobanProblem:

@@ -98,9 +98,6 @@ class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
 
     References:
         Taylor and Parberry, "Procedural Generation of Sokoban Levels", 2011, for playing backwards.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SokobanGameProblem:

@@ -73,9 +73,6 @@ class StarBattleTask(PuzzleTask[StarBattleConfig, StarBattleProblem]):
     Reward:
         1 for the placement, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Rows, columns, regions and neighbours are checked. An exact search has shown that one
         placement fits. No known gaps.
@@ -85,9 +82,6 @@ class StarBattleTask(PuzzleTask[StarBattleConfig, StarBattleProblem]):
 
     References:
         Eendebak, World Puzzle Championship 2003, where the puzzle was first set.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> StarBattleProblem:

@@ -92,9 +92,6 @@ class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositio
     Reward:
         1 for exactly that string, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Comparison of strings, upper and lower case being different. Quotes may be left out where
         the string does not begin or end with a space. No known gaps.
@@ -105,9 +102,6 @@ class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositio
     References:
         Yuan et al., From f(x) and g(x) to f(g(x)): LLMs Learn New Skills in RL by Composing Old
         Ones, arXiv:2509.25123.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> StringCompositionProblem:

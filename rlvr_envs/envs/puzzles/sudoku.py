@@ -100,9 +100,6 @@ class SudokuTask(PuzzleTask[SudokuConfig, SudokuProblem]):
     Reward:
         1 for a grid that keeps the clues and every rule, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rules, checked on every row, column and box. No known gaps.
 
@@ -111,9 +108,6 @@ class SudokuTask(PuzzleTask[SudokuConfig, SudokuProblem]):
 
     References:
         Simonis, "Sudoku as a Constraint Problem", 2005.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SudokuProblem:

@@ -104,9 +104,6 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
     Reward:
         1 for exactly those, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         What matters about a world is only which of the 2**n combinations of kinds occur in it.
         "All" and "no" forbid combinations, "some" demands one out of several; so a conclusion
@@ -120,9 +117,6 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
     References:
         Aristotle, Prior Analytics, book I; "all" is read without existential import, as in Boole,
         "An Investigation of the Laws of Thought", 1854.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> SyllogismProblem:

@@ -75,9 +75,6 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         1 for legal moves that end in the position asked for. Under ``optimal_only`` the length of a
         shortest solution divided by the number of moves. Otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The moves are played. An answer of more moves than the prompt allows, which is twice what
         any problem of its size needs on three pegs, is not read. The shortest solution comes from
@@ -90,9 +87,6 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
     References:
         Hinz, Klavžar, Milutinović and Petr, "The Tower of Hanoi: Myths and Maths", 2013.
         Stewart, "Solution to advanced problem 3918", 1941, for four pegs.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> TowerOfHanoiProblem:

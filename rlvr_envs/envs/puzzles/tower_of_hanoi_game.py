@@ -85,9 +85,6 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
 
     References:
         Hinz, Klavžar, Milutinović and Petr, "The Tower of Hanoi: Myths and Maths", 2013.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> TowerOfHanoiGameProblem:

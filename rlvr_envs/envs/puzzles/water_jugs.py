@@ -111,9 +111,6 @@ class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
         1 for moves after which the jugs hold the amounts asked for. Under ``optimal_only`` the
         length of a shortest solution divided by the number of moves. Otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The moves are played; more than 500 are not read. A move that changes nothing, such as
         filling a full jug, is allowed and counts. The length of a shortest solution is exact. No
@@ -124,9 +121,6 @@ class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
 
     References:
         Boldi, Santini and Vigna, "Measuring with jugs", 2002.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> WaterJugsProblem:

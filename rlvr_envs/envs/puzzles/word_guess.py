@@ -111,9 +111,6 @@ class WordGuessTask(InteractiveTask[WordGuessConfig, WordGuessProblem]):
     References:
         Wardle, "Wordle", 2021, whose marks for repeated letters these are. The words are from
         SCOWL.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> WordGuessProblem:

@@ -76,9 +76,6 @@ class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
         1 for any ladder, otherwise 0. Under `optimal_only`: the least number of steps divided by
         the number taken.
 
-    Episode End:
-        After one step.
-
     Verification:
         Each word is looked up in the list and compared with the one before it. No word may stand
         there twice. The least number of steps is exact: a ladder in the list is one among all
@@ -90,9 +87,6 @@ class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
 
     References:
         Carroll, "Doublets: A Word-Puzzle", 1879. The words are from SCOWL.
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> WordLadderProblem:

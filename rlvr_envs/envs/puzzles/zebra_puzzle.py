@@ -134,9 +134,6 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
     Reward:
         1 for the one table that fits, otherwise 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The table has every value once, and each clue holds of it. That one table alone fits is
         proven by an exhaustive search while the clues are chosen. No known gaps.
@@ -148,9 +145,6 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
     References:
         "Who Owns the Zebra?", Life International, 17 December 1962. Lin et al., "ZebraLogic",
         2025 (arXiv:2502.01100).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> ZebraPuzzleProblem:

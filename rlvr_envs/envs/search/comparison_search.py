@@ -14,22 +14,9 @@ class ComparisonSearchTask(SearchTask):
         Neither of the two is named: each is the end of a path. Their numbers stand on pages of
         their own, and may be told differently by two sources.
 
-    Observation:
-        The question, the rule for contradictory reports and the calls; then the result of each
-        call: hits of a search, a page or a part of it, or sentences found on it.
-
-    Action:
-        A message with one call of search, open, find or answer, written as tags or, with
-        `syntax="json"`, as JSON objects. Later calls of a message and thoughts are not read.
-
     Reward:
         1 for the right answer, otherwise 0. A guess among the two is right half of the time once
         both are found, which takes most of the way.
-
-    Episode End:
-        With an answer, or with the first message that is none once the calls are used up. There are
-        at least as many calls as the oracle makes, whatever `max_calls` says; the registered turn
-        limit is only a bound that no episode reaches.
 
     Verification:
         The answer is compared with every name of the thing, after the normalisation of SQuAD (case,
@@ -44,9 +31,6 @@ class ComparisonSearchTask(SearchTask):
         Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question Answering",
         2018, for comparisons. Jin et al., "Search-R1: Training LLMs to Reason and Leverage Search
         Engines with Reinforcement Learning", 2025, for the tags.
-
-    Version History:
-        v0: first version.
     """
 
     kind: ClassVar[str] = "comparison"

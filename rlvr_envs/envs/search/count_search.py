@@ -16,22 +16,6 @@ class CountSearchTask(SearchTask):
         and nine: up to three where there are two constraints, two to six where the members share
         a value, four and more where a list tells them.
 
-    Observation:
-        The question, the rule for contradictory reports and the calls; then the result of each
-        call: hits of a search, a page or a part of it, or sentences found on it.
-
-    Action:
-        A message with one call of search, open, find or answer, written as tags or, with
-        `syntax="json"`, as JSON objects. Later calls of a message and thoughts are not read.
-
-    Reward:
-        1 for the right answer, otherwise 0.
-
-    Episode End:
-        With an answer, or with the first message that is none once the calls are used up. There are
-        at least as many calls as the oracle makes, whatever `max_calls` says; the registered turn
-        limit is only a bound that no episode reaches.
-
     Verification:
         The number is compared exactly; commas between thousands are read. The expected answer is
         computed from the facts of the world as the stated rule settles contradictions. No known
@@ -45,9 +29,6 @@ class CountSearchTask(SearchTask):
         Dua et al., "DROP: A Reading Comprehension Benchmark Requiring Discrete Reasoning Over
         Paragraphs", 2019, for counts. Jin et al., "Search-R1: Training LLMs to Reason and Leverage
         Search Engines with Reinforcement Learning", 2025, for the tags.
-
-    Version History:
-        v0: first version.
     """
 
     kind: ClassVar[str] = "count"

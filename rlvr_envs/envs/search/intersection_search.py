@@ -15,22 +15,6 @@ class IntersectionSearchTask(SearchTask):
         part in an event. They have exactly one member in common, and neither constraint can be
         dropped.
 
-    Observation:
-        The question, the rule for contradictory reports and the calls; then the result of each
-        call: hits of a search, a page or a part of it, or sentences found on it.
-
-    Action:
-        A message with one call of search, open, find or answer, written as tags or, with
-        `syntax="json"`, as JSON objects. Later calls of a message and thoughts are not read.
-
-    Reward:
-        1 for the right answer, otherwise 0.
-
-    Episode End:
-        With an answer, or with the first message that is none once the calls are used up. There are
-        at least as many calls as the oracle makes, whatever `max_calls` says; the registered turn
-        limit is only a bound that no episode reaches.
-
     Verification:
         The answer is compared with every name of the thing, after the normalisation of SQuAD (case,
         punctuation, articles). The expected answer is computed from the facts of the world as the
@@ -44,9 +28,6 @@ class IntersectionSearchTask(SearchTask):
         Talmor and Berant, "The Web as a Knowledge-base for Answering Complex Questions", 2018, for
         questions that join two constraints. Jin et al., "Search-R1: Training LLMs to Reason and
         Leverage Search Engines with Reinforcement Learning", 2025, for the tags.
-
-    Version History:
-        v0: first version.
     """
 
     kind: ClassVar[str] = "intersection"

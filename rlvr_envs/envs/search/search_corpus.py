@@ -221,9 +221,6 @@ class SearchCorpusTask(
         Reinforcement Learning", 2025, for the tags and the corpus. Rajpurkar et al., "SQuAD:
         100,000+ Questions for Machine Comprehension of Text", 2016, for the scores. Yang et al.,
         "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question Answering", 2018.
-
-    Version History:
-        v0: first version.
     """
 
     def questions(self) -> tuple[CorpusQuestion, ...]:

@@ -136,9 +136,6 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
     References:
         Lu et al., "Search Self-play: Pushing the Frontier of Agent Capability without Supervision",
         2025 (arXiv 2510.18821).
-
-    Version History:
-        v0: first version.
     """
 
     def generate(self, rng: Rng) -> ProposerProblem:

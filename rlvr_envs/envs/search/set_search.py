@@ -14,22 +14,9 @@ class SetSearchTask(SearchTask):
         The group is given by one constraint or two, at the end of a path. Most members are told on
         their own pages only, so that all pages that name the value have to be found and read.
 
-    Observation:
-        The question, the rule for contradictory reports and the calls; then the result of each
-        call: hits of a search, a page or a part of it, or sentences found on it.
-
-    Action:
-        A message with one call of search, open, find or answer, written as tags or, with
-        `syntax="json"`, as JSON objects. Later calls of a message and thoughts are not read.
-
     Reward:
         The F1 of the names against the expected ones: 1 for exactly these, less for some that are
         missing or too many.
-
-    Episode End:
-        With an answer, or with the first message that is none once the calls are used up. There are
-        at least as many calls as the oracle makes, whatever `max_calls` says; the registered turn
-        limit is only a bound that no episode reaches.
 
     Verification:
         Names are compared with every name of the expected things, after the normalisation of SQuAD
@@ -44,9 +31,6 @@ class SetSearchTask(SearchTask):
         Amouyal et al., "QAMPARI: A Benchmark for Open-domain Questions with Many Answers", 2022.
         Jin et al., "Search-R1: Training LLMs to Reason and Leverage Search Engines with
         Reinforcement Learning", 2025, for the tags.
-
-    Version History:
-        v0: first version.
     """
 
     kind: ClassVar[str] = "set"

@@ -65,20 +65,6 @@ class ArbiterTask(DesignTask[ArbiterConfig]):
         or the next after the one granted last. A requester may keep its grant for some cycles,
         or lock it, and urgent requests go before others.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
         is not written and a value that is not determined count as wrong.
@@ -89,9 +75,6 @@ class ArbiterTask(DesignTask[ArbiterConfig]):
     References:
         Dally and Towles, Principles and Practices of Interconnection Networks, chapter 18, for
         arbiters; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

@@ -65,30 +65,12 @@ class BarrelShifterTask(DesignTask[BarrelShifterConfig]):
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of operations.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
-        is not determined counts as wrong.
-
     Difficulty:
         Words get wider and operations more; amounts, flags and directions interact.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 5.2, for shifters; Liu et al.
         2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

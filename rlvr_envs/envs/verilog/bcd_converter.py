@@ -55,21 +55,6 @@ class BcdConverterTask(DesignTask[BcdConverterConfig]):
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of the shapes.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
-        is not determined counts as wrong.
-
     Difficulty:
         Numbers get longer, converters become adders, and the display gets more rules.
 
@@ -77,9 +62,6 @@ class BcdConverterTask(DesignTask[BcdConverterConfig]):
         Harris and Harris, Digital Design and Computer Architecture, 2.7 and 4.5, for
         seven-segment decoders; Richards 1955, Arithmetic Operations in Digital Computers, for
         decimal addition with a correction by 6.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

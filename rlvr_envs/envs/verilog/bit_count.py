@@ -55,30 +55,12 @@ class BitCountTask(DesignTask[BitCountConfig]):
     Observation:
         What the module does in numbered rules or prose, and its ports.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
-        is not determined counts as wrong.
-
     Difficulty:
         Words get longer, and outputs and the preparation of the word more.
 
     References:
         Warren 2012, Hacker's Delight, chapters 5 and 6, for counts of bits and runs; Liu et al.
         2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

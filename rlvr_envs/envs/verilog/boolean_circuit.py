@@ -75,17 +75,6 @@ class BooleanCircuitTask(DesignTask[BooleanCircuitConfig]):
     Observation:
         The function, told in one of five ways, and the ports.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by comparison at all inputs (see docs/verilog.md). A value
         that is not determined counts as wrong.
@@ -96,9 +85,6 @@ class BooleanCircuitTask(DesignTask[BooleanCircuitConfig]):
     References:
         Harris and Harris, Digital Design and Computer Architecture, 2; Liu et al. 2023,
         VerilogEval, arXiv:2309.07544, for truth tables as problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

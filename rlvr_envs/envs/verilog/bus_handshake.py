@@ -91,20 +91,6 @@ class BusHandshakeTask(DesignTask[BusHandshakeConfig]):
         skid buffers, stages that join words to wider ones or split them, that change, drop or sum
         them up, or that pause. Packets may close a join early and begin a new sum.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For long
         chains the proof may stay open, and a long simulation decides. A reset that is not written
@@ -116,9 +102,6 @@ class BusHandshakeTask(DesignTask[BusHandshakeConfig]):
     References:
         Arm, AMBA AXI and ACE Protocol Specification, A3.2, for the handshake; Liu et al. 2023,
         VerilogEval, arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

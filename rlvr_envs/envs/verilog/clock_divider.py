@@ -61,20 +61,6 @@ class ClockDividerTask(DesignTask[ClockDividerConfig]):
         period may be an input that is taken when a period begins; an enable and a restart, a
         second divider behind the first one, and periods that are longer now and then are added.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For long
         periods the proof may stay open, and a long simulation decides. A reset that is not written
@@ -86,9 +72,6 @@ class ClockDividerTask(DesignTask[ClockDividerConfig]):
     References:
         Arora, The Art of Hardware Architecture, chapter 4, for dividers of clocks; Liu et al.
         2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

@@ -67,30 +67,12 @@ class ComparatorTask(DesignTask[ComparatorConfig]):
     Observation:
         What the module does in numbered rules or prose, and its ports.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
-        is not determined counts as wrong.
-
     Difficulty:
         Numbers get wider and more; encodings, modes, ties and masks interact.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 1.4 and 5.2, for encodings
         and comparators; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

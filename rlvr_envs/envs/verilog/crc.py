@@ -63,20 +63,6 @@ class CrcTask(DesignTask[CrcConfig]):
         only the first bits count, and a count of words. A step is told as an algorithm or as a
         remainder of polynomials.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
         is not written and a value that is not determined count as wrong.
@@ -87,9 +73,6 @@ class CrcTask(DesignTask[CrcConfig]):
     References:
         Peterson and Brown 1961, Cyclic codes for error detection; Williams 1993, A painless guide
         to CRC error detection algorithms, for start values, reflection and final inversion.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

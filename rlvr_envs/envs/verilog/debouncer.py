@@ -55,32 +55,12 @@ class DebouncerTask(DesignTask[DebouncerConfig]):
         samples at a tick, different times for both levels, pulses at changes and a count of
         glitches are added.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md).
-
     Difficulty:
         Times get longer, and the features and their interactions more.
 
     References:
         Ganssle 2008, A guide to debouncing; Horowitz and Hill, The Art of Electronics, 10.3, for
         bouncing contacts.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

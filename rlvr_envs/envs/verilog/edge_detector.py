@@ -64,20 +64,6 @@ class EdgeDetectorTask(DesignTask[EdgeDetectorConfig]):
         What the module does in numbered rules or prose, its ports, and the kind of its reset; in
         one problem of three also a run of it, as a table or a waveform.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md).
-
     Difficulty:
         Inputs get more, and the features and their interactions too.
 
@@ -85,9 +71,6 @@ class EdgeDetectorTask(DesignTask[EdgeDetectorConfig]):
         Cummings 2008, Clock domain crossing (CDC) design and verification techniques, for the
         flip-flops before an input; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form
         of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

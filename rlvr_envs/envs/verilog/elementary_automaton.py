@@ -52,32 +52,12 @@ class ElementaryAutomatonTask(DesignTask[ElementaryAutomatonConfig]):
         as a list, and any border. An enable, a second rule, a flag of rest, two steps at once,
         cells that stay, and a rule that looks back two steps are added.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md).
-
     Difficulty:
         Cells get more, and the controls and their interactions too.
 
     References:
         Wolfram 1983, Statistical mechanics of cellular automata; Fredkin's reversible rules of
         second order in Margolus 1984, Physics-like models of computation.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

@@ -48,17 +48,6 @@ class ErrorCodeTask(DesignTask[ErrorCodeConfig]):
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of the checks.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). What happens
         to words with more wrong bits than the code can correct is part of the rules.
@@ -69,9 +58,6 @@ class ErrorCodeTask(DesignTask[ErrorCodeConfig]):
     References:
         Hamming 1950, Error detecting and error correcting codes; Hsiao 1970, A class of optimal
         minimum odd-weight-column SEC-DED codes.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

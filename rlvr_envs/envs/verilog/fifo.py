@@ -69,20 +69,6 @@ class FifoTask(DesignTask[FifoConfig]):
         or overwrites the oldest word. Counts, thresholds, a flush, flags of what was lost, and a
         way past the empty queue are added.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For deep
         queues the proof may stay open, and a long simulation decides. A reset that is not written
@@ -94,9 +80,6 @@ class FifoTask(DesignTask[FifoConfig]):
     References:
         Cummings, Simulation and Synthesis Techniques for Asynchronous FIFO Design, SNUG 2002, for
         pointers and flags; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

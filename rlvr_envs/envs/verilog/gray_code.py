@@ -55,20 +55,6 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
         counters with an enable, a direction, a load, a range that is no power of two and yet
         changes one bit at a time, and an output of the bits that are about to change.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
         is not written and a value that is not determined count as wrong.
@@ -79,9 +65,6 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
     References:
         Gray 1953, Pulse code communication, US patent 2632058; Cummings 2002, Simulation and
         synthesis techniques for asynchronous FIFO design, for counters in this code.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

@@ -55,17 +55,6 @@ class KarnaughMapTask(DesignTask[KarnaughMapConfig]):
     Observation:
         How the maps are read, the ports, and the maps as tables.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). There are no
         cells without a value, so that every cell is checked.
@@ -76,9 +65,6 @@ class KarnaughMapTask(DesignTask[KarnaughMapConfig]):
     References:
         Karnaugh 1953, The map method for synthesis of combinational logic circuits; Liu et al.
         2023, VerilogEval, arXiv:2309.07544, whose problems show such maps.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

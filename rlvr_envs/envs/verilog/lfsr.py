@@ -53,32 +53,12 @@ class LfsrTask(DesignTask[LfsrConfig]):
         any taps and any start. An enable, a load, a rule against the state that never ends, a
         comparison, two steps in one cycle and steps backwards are added.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md).
-
     Difficulty:
         The register gets longer, and the controls and their interactions more.
 
     References:
         Golomb 1967, Shift Register Sequences; Alfke 1996, Xilinx XAPP 052, for both forms in
         hardware.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

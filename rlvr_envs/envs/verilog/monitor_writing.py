@@ -115,9 +115,6 @@ class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
         Otherwise the share of the hidden faulty versions that it finds; with ``reward="all"`` 1
         for all of them and 0 for less. A monitor that is always content finds none.
 
-    Episode End:
-        After one step.
-
     Verification:
         Design and monitor are elaborated alone and joined as graphs of gates, so that the monitor
         sees ports and nothing else. That it is never wrong about the right design is settled like
@@ -134,9 +131,6 @@ class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
     References:
         DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for faulty versions;
         Boule and Zilic, "Generating Hardware Assertion Checkers", 2008, for monitors in hardware.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

@@ -398,9 +398,6 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
         all times, otherwise 0; with ``reward="graded"`` up to half for compiling, for the right
         ports and for outputs that never differed in simulation.
 
-    Episode End:
-        After one step.
-
     Verification:
         The given module is put before the answer, and the two together are compared with a
         reference by simulation and proof (see docs/verilog.md). So the parameters have to exist
@@ -413,9 +410,6 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
     References:
         IEEE Std 1364-2001, clause 12.2, Overriding module parameter values; Sutherland and Mills
         2013, Synthesizing SystemVerilog, for modules that fit any size.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

@@ -64,20 +64,6 @@ class PipelinedMultiplierTask(DesignTask[PipelinedMultiplierConfig]):
         choice or by inputs of their own; a third number may be added and the sum be cut to fewer
         bits with saturation. A mark of valid products, a stall and a flush are added.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For wide
         factors the proof may stay open, and a long simulation decides. A reset that is not written
@@ -89,9 +75,6 @@ class PipelinedMultiplierTask(DesignTask[PipelinedMultiplierConfig]):
     References:
         Baugh and Wooley 1973, A Two's Complement Parallel Array Multiplication Algorithm, IEEE
         Trans. Computers C-22(12); Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

@@ -62,32 +62,12 @@ class PwmTask(DesignTask[PwmConfig]):
         start of a period only, the counter go up and down, channels be shifted in phase, and each
         have a second output with dead time between both.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md).
-
     Difficulty:
         The counter gets wider, and the features and their interactions more.
 
     References:
         Holmes and Lipo 2003, Pulse Width Modulation for Power Converters, for carriers, phases
         and dead time.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

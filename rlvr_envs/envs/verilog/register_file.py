@@ -70,20 +70,6 @@ class RegisterFileTask(DesignTask[RegisterFileConfig]):
         may see the write of the same cycle or come a cycle later; writes may be confined to some
         lanes of a word; a second write port may reach the same register; all may be cleared.
 
-    Observation:
-        What the module does in numbered rules or prose, its ports, and the kind of its reset.
-
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
         is not written and a value that is not determined count as wrong.
@@ -94,9 +80,6 @@ class RegisterFileTask(DesignTask[RegisterFileConfig]):
     References:
         Harris and Harris, Digital Design and Computer Architecture, 5.5, for register files;
         Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

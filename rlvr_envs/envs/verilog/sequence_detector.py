@@ -82,29 +82,12 @@ class SequenceDetectorTask(DesignTask[SequenceDetectorConfig]):
         What the module does in numbered rules or prose, its ports, and the kind of its reset; in
         one problem of three also a run of it, as a table or a waveform.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md).
-
     Difficulty:
         Patterns get longer and more, and the controls and their interactions too.
 
     References:
         Knuth, Morris and Pratt 1977, Fast pattern matching in strings; Aho and Corasick 1975,
         Efficient string matching; Mealy 1955 and Moore 1956 for the two kinds of machines.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

@@ -73,17 +73,6 @@ class StackTask(DesignTask[StackConfig]):
         What the module does in numbered rules or prose, a table of codes, its ports, and the kind
         of its reset.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For deep
         stacks the proof may stay open, and a long simulation decides. A reset that is not written
@@ -95,9 +84,6 @@ class StackTask(DesignTask[StackConfig]):
     References:
         Koopman, Stack Computers: The New Wave, 1989, for the operations; Liu et al. 2023,
         VerilogEval, arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

@@ -115,17 +115,6 @@ class StateMachineTask(DesignTask[StateMachineConfig]):
         What the module does in numbered rules or prose, its ports, the transitions, and the kind
         of its reset; in one problem of three also a run of it, as a table or a waveform.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). States may be
         encoded in any way.
@@ -137,9 +126,6 @@ class StateMachineTask(DesignTask[StateMachineConfig]):
         Mealy 1955, A method for synthesizing sequential circuits; Moore 1956,
         Gedanken-experiments on sequential machines; Liu et al. 2023, VerilogEval,
         arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

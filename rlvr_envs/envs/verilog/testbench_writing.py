@@ -110,9 +110,6 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
         of them, otherwise 0. A table with too many rows, another header, or anything that is no
         number of the port's width earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         The right module and each faulty one are elaborated alone and run on exactly these inputs
         by our own simulator. A cycle of reset goes before the first row. What nothing determines
@@ -127,9 +124,6 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
         DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for judging tests by
         the faulty programs that they tell; Qiu et al., "AutoBench", 2024, for testbenches written
         by language models.
-
-    Version History:
-        v0: first version.
     """
 
     __test__ = False

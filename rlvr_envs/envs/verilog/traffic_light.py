@@ -76,29 +76,12 @@ class TrafficLightTask(DesignTask[TrafficLightConfig]):
         What the module does in numbered rules or prose, its ports, a table of the phases, and the
         kind of its reset.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
-    Verification:
-        Equivalence with a reference by simulation and proof (see docs/verilog.md).
-
     Difficulty:
         Phases get longer, and more of what they depend on interacts.
 
     References:
         Mead and Conway 1980, Introduction to VLSI Systems, 3.10, the traffic-light controller;
         Katz 1994, Contemporary Logic Design, 8.5.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

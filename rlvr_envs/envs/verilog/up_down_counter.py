@@ -63,17 +63,6 @@ class UpDownCounterTask(DesignTask[UpDownCounterConfig]):
         What the module does in numbered rules or prose, its ports, and the kind of its reset; in
         one problem of three also a run of it, as a table or a waveform.
 
-    Action:
-        The module as one block of Verilog or SystemVerilog.
-
-    Reward:
-        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
-        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation.
-
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
         is not written and a value that is not determined count as wrong.
@@ -83,9 +72,6 @@ class UpDownCounterTask(DesignTask[UpDownCounterConfig]):
 
     References:
         Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
-
-    Version History:
-        v0: first version.
     """
 
     def design(self, rng: Rng) -> Design:

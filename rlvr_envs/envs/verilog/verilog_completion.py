@@ -90,9 +90,6 @@ class VerilogCompletionTask(Task[VerilogCompletionConfig, VerilogCompletionProbl
         ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
         never differed in simulation.
 
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md), and nothing
         else: the text around the gap may be changed, which the prompt says, since what is right
@@ -103,9 +100,6 @@ class VerilogCompletionTask(Task[VerilogCompletionConfig, VerilogCompletionProbl
 
     References:
         Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the completion of modules.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

@@ -110,9 +110,6 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         is no reference, otherwise 0; ``reward="graded"``
         gives a little for compiling and for the right ports.
 
-    Episode End:
-        After one step.
-
     Verification:
         By equivalence with the reference, as for the designs that this package draws, never by
         what a testbench prints: an answer could print the same. Clock and asynchronous reset are
@@ -136,9 +133,6 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         Lu et al. 2024, RTLLM: An Open-Source Benchmark for Design RTL Generation.
         Zhu et al. 2025, CodeV-R1: Reasoning-Enhanced Verilog Generation, arXiv:2505.24183.
         Guo and Zhao 2025, ResBench, arXiv:2503.08823.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

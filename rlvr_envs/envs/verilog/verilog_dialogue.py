@@ -139,9 +139,6 @@ class VerilogDialogueTask(InteractiveTask[VerilogDialogueConfig, VerilogDialogue
     References:
         Thakur et al., "AutoChip: Automating HDL Generation Using LLM Feedback", 2023, for tools
         that answer; Gehring et al., "RLEF", 2024, for training on such dialogues.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox: ClassVar[bool] = True

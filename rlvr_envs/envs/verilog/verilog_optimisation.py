@@ -103,9 +103,6 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
         than allowed, otherwise 0. With ``reward="graded"`` an equivalent module that is too large
         earns the share of the demanded savings that it makes. The text shown earns 0.
 
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md), then the count
         of cells after synthesis, of answer and reference by the same tool. Values that nothing
@@ -119,9 +116,6 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
     References:
         Brayton, Hachtel and Sangiovanni-Vincentelli, "Multilevel Logic Synthesis", 1990, for what
         synthesis can take over and what remains to the writer.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

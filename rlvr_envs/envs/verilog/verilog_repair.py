@@ -86,9 +86,6 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
         ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
         never differed in simulation. The text as it was shown earns 0 in any case.
 
-    Episode End:
-        After one step.
-
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). The description
         settles every case, so that the run shown is a help and never the specification.
@@ -99,9 +96,6 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
     References:
         DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for mistakes as small
         changes of a program.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

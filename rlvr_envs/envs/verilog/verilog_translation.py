@@ -86,9 +86,6 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
         inputs at all times, otherwise 0; with ``reward="graded"`` a text in the style gets up to
         half for compiling, for the right ports and for outputs that never differed in simulation.
 
-    Episode End:
-        After one step.
-
     Verification:
         The rules are about words and symbols, and are checked exactly; comments do not count, and
         what is forbidden is forbidden in every module of the answer. The module shown breaks
@@ -103,9 +100,6 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
 
     References:
         IEEE 1364-2001 and IEEE 1800-2017 for what each language has.
-
-    Version History:
-        v0: first version.
     """
 
     judged_in_sandbox = True

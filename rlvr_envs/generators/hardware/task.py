@@ -63,7 +63,23 @@ class VerilogProblem:
 
 
 class DesignTask(Task[ConfigT, VerilogProblem], Generic[ConfigT]):
-    """A family of designs; subclass as ``DesignTask[MyConfig]`` and write `design`."""
+    """A family of designs; subclass as ``DesignTask[MyConfig]`` and write `design`.
+
+    Observation:
+        What the module does in numbered rules or prose, its ports, and the kind of its reset.
+
+    Action:
+        The module as one block of Verilog or SystemVerilog.
+
+    Reward:
+        1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
+        ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
+        never differed in simulation.
+
+    Verification:
+        Equivalence with a reference by simulation and proof (see docs/verilog.md). A value that
+        is not determined counts as wrong.
+    """
 
     judged_in_sandbox = True
 

@@ -151,8 +151,24 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
     """The base of the search tasks; a subclass names the kind of its questions.
 
     Attributes:
-        kind: of the questions, one of `_questions.KINDS`.
+        kind: of the questions, one of `rlvr_envs.generators.worlds.questions.KINDS`.
         asked_for: what an answer is, in words.
+
+    Observation:
+        The question, the rule for contradictory reports and the calls; then the result of each
+        call: hits of a search, a page or a part of it, or sentences found on it.
+
+    Action:
+        A message with one call of search, open, find or answer, written as tags or, with
+        `syntax="json"`, as JSON objects. Later calls of a message and thoughts are not read.
+
+    Reward:
+        1 for the right answer, otherwise 0.
+
+    Episode End:
+        With an answer, or with the first message that is none once the calls are used up. There are
+        at least as many calls as the oracle makes, whatever `max_calls` says; the registered turn
+        limit is only a bound that no episode reaches.
     """
 
     kind: ClassVar[str]
