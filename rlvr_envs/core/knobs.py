@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean
 
 _KNOB = "rlvr_envs.knob"
 
@@ -34,10 +34,15 @@ class Knob:
     choices: tuple[Any, ...] = ()
 
     @property
+    def named(self) -> str:
+        """The choices by name."""
+        return ", ".join(map(str, self.choices))
+
+    @property
     def allowed(self) -> str:
         """What it may be, in words; empty where anything of its type is allowed."""
         if self.choices:
-            return f"one of {', '.join(map(str, self.choices))}"
+            return f"one of {self.named}"
         low, high = (None if end is None else f"{end:,}" for end in (self.low, self.high))
         if low is not None and high is not None:
             return f"from {low} to {high}"
@@ -46,9 +51,12 @@ class Knob:
         return "" if high is None else f"{high} or less"
 
     def allows(self, value: Any) -> bool:
-        """Whether it may be a value, or, of a tuple, each of its items."""
+        """Whether it may be a value, or, of a tuple, each of its items.
+
+        A tuple of choices has at least one.
+        """
         if isinstance(value, tuple):
-            return all(map(self.allows, value))
+            return all(map(self.allows, value)) and bool(value or not self.choices)
         if self.choices:
             return value in self.choices
         low, high = self.low, self.high
@@ -95,7 +103,10 @@ class TaskConfig:
             if value is None and each.default is None:
                 continue
             if not known.allows(value):
-                raise ConfigError(f"{each.name} is {known.allowed}, got {value!r}")
+                several = isinstance(value, tuple) and known.choices
+                told = f"are some of {known.named}" if several else f"is {known.allowed}"
+                hint = did_you_mean(str(value), map(str, known.choices))
+                raise ConfigError(f"{each.name} {told}, got {value!r}{hint}")
         self.check()
 
     def check(self) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.tables import RowFile, RowFiles
@@ -33,19 +34,23 @@ _REWARDS = ("all", "fraction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeDatasetConfig:
+class CodeDatasetConfig(TaskConfig):
     """Which file, in which language, and how answers are judged."""
 
-    path: str = SAMPLE  # a JSONL, JSON or Parquet file; "sample" is a few problems of our own
-    language: str = "python"  # of programs; rows that ask for a function want Python
-    reward: str = "all"  # "fraction" gives the share of tests passed
-    rel_tol: float | None = None  # relative tolerance for decimals in outputs; None wants words
-    cpu_s: float = 5.0  # CPU seconds for each test
-    memory_mib: int = 512  # memory for each test
-    on_bad_row: str = "error"  # "skip" leaves out rows that cannot be posed
-    run_solutions: bool = False  # whether the file's own solutions may work out missing results
+    path: str = knob(SAMPLE, 'a JSONL, JSON or Parquet file; "sample" is a few problems of our own')
+    language: str = knob("python", "of programs; rows that ask for a function want Python")
+    reward: str = knob("all", '"fraction" gives the share of tests passed')
+    rel_tol: float | None = knob(
+        None, "relative tolerance for decimals in outputs; None wants words"
+    )
+    cpu_s: float = knob(5.0, "CPU seconds for each test")
+    memory_mib: int = knob(512, "memory for each test")
+    on_bad_row: str = knob("error", '"skip" leaves out rows that cannot be posed')
+    run_solutions: bool = knob(
+        False, "whether the file's own solutions may work out missing results"
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError(
                 f"path is the name of a JSONL, JSON or Parquet file, got {self.path!r}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, integer
@@ -25,17 +26,17 @@ _ALGORITHMS = 0.3  # share of programs that solve a question instead of being ra
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeTranslationConfig:
+class CodeTranslationConfig(TaskConfig):
     """The languages, and the size of the program."""
 
-    source: str = "javascript"  # the language of the given program
-    target: str = "python"  # the language of the answer
-    size: int = 8  # statements of the program, roughly
-    n_stages: int = 1  # changes before the question, in programs that solve one
-    level: int = 4  # the hardest question solved
-    n_tests: int = 12  # hidden ones
+    source: str = knob("javascript", "the language of the given program")
+    target: str = knob("python", "the language of the answer")
+    size: int = knob(8, "statements of the program, roughly", low=1)
+    n_stages: int = knob(1, "changes before the question, in programs that solve one", low=0)
+    level: int = knob(4, "the hardest question solved", low=0)
+    n_tests: int = knob(12, "hidden ones", low=8, high=50)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         for language in (self.source, self.target):
             if language not in EMITTED:
                 hint = did_you_mean(language, EMITTED)
@@ -44,11 +45,6 @@ class CodeTranslationConfig:
                 )
         if self.source == self.target:
             raise ConfigError(f"source and target are both {self.source!r}: choose two languages")
-        if self.size < 1 or min(self.n_stages, self.level) < 0 or not 8 <= self.n_tests <= 50:
-            raise ConfigError(
-                "need size of at least 1, n_stages and level of at least 0 and n_tests in 8..50, "
-                f"got {self}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "CodeTranslationConfig":

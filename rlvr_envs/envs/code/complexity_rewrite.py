@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, TypeAlias, cast
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, integer, integers, pick, stream
@@ -31,18 +31,12 @@ _N_SMALL = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComplexityRewriteConfig:
+class ComplexityRewriteConfig(TaskConfig):
     """How many functions there are to rewrite, and which."""
 
-    n_functions: int = 1  # each with an argument of its own
-    tier: int = 1  # the hardest kind of function, 0..3
-    max_constant: int = 6  # of the functions' numbers
-
-    def __post_init__(self) -> None:
-        if self.n_functions < 1 or not 0 <= self.tier <= 3 or not 2 <= self.max_constant <= 20:
-            raise ConfigError(
-                f"need n_functions >= 1, tier in 0..3 and max_constant in 2..20, got {self}"
-            )
+    n_functions: int = knob(1, "each with an argument of its own", low=1)
+    tier: int = knob(1, "the hardest kind of function, 0..3", low=0, high=3)
+    max_constant: int = knob(6, "of the functions' numbers", low=2, high=20)
 
     @classmethod
     def at(cls, difficulty: int) -> "ComplexityRewriteConfig":

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -25,19 +26,17 @@ _EMPTY = {"ints": [], "words": [], "text": "", "counts": {}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionSynthesisConfig:
+class FunctionSynthesisConfig(TaskConfig):
     """How many steps there are, of which forms, and how large the inputs are."""
 
-    n_steps: int = 3  # in all
-    n_branches: int = 0  # steps that depend on a condition
-    n_references: int = 0  # steps that use the result of an earlier one
-    n_rules: int = 0  # steps known only from some of their values
-    input_size: int = 7  # parts of the largest inputs
+    n_steps: int = knob(3, "in all", low=1)
+    n_branches: int = knob(0, "steps that depend on a condition")
+    n_references: int = knob(0, "steps that use the result of an earlier one")
+    n_rules: int = knob(0, "steps known only from some of their values")
+    input_size: int = knob(7, "parts of the largest inputs", low=2)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         special = self.n_branches, self.n_references, self.n_rules
-        if self.n_steps < 1 or self.input_size < 2:
-            raise ConfigError(f"need n_steps >= 1 and input_size >= 2, got {self}")
         if min(special) < 0 or sum(special) > self.n_steps:
             raise ConfigError(
                 "n_branches, n_references and n_rules are at least 0 and together at most "

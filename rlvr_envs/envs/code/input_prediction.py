@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -25,15 +26,15 @@ from rlvr_envs.generators.programs.stdin import stdin_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InputPredictionConfig:
+class InputPredictionConfig(TaskConfig):
     """How long the program is, how large the inputs that it was run on, and its language."""
 
-    size: int = 6  # statements, roughly
-    length: int = 5  # of lists and strings among the inputs
-    magnitude: int = 20  # of numbers among the inputs
+    size: int = knob(6, "statements, roughly")
+    length: int = knob(5, "of lists and strings among the inputs")
+    magnitude: int = knob(20, "of numbers among the inputs")
     language: str = "python"
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         check_knobs(self.size, self.length, self.magnitude, self.language)
 
     @classmethod

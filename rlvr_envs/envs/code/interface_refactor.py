@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -26,25 +26,19 @@ _METHODS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterfaceRefactorConfig:
+class InterfaceRefactorConfig(TaskConfig):
     """How large the module is, and what the class has on top of it."""
 
-    n_counters: int = 2  # integers of the state
-    n_lists: int = 1  # lists of the state
-    n_operations: int = 2  # functions that change the state
-    n_statements: int = 2  # of each, beside the one that all have
-    n_features: int = 2  # of reset, __len__, clone, __eq__, undo and history
-    script_length: int = 12  # calls of a hidden test, beside those that read the state in the end
-
-    def __post_init__(self) -> None:
-        sizes = self.n_counters, self.n_operations, self.script_length
-        if min(sizes) < 1 or min(self.n_lists, self.n_statements) < 0:
-            raise ConfigError(
-                "need n_counters, n_operations and script_length >= 1, n_lists and n_statements "
-                f">= 0, got {self}"
-            )
-        if not 0 <= self.n_features <= len(FEATURES):
-            raise ConfigError(f"n_features is from 0 to {len(FEATURES)}, got {self.n_features}")
+    n_counters: int = knob(2, "integers of the state", low=1)
+    n_lists: int = knob(1, "lists of the state", low=0)
+    n_operations: int = knob(2, "functions that change the state", low=1)
+    n_statements: int = knob(2, "of each, beside the one that all have", low=0)
+    n_features: int = knob(
+        2, "of reset, __len__, clone, __eq__, undo and history", low=0, high=len(FEATURES)
+    )
+    script_length: int = knob(
+        12, "calls of a hidden test, beside those that read the state in the end", low=1
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "InterfaceRefactorConfig":

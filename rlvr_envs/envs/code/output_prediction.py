@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -17,15 +18,15 @@ from rlvr_envs.verifiers.program_output import tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputPredictionConfig:
+class OutputPredictionConfig(TaskConfig):
     """How long the program is, how large its inputs, and its language."""
 
-    size: int = 8  # statements, roughly
-    length: int = 6  # of lists and strings among the inputs
-    magnitude: int = 20  # of numbers among the inputs
+    size: int = knob(8, "statements, roughly")
+    length: int = knob(6, "of lists and strings among the inputs")
+    magnitude: int = knob(20, "of numbers among the inputs")
     language: str = "python"
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         check_knobs(self.size, self.length, self.magnitude, self.language)
 
     @classmethod

@@ -6,7 +6,7 @@ from math import isqrt
 from types import ModuleType
 from typing import ClassVar, TypeAlias, cast
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, integer, integers, pick, stream
@@ -37,19 +37,12 @@ _N_TIMED = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerformanceRewriteConfig:
+class PerformanceRewriteConfig(TaskConfig):
     """How much code there is to speed up, and by how much."""
 
-    n_steps: int = 2  # quadratic loops, one after the other
-    tier: int = 1  # the hardest kind of step, 0..3
-    speedup: int = 20  # how many times as fast the answer must be
-
-    def __post_init__(self) -> None:
-        if self.n_steps < 1 or not 0 <= self.tier < len(STAGES) or not 10 <= self.speedup <= 100:
-            raise ConfigError(
-                f"need n_steps >= 1, tier in 0..{len(STAGES) - 1} and speedup in 10..100, "
-                f"got {self}"
-            )
+    n_steps: int = knob(2, "quadratic loops, one after the other", low=1)
+    tier: int = knob(1, "the hardest kind of step, 0..3", low=0, high=len(STAGES) - 1)
+    speedup: int = knob(20, "how many times as fast the answer must be", low=10, high=100)
 
     @classmethod
     def at(cls, difficulty: int) -> "PerformanceRewriteConfig":

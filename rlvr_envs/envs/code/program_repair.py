@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import ClassVar
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -25,19 +25,12 @@ _N_SHOWN = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramRepairConfig:
+class ProgramRepairConfig(TaskConfig):
     """How long the program is, how many mistakes it has, and what it is written in."""
 
-    size: int = 4  # statements, roughly
-    n_mistakes: int = 1
-    language: str = "python"
-
-    def __post_init__(self) -> None:
-        if self.size < 1 or self.n_mistakes < 1 or self.language not in EMITTED:
-            raise ConfigError(
-                f"need size >= 1, n_mistakes >= 1 and language among {', '.join(EMITTED)}, "
-                f"got {self}"
-            )
+    size: int = knob(4, "statements, roughly", low=1)
+    n_mistakes: int = knob(1, "mistakes in the program", low=1)
+    language: str = knob("python", "of the programs, any registered one", choices=EMITTED)
 
     @classmethod
     def at(cls, difficulty: int) -> "ProgramRepairConfig":

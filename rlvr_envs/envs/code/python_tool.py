@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from rlvr_envs.core.errors import ConfigError, SandboxError
+from rlvr_envs.core.errors import SandboxError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -35,21 +36,13 @@ _TRIES = 60  # a draw in three fails at worst
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PythonToolConfig:
+class PythonToolConfig(TaskConfig):
     """How much there is to compute, and how many messages there are for it."""
 
-    n_questions: int = 1  # their answers are added up, with weights
-    tier: int = 1  # the hardest kind of question, 0..2
-    size: int = 2  # of the numbers in the questions
-    n_turns: int = 6  # messages of the model, the one with the answer included
-
-    def __post_init__(self) -> None:
-        tiers = 0 <= self.tier < len(DRAWS)
-        if self.n_questions < 1 or not tiers or self.size < 0 or self.n_turns < 1:
-            raise ConfigError(
-                f"need n_questions >= 1, tier in 0..{len(DRAWS) - 1}, size >= 0 and n_turns >= 1, "
-                f"got {self}"
-            )
+    n_questions: int = knob(1, "their answers are added up, with weights", low=1)
+    tier: int = knob(1, "the hardest kind of question", low=0, high=2)
+    size: int = knob(2, "of the numbers in the questions", low=0)
+    n_turns: int = knob(6, "messages of the model, the one with the answer included", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "PythonToolConfig":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -39,23 +40,17 @@ _DRAWS = 400  # of a field, before the conditions are made easier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegexSynthesisConfig:
+class RegexSynthesisConfig(TaskConfig):
     """How many conditions there are, and how large the automata behind them."""
 
-    n_letters: int = 2
-    n_fields: int = 1  # a string has this many fields, joined by hyphens
-    n_conditions: int = 2  # conditions on each field, all of which must hold
-    size: int = 2  # the numbers in conditions, and the lengths of words, go up to about this
-    max_states: int = 8  # of the smallest automaton of a field
-    n_examples: int = 4  # strings shown of each sort
-
-    def __post_init__(self) -> None:
-        if self.n_letters not in _ALPHABETS:
-            raise ConfigError(f"n_letters is one of {sorted(_ALPHABETS)}, got {self.n_letters}")
-        if self.n_fields < 1 or not 1 <= self.n_conditions <= 6 or self.size < 2:
-            raise ConfigError(f"need n_fields >= 1, n_conditions 1 to 6 and size >= 2, got {self}")
-        if not 4 <= self.max_states <= 40 or not 0 <= self.n_examples <= 100:
-            raise ConfigError(f"need max_states 4 to 40 and n_examples 0 to 100, got {self}")
+    n_letters: int = knob(2, "letters that strings are made of", choices=_ALPHABETS)
+    n_fields: int = knob(1, "a string has this many fields, joined by hyphens", low=1)
+    n_conditions: int = knob(2, "conditions on each field, all of which must hold", low=1, high=6)
+    size: int = knob(
+        2, "the numbers in conditions, and the lengths of words, go up to about this", low=2
+    )
+    max_states: int = knob(8, "of the smallest automaton of a field", low=4, high=40)
+    n_examples: int = knob(4, "strings shown of each sort", low=0, high=100)
 
     @classmethod
     def at(cls, difficulty: int) -> "RegexSynthesisConfig":

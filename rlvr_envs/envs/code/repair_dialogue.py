@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rlvr_envs.core.answer import answer_format
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -30,22 +30,14 @@ _TOOK = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepairDialogueConfig:
+class RepairDialogueConfig(TaskConfig):
     """How long the program is, how many mistakes it has, and how often one may try."""
 
-    size: int = 4  # statements, roughly
-    n_mistakes: int = 2
-    n_public: int = 4  # tests whose outcome is told
-    n_tries: int = 4  # programs that may be sent
-    language: str = "python"
-
-    def __post_init__(self) -> None:
-        counts = min(self.size, self.n_mistakes, self.n_public - 1, self.n_tries)
-        if counts < 1 or self.language not in EMITTED:
-            raise ConfigError(
-                "need size >= 1, n_mistakes >= 1, n_public >= 2, n_tries >= 1 and language among "
-                f"{', '.join(EMITTED)}, got {self}"
-            )
+    size: int = knob(4, "statements, roughly", low=1)
+    n_mistakes: int = knob(2, "mistakes in the program", low=1)
+    n_public: int = knob(4, "tests whose outcome is told", low=2)
+    n_tries: int = knob(4, "programs that may be sent", low=1)
+    language: str = knob("python", "of the programs, any registered one", choices=EMITTED)
 
     @classmethod
     def at(cls, difficulty: int) -> "RepairDialogueConfig":

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -35,24 +36,20 @@ _SHOWN_ROWS = 12  # of an expected result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SqlQueryConfig:
+class SqlQueryConfig(TaskConfig):
     """Which questions are asked, of how large databases."""
 
-    first_shape: int = 0  # the easiest shape of question, see `SHAPES`
-    last_shape: int = 8  # the hardest
-    n_filters: int = 1  # conditions in a question
-    n_rows: int = 8  # rows of the main table of the shown database
-    n_hidden: int = 4  # hidden databases, at least
+    first_shape: int = knob(0, "the easiest shape of question, see `SHAPES`")
+    last_shape: int = knob(8, "the hardest")
+    n_filters: int = knob(1, "conditions in a question", low=1, high=60)
+    n_rows: int = knob(8, "rows of the main table of the shown database", low=4, high=500)
+    n_hidden: int = knob(4, "hidden databases, at least", low=2, high=50)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 0 <= self.first_shape <= self.last_shape < len(SHAPES):
             raise ConfigError(
                 f"need 0 <= first_shape <= last_shape <= {len(SHAPES) - 1}, got {self}"
             )
-        if not 1 <= self.n_filters <= 60 or not 4 <= self.n_rows <= 500:
-            raise ConfigError(f"need n_filters 1 to 60 and n_rows 4 to 500, got {self}")
-        if not 2 <= self.n_hidden <= 50:
-            raise ConfigError(f"n_hidden is 2 to 50, got {self.n_hidden}")
 
     @classmethod
     def at(cls, difficulty: int) -> "SqlQueryConfig":

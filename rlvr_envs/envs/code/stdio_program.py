@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed
@@ -34,28 +34,23 @@ _EXAMPLE_SIZES = (5, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StdioProgramConfig:
+class StdioProgramConfig(TaskConfig):
     """The language, which questions there are, and how large their tests get."""
 
-    language: str = "python"  # any registered one
-    families: tuple[str, ...] = ()  # names of families; empty for all up to the level
-    level: int = 4  # the hardest families asked
-    growth: int = 4  # of the tests, from tiny at 0 to what only a good algorithm can do at 10
-    n_stages: int = 1  # changes of a list before the question, at most
-    n_parts: int = 2  # parts that a list is cut into, at most
-    n_tests: int = 10  # hidden ones
+    language: str = knob("python", "any registered one")
+    families: tuple[str, ...] = knob((), "names of families; empty for all up to the level")
+    level: int = knob(4, "the hardest families asked", low=0)
+    growth: int = knob(
+        4, "of the tests, from tiny at 0 to what only a good algorithm can do at 10", low=0
+    )
+    n_stages: int = knob(1, "changes of a list before the question, at most", low=0)
+    n_parts: int = knob(2, "parts that a list is cut into, at most", low=1)
+    n_tests: int = knob(10, "hidden tests", low=8, high=50)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         languages.find(self.language)
-        object.__setattr__(self, "families", tuple(self.families))
         for name in self.families:
             find_family(name)
-        counts = (self.level, self.growth, self.n_stages)
-        if min(counts) < 0 or self.n_parts < 1 or not 8 <= self.n_tests <= 50:
-            raise ConfigError(
-                "need level, growth and n_stages of at least 0, n_parts of at least 1 and n_tests "
-                f"in 8..50, got {self}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "StdioProgramConfig":

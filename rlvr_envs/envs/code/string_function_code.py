@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -32,22 +32,16 @@ _ALPHABET = LETTERS + "aeiou" + "ABCDEFGH" + "0123" + "-_|" + "    "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StringFunctionCodeConfig:
+class StringFunctionCodeConfig(TaskConfig):
     """How deep the composition is, of which functions, and what is said about them."""
 
-    depth: int = 3  # functions applied one after another
-    functions: str = "all"  # which are used: "all", or one side of the split "train" | "held_out"
-    definitions: str = "words"  # how they are given: "code", "words", "examples" or "none"
-
-    def __post_init__(self) -> None:
-        if self.depth < 1:
-            raise ConfigError(f"need depth >= 1, got {self.depth}")
-        if self.functions not in SIDES:
-            raise ConfigError(f"functions is one of {', '.join(SIDES)}, got {self.functions!r}")
-        if self.definitions not in DEFINITIONS:
-            raise ConfigError(
-                f"definitions is one of {', '.join(DEFINITIONS)}, got {self.definitions!r}"
-            )
+    depth: int = knob(3, "functions applied one after another", low=1)
+    functions: str = knob(
+        "all", 'which are used: "all", or one side of the split "train" | "held_out"', choices=SIDES
+    )
+    definitions: str = knob(
+        "words", 'how they are given: "code", "words", "examples" or "none"', choices=DEFINITIONS
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "StringFunctionCodeConfig":

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -31,25 +31,16 @@ dicts, and upper, strip, split and startswith of strs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TypeInferenceConfig:
+class TypeInferenceConfig(TaskConfig):
     """How many functions there are, how long, and how deep their types are nested."""
 
-    n_functions: int = 2  # each may call those before it
-    n_params: int = 3  # of each function
-    n_statements: int = 4  # drawn at random, before those that settle the types
-    max_depth: int = 2  # levels of list, set, dict and tuple
-    indirect: float = 0.5  # how often a type is settled through another value
-
-    def __post_init__(self) -> None:
-        if min(self.n_functions, self.n_params, self.max_depth) < 1 or self.n_statements < 0:
-            raise ConfigError(
-                "need n_functions >= 1, n_params >= 1, max_depth >= 1 and n_statements >= 0, "
-                f"got {self}"
-            )
-        if self.n_params > len(_PARAMETERS):
-            raise ConfigError(f"n_params is at most {len(_PARAMETERS)}, got {self.n_params}")
-        if not 0.0 <= self.indirect <= 1.0:
-            raise ConfigError(f"indirect is in [0, 1], got {self.indirect}")
+    n_functions: int = knob(2, "each may call those before it", low=1)
+    n_params: int = knob(3, "of each function", low=1, high=len(_PARAMETERS))
+    n_statements: int = knob(4, "drawn at random, before those that settle the types", low=0)
+    max_depth: int = knob(2, "levels of list, set, dict and tuple", low=1)
+    indirect: float = knob(
+        0.5, "how often a type is settled through another value", low=0.0, high=1.0
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "TypeInferenceConfig":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, pick
@@ -29,18 +29,12 @@ _INPUTS = 240  # that decide which mutants are taken to do the same as the funct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitTestWritingConfig:
+class UnitTestWritingConfig(TaskConfig):
     """How many rules the function has, and how many mutants the tests must tell from it."""
 
-    n_rules: int = 2
-    n_mutants: int = 10
-    max_checks: int = 24  # calls that the tests may make
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.n_rules <= 60 or not 2 <= self.n_mutants <= 500:
-            raise ConfigError(f"need n_rules 1 to 60 and n_mutants 2 to 500, got {self}")
-        if not 1 <= self.max_checks <= 1000:
-            raise ConfigError(f"max_checks is 1 to 1000, got {self.max_checks}")
+    n_rules: int = knob(2, "rules of the function", low=1, high=60)
+    n_mutants: int = knob(10, "changed functions that a suite must fail", low=2, high=500)
+    max_checks: int = knob(24, "calls that the tests may make", low=1, high=1000)
 
     @classmethod
     def at(cls, difficulty: int) -> "UnitTestWritingConfig":

@@ -4,7 +4,7 @@ import re
 import string
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -28,18 +28,12 @@ _PREFIXES = {2: "0B", 8: "0O", 16: "0X"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseConversionConfig:
+class BaseConversionConfig(TaskConfig):
     """How long the numbers are, which bases occur, and whether they are calculated with."""
 
-    n_digits: int = 4  # digits of each number, in its own base
-    max_base: int = 16  # bases are drawn from 2..max_base
-    n_numbers: int = 1  # with more than one, a sum or product is asked for
-
-    def __post_init__(self) -> None:
-        if self.n_digits < 1 or self.n_numbers < 1:
-            raise ConfigError(f"need n_digits >= 1 and n_numbers >= 1, got {self}")
-        if not 3 <= self.max_base <= len(DIGITS):
-            raise ConfigError(f"need max_base in 3..{len(DIGITS)}, got {self.max_base}")
+    n_digits: int = knob(4, "digits of each number, in its own base", low=1)
+    max_base: int = knob(16, "bases are drawn from 2..max_base", low=3, high=len(DIGITS))
+    n_numbers: int = knob(1, "with more than one, a sum or product is asked for", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "BaseConversionConfig":

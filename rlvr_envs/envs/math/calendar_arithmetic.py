@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -32,22 +32,16 @@ _SPAN_DAYS = 365 * 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalendarArithmeticConfig:
+class CalendarArithmeticConfig(TaskConfig):
     """The kinds of questions, and how far they reach."""
 
-    kinds: tuple[str, ...] = KINDS  # one is drawn for each problem
-    n_steps: int = 2  # how often one goes forward or back
-    max_days: int = 5_000  # a step, or a difference, is at most this many days or minutes
-    max_months: int = 8  # of a made-up year
-    max_month_days: int = 40  # of a made-up month
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if self.n_steps < 1 or self.max_days < 8:
-            raise ConfigError(f"need n_steps >= 1 and max_days >= 8, got {self}")
-        if self.max_months < 2 or self.max_month_days < 5:
-            raise ConfigError(f"need max_months >= 2 and max_month_days >= 5, got {self}")
+    kinds: tuple[str, ...] = knob(KINDS, "one is drawn for each problem", choices=KINDS)
+    n_steps: int = knob(2, "how often one goes forward or back", low=1)
+    max_days: int = knob(
+        5_000, "a step, or a difference, is at most this many days or minutes", low=8
+    )
+    max_months: int = knob(8, "of a made-up year", low=2)
+    max_month_days: int = knob(40, "of a made-up month", low=5)
 
     @classmethod
     def at(cls, difficulty: int) -> "CalendarArithmeticConfig":

@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple, Protocol
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -27,25 +27,17 @@ _NEAR = 3  # the second variable of the query is among this many before the last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CausalQueryConfig:
+class CausalQueryConfig(TaskConfig):
     """The size of the causal graph, and what is asked of it."""
 
-    n_variables: int = 5  # the variables of the query and those that they depend on
-    n_bystanders: int = 2  # further variables, on which the query does not depend
-    max_values: int = 2  # each variable takes 2..max_values values
-    max_parents: int = 2
-    denominator: int = 20  # probabilities told are multiples of 1/denominator
-    levels: tuple[str, ...] = LEVELS  # one is drawn for each problem
-
-    def __post_init__(self) -> None:
-        if self.n_variables < 2 or self.n_bystanders < 0:
-            raise ConfigError(f"need n_variables >= 2 and n_bystanders >= 0, got {self}")
-        if not 2 <= self.max_values <= 4 or not 1 <= self.max_parents <= 4:
-            raise ConfigError(f"need max_values in 2..4 and max_parents in 1..4, got {self}")
-        if self.denominator not in (10, 20, 50, 100):
-            raise ConfigError(f"denominator is 10, 20, 50 or 100, got {self.denominator}")
-        if not self.levels or not set(self.levels) <= set(LEVELS):
-            raise ConfigError(f"levels are some of {', '.join(LEVELS)}, got {self.levels!r}")
+    n_variables: int = knob(5, "the variables of the query and those that they depend on", low=2)
+    n_bystanders: int = knob(2, "further variables, on which the query does not depend", low=0)
+    max_values: int = knob(2, "each variable takes 2..max_values values", low=2, high=4)
+    max_parents: int = knob(2, "parents of a variable, at most", low=1, high=4)
+    denominator: int = knob(
+        20, "probabilities told are multiples of 1/denominator", choices=(10, 20, 50, 100)
+    )
+    levels: tuple[str, ...] = knob(LEVELS, "one is drawn for each problem", choices=LEVELS)
 
     @classmethod
     def at(cls, difficulty: int) -> "CausalQueryConfig":

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -16,18 +17,15 @@ _TRIED = 12  # a worked solution tries values up to this one by one, and calcula
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChineseRemainderConfig:
+class ChineseRemainderConfig(TaskConfig):
     """How many congruences there are, and how large their moduli."""
 
-    n_moduli: int = 3  # how many congruences
-    max_modulus: int = 30  # the moduli are different numbers from 3..max_modulus
+    n_moduli: int = knob(3, "how many congruences", low=2)
+    max_modulus: int = knob(30, "the moduli are different numbers from 3..max_modulus")
 
-    def __post_init__(self) -> None:
-        if self.n_moduli < 2 or self.max_modulus < 2 * self.n_moduli + 2:
-            raise ConfigError(
-                "need n_moduli >= 2 and max_modulus >= 2 * n_moduli + 2, so that different "
-                f"moduli are soon found, got {self}"
-            )
+    def check(self) -> None:
+        if self.max_modulus < 2 * self.n_moduli + 2:
+            raise ConfigError(f"need max_modulus >= 2 * n_moduli + 2, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "ChineseRemainderConfig":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
@@ -18,19 +18,15 @@ OPERATORS = "+-*|"  # the last is a division written as a fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComplexArithmeticConfig:
+class ComplexArithmeticConfig(TaskConfig):
     """How long the expression is, and how large the numbers are."""
 
-    n_numbers: int = 3  # complex numbers in the expression
-    max_part: int = 9  # real and imaginary parts are drawn from -max_part..max_part
-    max_power: int = 3  # a number may be raised to a power up to this
-    n_operators: int = 4  # the first so many of + - * and division
-
-    def __post_init__(self) -> None:
-        if self.n_numbers < 2 or self.max_part < 1 or self.max_power < 1:
-            raise ConfigError(f"need n_numbers >= 2, max_part >= 1 and max_power >= 1, got {self}")
-        if not 1 <= self.n_operators <= len(OPERATORS):
-            raise ConfigError(f"need n_operators in 1..{len(OPERATORS)}, got {self.n_operators}")
+    n_numbers: int = knob(3, "complex numbers in the expression", low=2)
+    max_part: int = knob(9, "real and imaginary parts are drawn from -max_part..max_part", low=1)
+    max_power: int = knob(3, "a number may be raised to a power up to this", low=1)
+    n_operators: int = knob(
+        4, "the first so many of + - * and division", low=1, high=len(OPERATORS)
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "ComplexArithmeticConfig":

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import gcd, isqrt, lcm
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
@@ -316,22 +317,21 @@ _OPEN_POWER = re.compile(r"(?:\^|\*\*)(?!\{?\(?(?:1/2|0?\.5|\\frac\{1\}\{2\}|\\f
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoordinateGeometryConfig:
+class CoordinateGeometryConfig(TaskConfig):
     """Which questions are asked, and how large their numbers are."""
 
-    kinds: tuple[str, ...] = tuple(KINDS)  # some of the kinds that the task's text lists
-    max_coordinate: int = 20  # coordinates and coefficients lie in -max_coordinate..max_coordinate
-    max_denominator: int = 1  # coordinates have denominators 1..max_denominator
-    n_vertices: int = 4  # of the polygon whose area is asked for
+    kinds: tuple[str, ...] = knob(
+        tuple(KINDS), "some of the kinds that the task's text lists", choices=KINDS
+    )
+    max_coordinate: int = knob(
+        20, "coordinates and coefficients lie in -max_coordinate..max_coordinate"
+    )
+    max_denominator: int = knob(1, "coordinates have denominators 1..max_denominator", low=1)
+    n_vertices: int = knob(4, "of the polygon whose area is asked for")
 
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if self.max_denominator < 1 or not 3 <= self.n_vertices <= self.max_coordinate:
-            raise ConfigError(
-                "need max_denominator >= 1, n_vertices >= 3 and max_coordinate >= n_vertices, "
-                f"got {self}"
-            )
+    def check(self) -> None:
+        if not 3 <= self.n_vertices <= self.max_coordinate:
+            raise ConfigError(f"need 3 <= n_vertices <= max_coordinate, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "CoordinateGeometryConfig":

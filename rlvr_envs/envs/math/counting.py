@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb, factorial, lcm, perm, prod
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -377,17 +377,13 @@ _ATTEMPTS = 20  # draws with an answer below 2 are rare, and kept after so many 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountingConfig:
+class CountingConfig(TaskConfig):
     """Which questions are asked, and how large they are."""
 
-    kinds: tuple[str, ...] = tuple(KINDS)  # some of the kinds that the task's text lists
-    size: int = 16  # about how many things, people, places or steps a question has
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if self.size < 2:
-            raise ConfigError(f"need size >= 2, got {self.size}")
+    kinds: tuple[str, ...] = knob(
+        tuple(KINDS), "some of the kinds that the task's text lists", choices=KINDS
+    )
+    size: int = knob(16, "about how many things, people, places or steps a question has", low=2)
 
     @classmethod
     def at(cls, difficulty: int) -> "CountingConfig":

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -21,19 +21,17 @@ FORMS = ("expression", "percent_of", "percent_change", "percent_total", "percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecimalArithmeticConfig:
+class DecimalArithmeticConfig(TaskConfig):
     """How many numbers there are, how long, and what is asked of them."""
 
-    n_terms: int = 4  # decimals in an expression; a third as many percentages follow each other
-    whole_digits: int = 2  # digits before the decimal point, at most
-    places: int = 2  # digits after the decimal point
-    forms: tuple[str, ...] = FORMS  # the kinds of questions, each equally likely
-
-    def __post_init__(self) -> None:
-        if self.n_terms < 2 or self.whole_digits < 1 or self.places < 1:
-            raise ConfigError(f"need n_terms >= 2, whole_digits >= 1 and places >= 1, got {self}")
-        if not self.forms or not set(self.forms) <= set(FORMS):
-            raise ConfigError(f"forms is a non-empty choice of {FORMS}, got {self.forms!r}")
+    n_terms: int = knob(
+        4, "decimals in an expression; a third as many percentages follow each other", low=2
+    )
+    whole_digits: int = knob(2, "digits before the decimal point, at most", low=1)
+    places: int = knob(2, "digits after the decimal point", low=1)
+    forms: tuple[str, ...] = knob(
+        FORMS, "the kinds of questions, each equally likely", choices=FORMS
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "DecimalArithmeticConfig":

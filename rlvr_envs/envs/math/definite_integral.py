@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
@@ -34,24 +35,19 @@ _LAST_KIND = len(antiderivatives.KINDS) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DefiniteIntegralConfig:
+class DefiniteIntegralConfig(TaskConfig):
     """What the integrand is made of, and how far the interval reaches."""
 
-    first_kind: int = 0  # the simplest kind of integral that may occur
-    last_kind: int = 4  # the hardest; 7 is the hardest that there is
-    n_terms: int = 1  # how many integrals are added
-    degree: int = 2  # of the polynomials inside them
-    max_coefficient: int = 9  # of those polynomials, in absolute value
-    max_bound: int = 3  # bounds are whole numbers from 0 to this, or multiples of pi
+    first_kind: int = knob(0, "the simplest kind of integral that may occur")
+    last_kind: int = knob(4, "the hardest; 7 is the hardest that there is")
+    n_terms: int = knob(1, "how many integrals are added", low=1)
+    degree: int = knob(2, "of the polynomials inside them", low=1)
+    max_coefficient: int = knob(9, "of those polynomials, in absolute value", low=2)
+    max_bound: int = knob(3, "bounds are whole numbers from 0 to this, or multiples of pi", low=1)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 0 <= self.first_kind <= self.last_kind <= _LAST_KIND:
             raise ConfigError(f"need 0 <= first_kind <= last_kind <= {_LAST_KIND}, got {self}")
-        if min(self.n_terms, self.degree, self.max_bound) < 1 or self.max_coefficient < 2:
-            raise ConfigError(
-                "need n_terms, degree and max_bound of at least 1 and max_coefficient of at least "
-                f"2, got {self}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "DefiniteIntegralConfig":

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
@@ -32,22 +32,16 @@ _ORDINALS = {1: "derivative", 2: "second derivative", 3: "third derivative"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DerivativeConfig:
+class DerivativeConfig(TaskConfig):
     """How a function is built, and what is asked of it."""
 
-    n_rules: int = 2  # products, quotients, powers and compositions in the function
-    degree: int = 2  # of the polynomials at the leaves
-    max_coefficient: int = 9  # of those polynomials, in absolute value
-    max_order: int = 1  # highest order of the derivative asked for
-    max_point: int = 0  # half of the problems ask for the value at 1..max_point; 0: none does
-
-    def __post_init__(self) -> None:
-        if self.n_rules < 0 or self.degree < 1 or self.max_coefficient < 1:
-            raise ConfigError(
-                f"need n_rules >= 0, degree >= 1 and max_coefficient >= 1, got {self}"
-            )
-        if self.max_order < 1 or self.max_point < 0:
-            raise ConfigError(f"need max_order >= 1 and max_point >= 0, got {self}")
+    n_rules: int = knob(2, "products, quotients, powers and compositions in the function", low=0)
+    degree: int = knob(2, "of the polynomials at the leaves", low=1)
+    max_coefficient: int = knob(9, "of those polynomials, in absolute value", low=1)
+    max_order: int = knob(1, "highest order of the derivative asked for", low=1)
+    max_point: int = knob(
+        0, "half of the problems ask for the value at 1..max_point; 0: none does", low=0
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "DerivativeConfig":

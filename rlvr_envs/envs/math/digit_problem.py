@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -82,21 +82,15 @@ KINDS = tuple(_QUESTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DigitProblemConfig:
+class DigitProblemConfig(TaskConfig):
     """Which questions are asked, and how large their numbers are."""
 
-    kinds: tuple[str, ...] = KINDS  # some of the keys of the table above
-    max_value: int = 1_000  # every number in a question is at most this, apart from bases
-    max_base: int = 12  # bases are 2..max_base
-    n_last_digits: int = 2  # how many last digits of a power are asked for, at most
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if self.max_value < 12 or not 10 <= self.max_base <= 36 or self.n_last_digits < 1:
-            raise ConfigError(
-                f"need max_value >= 12, 10 <= max_base <= 36 and n_last_digits >= 1, got {self}"
-            )
+    kinds: tuple[str, ...] = knob(KINDS, "some of the keys of the table above", choices=KINDS)
+    max_value: int = knob(
+        1_000, "every number in a question is at most this, apart from bases", low=12
+    )
+    max_base: int = knob(12, "bases are 2..max_base", low=10, high=36)
+    n_last_digits: int = knob(2, "how many last digits of a power are asked for, at most", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "DigitProblemConfig":

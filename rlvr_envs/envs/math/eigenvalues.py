@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
@@ -16,16 +16,14 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EigenvaluesConfig:
+class EigenvaluesConfig(TaskConfig):
     """Size of the matrix, of its eigenvalues, and how well they are hidden."""
 
-    size: int = 3  # rows and columns
-    max_eigenvalue: int = 9  # eigenvalues are drawn from -max_eigenvalue..max_eigenvalue
-    n_mixes: int = 4  # elementary similarities that hide the triangular shape
-
-    def __post_init__(self) -> None:
-        if self.size < 1 or self.max_eigenvalue < 1 or self.n_mixes < 0:
-            raise ConfigError(f"need size >= 1, max_eigenvalue >= 1 and n_mixes >= 0, got {self}")
+    size: int = knob(3, "rows and columns", low=1)
+    max_eigenvalue: int = knob(
+        9, "eigenvalues are drawn from -max_eigenvalue..max_eigenvalue", low=1
+    )
+    n_mixes: int = knob(4, "elementary similarities that hide the triangular shape", low=0)
 
     @classmethod
     def at(cls, difficulty: int) -> "EigenvaluesConfig":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
@@ -18,18 +18,17 @@ OPERATORS = "+-*/|"  # the last is a division written as one large fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FractionArithmeticConfig:
+class FractionArithmeticConfig(TaskConfig):
     """How many fractions there are, how large, and how they are joined."""
 
-    n_fractions: int = 4  # fractions in the expression
-    max_denominator: int = 12  # denominators are drawn from 2..max_denominator
-    n_operators: int = 4  # the first so many of + - * / and division as a large fraction
-
-    def __post_init__(self) -> None:
-        if self.n_fractions < 2 or self.max_denominator < 3:
-            raise ConfigError(f"need n_fractions >= 2 and max_denominator >= 3, got {self}")
-        if not 1 <= self.n_operators <= len(OPERATORS):
-            raise ConfigError(f"need n_operators in 1..{len(OPERATORS)}, got {self.n_operators}")
+    n_fractions: int = knob(4, "fractions in the expression", low=2)
+    max_denominator: int = knob(12, "denominators are drawn from 2..max_denominator", low=3)
+    n_operators: int = knob(
+        4,
+        "the first so many of + - * / and division as a large fraction",
+        low=1,
+        high=len(OPERATORS),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "FractionArithmeticConfig":

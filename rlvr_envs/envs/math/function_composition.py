@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
@@ -22,30 +23,25 @@ _FEW_NAMES = ("f", "g", "h")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionCompositionConfig:
+class FunctionCompositionConfig(TaskConfig):
     """How many functions there are, of what kind, and what is asked for."""
 
-    n_functions: int = 2  # functions composed
-    max_coefficient: int = 6  # coefficients are drawn from -max_coefficient..max_coefficient
-    max_argument: int = 9  # the point lies in -max_argument..max_argument
-    n_quadratics: int = 1  # how many of the functions are quadratic
-    n_quotients: int = 0  # how many are quotients of linear functions, where a value is asked for
-    forms: tuple[str, ...] = FORMS  # ask for a value, or for the expanded composition
+    n_functions: int = knob(2, "functions composed", low=2)
+    max_coefficient: int = knob(
+        6, "coefficients are drawn from -max_coefficient..max_coefficient", low=2
+    )
+    max_argument: int = knob(9, "the point lies in -max_argument..max_argument", low=1)
+    n_quadratics: int = knob(1, "how many of the functions are quadratic", low=0)
+    n_quotients: int = knob(
+        0, "how many are quotients of linear functions, where a value is asked for", low=0
+    )
+    forms: tuple[str, ...] = knob(
+        FORMS, "ask for a value, or for the expanded composition", choices=FORMS
+    )
 
-    def __post_init__(self) -> None:
-        if self.n_functions < 2 or self.max_coefficient < 2 or self.max_argument < 1:
-            raise ConfigError(
-                f"need n_functions >= 2, max_coefficient >= 2 and max_argument >= 1, got {self}"
-            )
-        if min(self.n_quadratics, self.n_quotients) < 0 or (
-            self.n_quadratics + self.n_quotients > self.n_functions
-        ):
-            raise ConfigError(
-                "need n_quadratics and n_quotients from 0, together at most n_functions, "
-                f"got {self}"
-            )
-        if not self.forms or not set(self.forms) <= set(FORMS):
-            raise ConfigError(f"forms is a non-empty choice of {FORMS}, got {self.forms!r}")
+    def check(self) -> None:
+        if self.n_quadratics + self.n_quotients > self.n_functions:
+            raise ConfigError(f"need n_quadratics + n_quotients <= n_functions, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "FunctionCompositionConfig":

@@ -3,7 +3,7 @@ r"""Finite functions: iterates, preimages, cycles and fixed points."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -33,22 +33,18 @@ _NAMES = "fghpqrstuvw"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionPropertiesConfig:
+class FunctionPropertiesConfig(TaskConfig):
     """The size of the functions, and what is asked of them."""
 
-    n_points: int = 12  # the functions map {0, ..., n_points - 1} to itself
-    n_functions: int = 2  # how many are composed, where functions are composed
-    max_iterations: int = 1_000  # iterates are asked for up to this one
-    formula_share: float = 0.3  # how often a function is told by a formula, not a table
-    kinds: tuple[str, ...] = KINDS  # one is drawn for each problem
-
-    def __post_init__(self) -> None:
-        if self.n_points < 4 or not 1 <= self.n_functions <= len(_NAMES):
-            raise ConfigError(f"need n_points >= 4 and n_functions in 1..{len(_NAMES)}, got {self}")
-        if self.max_iterations < 2 or not 0 <= self.formula_share <= 1:
-            raise ConfigError(f"need max_iterations >= 2 and formula_share in [0, 1], got {self}")
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
+    n_points: int = knob(12, "the functions map {0, ..., n_points - 1} to itself", low=4)
+    n_functions: int = knob(
+        2, "how many are composed, where functions are composed", low=1, high=len(_NAMES)
+    )
+    max_iterations: int = knob(1_000, "iterates are asked for up to this one", low=2)
+    formula_share: float = knob(
+        0.3, "how often a function is told by a formula, not a table", low=0, high=1
+    )
+    kinds: tuple[str, ...] = knob(KINDS, "one is drawn for each problem", choices=KINDS)
 
     @classmethod
     def at(cls, difficulty: int) -> "FunctionPropertiesConfig":

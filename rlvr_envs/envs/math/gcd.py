@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
@@ -14,18 +14,14 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GcdConfig:
+class GcdConfig(TaskConfig):
     """How many numbers there are, and how large."""
 
-    n_numbers: int = 2  # how many numbers share the divisor
-    max_divisor: int = 30  # the planted divisor is drawn from 1..max_divisor
-    max_cofactor: int = 50  # each number is the divisor times a factor from 1..max_cofactor
-
-    def __post_init__(self) -> None:
-        if self.n_numbers < 2 or self.max_divisor < 1 or self.max_cofactor < 2:
-            raise ConfigError(
-                f"need n_numbers >= 2, max_divisor >= 1 and max_cofactor >= 2, got {self}"
-            )
+    n_numbers: int = knob(2, "how many numbers share the divisor", low=2)
+    max_divisor: int = knob(30, "the planted divisor is drawn from 1..max_divisor", low=1)
+    max_cofactor: int = knob(
+        50, "each number is the divisor times a factor from 1..max_cofactor", low=2
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "GcdConfig":

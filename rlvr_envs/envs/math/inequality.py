@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
@@ -58,21 +59,17 @@ _RELATIONS: dict[str, Callable[[Fraction | int], bool]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InequalityConfig:
+class InequalityConfig(TaskConfig):
     """Which kinds occur, how many points matter, and how large the numbers are."""
 
-    kinds: tuple[str, ...] = KINDS  # each equally likely
-    n_points: int = 3  # roots and poles, or absolute values
-    max_point: int = 12  # their numerators lie in -max_point..max_point
-    max_denominator: int = 2  # their denominators are drawn from 1..max_denominator
+    kinds: tuple[str, ...] = knob(KINDS, "each equally likely", choices=KINDS)
+    n_points: int = knob(3, "roots and poles, or absolute values", low=2)
+    max_point: int = knob(12, "their numerators lie in -max_point..max_point")
+    max_denominator: int = knob(2, "their denominators are drawn from 1..max_denominator", low=1)
 
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds is a non-empty choice of {KINDS}, got {self.kinds!r}")
-        if self.n_points < 2 or self.max_point < self.n_points or self.max_denominator < 1:
-            raise ConfigError(
-                f"need 2 <= n_points <= max_point and max_denominator >= 1, got {self}"
-            )
+    def check(self) -> None:
+        if self.max_point < self.n_points:
+            raise ConfigError(f"need max_point >= n_points, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "InequalityConfig":

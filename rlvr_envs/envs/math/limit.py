@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
@@ -47,23 +48,19 @@ _MAX_EXPONENT = 40  # of e, roughly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitConfig:
+class LimitConfig(TaskConfig):
     """Which kinds of limit occur, and how much cancels in them."""
 
-    first_kind: int = 0  # the simplest kind of limit that may occur
-    last_kind: int = 4  # the hardest; 6 is the hardest that there is
-    order: int = 2  # of the terms that cancel
-    n_functions: int = 1  # functions in a numerator that is cut at a Taylor polynomial
-    max_coefficient: int = 9  # in absolute value
+    first_kind: int = knob(0, "the simplest kind of limit that may occur")
+    last_kind: int = knob(4, "the hardest; 6 is the hardest that there is")
+    order: int = knob(2, "of the terms that cancel", low=1)
+    n_functions: int = knob(1, "functions in a numerator that is cut at a Taylor polynomial", low=1)
+    max_coefficient: int = knob(9, "in absolute value", low=2)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         last = len(_KINDS) - 1
         if not 0 <= self.first_kind <= self.last_kind <= last:
             raise ConfigError(f"need 0 <= first_kind <= last_kind <= {last}, got {self}")
-        if min(self.order, self.n_functions) < 1 or self.max_coefficient < 2:
-            raise ConfigError(
-                f"need order >= 1, n_functions >= 1 and max_coefficient >= 2, got {self}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "LimitConfig":

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero
@@ -21,15 +21,11 @@ _PAIR = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearDiophantineConfig:
+class LinearDiophantineConfig(TaskConfig):
     """How large the coefficients and the planted solution may be."""
 
-    max_coefficient: int = 100  # of x and y, in absolute value; they are at least 2
-    max_solution: int = 100  # the planted x and y, in absolute value
-
-    def __post_init__(self) -> None:
-        if self.max_coefficient < 3 or self.max_solution < 2:
-            raise ConfigError(f"need max_coefficient >= 3 and max_solution >= 2, got {self}")
+    max_coefficient: int = knob(100, "of x and y, in absolute value; they are at least 2", low=3)
+    max_solution: int = knob(100, "the planted x and y, in absolute value", low=2)
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearDiophantineConfig":

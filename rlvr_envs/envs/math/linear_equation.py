@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero
@@ -16,21 +16,17 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearEquationConfig:
+class LinearEquationConfig(TaskConfig):
     """How deep the parentheses go, and how large the numbers are."""
 
-    depth: int = 2  # parentheses within parentheses on each side
-    max_coefficient: int = 9  # coefficients are drawn from -max_coefficient..max_coefficient
-    max_solution: int = 20  # the solution's numerator lies in -max_solution..max_solution
-    max_denominator: int = 1  # of the solution and of quotients; 1 keeps all integer
-
-    def __post_init__(self) -> None:
-        if self.depth < 0 or min(self.max_coefficient, self.max_solution) < 2:
-            raise ConfigError(
-                f"need depth >= 0, max_coefficient >= 2 and max_solution >= 2, got {self}"
-            )
-        if self.max_denominator < 1:
-            raise ConfigError(f"need max_denominator >= 1, got {self.max_denominator}")
+    depth: int = knob(2, "parentheses within parentheses on each side", low=0)
+    max_coefficient: int = knob(
+        9, "coefficients are drawn from -max_coefficient..max_coefficient", low=2
+    )
+    max_solution: int = knob(
+        20, "the solution's numerator lies in -max_solution..max_solution", low=2
+    )
+    max_denominator: int = knob(1, "of the solution and of quotients; 1 keeps all integer", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearEquationConfig":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
@@ -23,19 +23,19 @@ _PRIME = 2**31 - 1  # a matrix that is regular modulo a prime is regular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearSystemConfig:
+class LinearSystemConfig(TaskConfig):
     """How many unknowns there are, and how large the numbers are."""
 
-    n_variables: int = 3  # unknowns, and as many equations
-    max_coefficient: int = 9  # coefficients are drawn from -max_coefficient..max_coefficient
-    max_solution: int = 20  # numerators of the solution lie in -max_solution..max_solution
-    max_denominator: int = 1  # denominators of the solution are drawn from 1..max_denominator
-
-    def __post_init__(self) -> None:
-        if self.n_variables < 2 or self.max_coefficient < 1:
-            raise ConfigError(f"need n_variables >= 2 and max_coefficient >= 1, got {self}")
-        if self.max_solution < 1 or self.max_denominator < 1:
-            raise ConfigError(f"need max_solution >= 1 and max_denominator >= 1, got {self}")
+    n_variables: int = knob(3, "unknowns, and as many equations", low=2)
+    max_coefficient: int = knob(
+        9, "coefficients are drawn from -max_coefficient..max_coefficient", low=1
+    )
+    max_solution: int = knob(
+        20, "numerators of the solution lie in -max_solution..max_solution", low=1
+    )
+    max_denominator: int = knob(
+        1, "denominators of the solution are drawn from 1..max_denominator", low=1
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearSystemConfig":

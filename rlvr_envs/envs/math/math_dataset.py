@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.tables import RowFile
@@ -18,17 +19,19 @@ _ON_BAD_GOLD = ("error", "skip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MathDatasetConfig:
+class MathDatasetConfig(TaskConfig):
     """Which file, which columns, and how its answers are judged."""
 
-    path: str = SAMPLE  # a JSONL or Parquet file; "sample" is a dozen questions shipped with us
-    question_column: str | None = None  # None recognises the column by its name
-    answer_column: str | None = None  # None recognises the column by its name
-    answer_type: str | None = None  # of all answers; None reads it off each
-    rel_tol: float | None = None  # relative tolerance for numbers; None wants them exact
-    on_bad_gold: str = "error"  # "skip" leaves out rows whose answer cannot be judged
+    path: str = knob(
+        SAMPLE, 'a JSONL or Parquet file; "sample" is a dozen questions shipped with us'
+    )
+    question_column: str | None = knob(None, "None recognises the column by its name")
+    answer_column: str | None = knob(None, "None recognises the column by its name")
+    answer_type: str | None = knob(None, "of all answers; None reads it off each")
+    rel_tol: float | None = knob(None, "relative tolerance for numbers; None wants them exact")
+    on_bad_gold: str = knob("error", '"skip" leaves out rows whose answer cannot be judged')
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError(f"path is the name of a JSONL or Parquet file, got {self.path!r}")
         if self.on_bad_gold not in _ON_BAD_GOLD:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -15,15 +15,11 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixDeterminantConfig:
+class MatrixDeterminantConfig(TaskConfig):
     """Size of the matrix and of its entries."""
 
-    size: int = 3  # rows and columns
-    max_entry: int = 9  # entries are drawn from -max_entry..max_entry
-
-    def __post_init__(self) -> None:
-        if self.size < 1 or self.max_entry < 1:
-            raise ConfigError(f"need size >= 1 and max_entry >= 1, got {self}")
+    size: int = knob(3, "rows and columns", low=1)
+    max_entry: int = knob(9, "entries are drawn from -max_entry..max_entry", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixDeterminantConfig":

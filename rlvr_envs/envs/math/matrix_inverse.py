@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, nonzero
@@ -17,16 +17,12 @@ _DRAWS = 8  # how often a matrix that is its own inverse is drawn anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixInverseConfig:
+class MatrixInverseConfig(TaskConfig):
     """Size of the matrix and of the factors that it is built from."""
 
-    size: int = 2  # rows and columns
-    max_entry: int = 4  # of the triangular factors, in absolute value
-    max_pivot: int = 4  # of the diagonal factor, in absolute value
-
-    def __post_init__(self) -> None:
-        if self.size < 1 or self.max_entry < 1 or self.max_pivot < 1:
-            raise ConfigError(f"need size, max_entry and max_pivot of at least 1, got {self}")
+    size: int = knob(2, "rows and columns", low=1)
+    max_entry: int = knob(4, "of the triangular factors, in absolute value", low=1)
+    max_pivot: int = knob(4, "of the diagonal factor, in absolute value", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixInverseConfig":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -15,19 +15,13 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixProductConfig:
+class MatrixProductConfig(TaskConfig):
     """How many matrices are multiplied, and how large they are."""
 
-    n_factors: int = 2  # matrices in the product
-    max_size: int = 3  # rows and columns are drawn from max_size - 1 and max_size
-    max_entry: int = 9  # entries are drawn from -max_entry..max_entry
-    max_power: int = 1  # square factors are raised to a power from 1..max_power
-
-    def __post_init__(self) -> None:
-        if min(self.n_factors, self.max_size, self.max_entry, self.max_power) < 1:
-            raise ConfigError(
-                f"need n_factors, max_size, max_entry and max_power of at least 1, got {self}"
-            )
+    n_factors: int = knob(2, "matrices in the product", low=1)
+    max_size: int = knob(3, "rows and columns are drawn from max_size - 1 and max_size", low=1)
+    max_entry: int = knob(9, "entries are drawn from -max_entry..max_entry", low=1)
+    max_power: int = knob(1, "square factors are raised to a power from 1..max_power", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixProductConfig":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -14,16 +15,16 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixRankConfig:
+class MatrixRankConfig(TaskConfig):
     """How large the matrix is, and the factors that it is built from."""
 
-    min_size: int = 3  # rows and columns are drawn from min_size..max_size
+    min_size: int = knob(3, "rows and columns are drawn from min_size..max_size")
     max_size: int = 5
-    max_entry: int = 2  # of the factors, in absolute value
+    max_entry: int = knob(2, "of the factors, in absolute value", low=1)
 
-    def __post_init__(self) -> None:
-        if not 2 <= self.min_size <= self.max_size or self.max_entry < 1:
-            raise ConfigError(f"need 2 <= min_size <= max_size and max_entry >= 1, got {self}")
+    def check(self) -> None:
+        if not 2 <= self.min_size <= self.max_size:
+            raise ConfigError(f"need 2 <= min_size <= max_size, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixRankConfig":

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -45,24 +45,14 @@ _MAX_PHRASE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MissingPremiseConfig:
+class MissingPremiseConfig(TaskConfig):
     """The kinds of stories, their length, and how many of them are ill-posed."""
 
-    kinds: tuple[str, ...] = KINDS  # one is drawn for each problem
-    n_steps: int = 3  # people, days, plots, jars or unknowns to work through
-    n_distractors: int = 2  # up to this many premises that settle nothing
-    max_number: int = 30  # the size of the numbers
-    ill_posed_share: float = 0.5  # how often a premise is missing
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if self.n_steps < 1 or not 0 <= self.n_distractors <= 100:
-            raise ConfigError(f"need n_steps >= 1 and n_distractors in 0..100, got {self}")
-        if self.n_steps > 100 or self.max_number < 4:
-            raise ConfigError(f"need n_steps <= 100 and max_number >= 4, got {self}")
-        if not 0 <= self.ill_posed_share <= 1:
-            raise ConfigError(f"ill_posed_share is in [0, 1], got {self.ill_posed_share}")
+    kinds: tuple[str, ...] = knob(KINDS, "one is drawn for each problem", choices=KINDS)
+    n_steps: int = knob(3, "people, days, plots, jars or unknowns to work through", low=1, high=100)
+    n_distractors: int = knob(2, "up to this many premises that settle nothing", low=0, high=100)
+    max_number: int = knob(30, "the size of the numbers", low=4)
+    ill_posed_share: float = knob(0.5, "how often a premise is missing", low=0, high=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MissingPremiseConfig":

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -16,14 +16,10 @@ _ATTEMPTS = 200  # a draw succeeds at least one time in ten for moduli a reader 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModularInverseConfig:
+class ModularInverseConfig(TaskConfig):
     """How large the modulus may be."""
 
-    max_modulus: int = 2_000  # the modulus is drawn from 7..max_modulus
-
-    def __post_init__(self) -> None:
-        if self.max_modulus < 7:
-            raise ConfigError(f"need max_modulus >= 7, got {self.max_modulus}")
+    max_modulus: int = knob(2_000, "the modulus is drawn from 7..max_modulus", low=7)
 
     @classmethod
     def at(cls, difficulty: int) -> "ModularInverseConfig":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import comb, lcm
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
@@ -379,19 +379,17 @@ RULES: dict[str, Rule] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NextTermConfig:
+class NextTermConfig(TaskConfig):
     """Which rules are used, how far the term is, and how large the numbers are."""
 
-    kinds: tuple[str, ...] = tuple(RULES)  # some of the kinds that the task's text lists
-    n_steps: int = 12  # how far ahead the term may lie; further where a formula leaps there
-    max_value: int = 100  # of the first terms and constants, in absolute value
-    max_order: int = 2  # how many earlier terms a recurrence looks back on
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(RULES):
-            raise ConfigError(f"kinds are some of {', '.join(RULES)}, got {self.kinds!r}")
-        if self.n_steps < 3 or self.max_value < 4 or self.max_order < 1:
-            raise ConfigError(f"need n_steps >= 3, max_value >= 4 and max_order >= 1, got {self}")
+    kinds: tuple[str, ...] = knob(
+        tuple(RULES), "some of the kinds that the task's text lists", choices=RULES
+    )
+    n_steps: int = knob(
+        12, "how far ahead the term may lie; further where a formula leaps there", low=3
+    )
+    max_value: int = knob(100, "of the first terms and constants, in absolute value", low=4)
+    max_order: int = knob(2, "how many earlier terms a recurrence looks back on", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "NextTermConfig":

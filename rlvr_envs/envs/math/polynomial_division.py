@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
@@ -15,19 +15,15 @@ from rlvr_envs.generators.mathematics.polynomials import add, multiply, random_p
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolynomialDivisionConfig:
+class PolynomialDivisionConfig(TaskConfig):
     """The degrees of quotient and divisor, and how large the coefficients are."""
 
-    quotient_degree: int = 2  # degree of the quotient
-    divisor_degree: int = 2  # degree of the divisor
-    max_coefficient: int = 9  # of quotient, divisor and remainder
-    max_leading: int = 3  # the divisor's leading coefficient is drawn from 1..max_leading
-
-    def __post_init__(self) -> None:
-        if self.quotient_degree < 1 or self.divisor_degree < 1:
-            raise ConfigError(f"need quotient_degree >= 1 and divisor_degree >= 1, got {self}")
-        if self.max_coefficient < 1 or self.max_leading < 1:
-            raise ConfigError(f"need max_coefficient >= 1 and max_leading >= 1, got {self}")
+    quotient_degree: int = knob(2, "degree of the quotient", low=1)
+    divisor_degree: int = knob(2, "degree of the divisor", low=1)
+    max_coefficient: int = knob(9, "of quotient, divisor and remainder", low=1)
+    max_leading: int = knob(
+        3, "the divisor's leading coefficient is drawn from 1..max_leading", low=1
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "PolynomialDivisionConfig":

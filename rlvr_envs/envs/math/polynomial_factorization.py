@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
@@ -23,22 +23,16 @@ _PRIMES = (2, 3, 5, 7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolynomialFactorizationConfig:
+class PolynomialFactorizationConfig(TaskConfig):
     """How many factors there are, of what degree, and how large."""
 
-    n_factors: int = 3  # irreducible factors, counted with multiplicity
-    max_degree: int = 2  # of a factor
-    max_leading: int = 2  # leading coefficients of the factors are drawn from 1..max_leading
-    max_coefficient: int = 9  # the other coefficients of the low factors stay below it
-    max_content: int = 1  # a common integer factor is drawn from 1..max_content
-
-    def __post_init__(self) -> None:
-        if self.n_factors < 2 or self.max_degree < 1 or self.max_coefficient < 2:
-            raise ConfigError(
-                f"need n_factors >= 2, max_degree >= 1 and max_coefficient >= 2, got {self}"
-            )
-        if self.max_leading < 1 or self.max_content < 1:
-            raise ConfigError(f"need max_leading >= 1 and max_content >= 1, got {self}")
+    n_factors: int = knob(3, "irreducible factors, counted with multiplicity", low=2)
+    max_degree: int = knob(2, "of a factor", low=1)
+    max_leading: int = knob(
+        2, "leading coefficients of the factors are drawn from 1..max_leading", low=1
+    )
+    max_coefficient: int = knob(9, "the other coefficients of the low factors stay below it", low=2)
+    max_content: int = knob(1, "a common integer factor is drawn from 1..max_content", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "PolynomialFactorizationConfig":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
@@ -18,20 +19,20 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolynomialRootsConfig:
+class PolynomialRootsConfig(TaskConfig):
     """How many roots there are, how large, and what else the polynomial holds."""
 
-    n_roots: int = 3  # distinct real roots
-    max_root: int = 20  # numerators of the roots lie in -max_root..max_root
-    max_denominator: int = 1  # denominators of the roots are drawn from 1..max_denominator
-    n_repeats: int = 0  # how many times some root is repeated
-    n_quadratics: int = 0  # factors without real roots
+    n_roots: int = knob(3, "distinct real roots", low=1)
+    max_root: int = knob(20, "numerators of the roots lie in -max_root..max_root")
+    max_denominator: int = knob(
+        1, "denominators of the roots are drawn from 1..max_denominator", low=1
+    )
+    n_repeats: int = knob(0, "how many times some root is repeated", low=0)
+    n_quadratics: int = knob(0, "factors without real roots", low=0)
 
-    def __post_init__(self) -> None:
-        if self.n_roots < 1 or self.max_root < self.n_roots or self.max_denominator < 1:
-            raise ConfigError(f"need 1 <= n_roots <= max_root and max_denominator >= 1, got {self}")
-        if self.n_repeats < 0 or self.n_quadratics < 0:
-            raise ConfigError(f"need n_repeats >= 0 and n_quadratics >= 0, got {self}")
+    def check(self) -> None:
+        if self.max_root < self.n_roots:
+            raise ConfigError(f"need max_root >= n_roots, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "PolynomialRootsConfig":

@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -25,18 +25,12 @@ _RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrimeFactorizationConfig:
+class PrimeFactorizationConfig(TaskConfig):
     """How the integer is built."""
 
-    max_cofactor: int = 200  # a cofactor is drawn from 2..max_cofactor
-    max_prime: int = 1_000  # primes are drawn from the upper half of 2..max_prime
-    n_primes: int = 1  # how many such primes multiply the cofactor
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.max_cofactor <= 10**9 or self.max_prime < 2 or self.n_primes < 0:
-            raise ConfigError(
-                f"need 2 <= max_cofactor <= 10**9, max_prime >= 2 and n_primes >= 0, got {self}"
-            )
+    max_cofactor: int = knob(200, "a cofactor is drawn from 2..max_cofactor", low=2, high=10**9)
+    max_prime: int = knob(1_000, "primes are drawn from the upper half of 2..max_prime", low=2)
+    n_primes: int = knob(1, "how many such primes multiply the cofactor", low=0)
 
     @classmethod
     def at(cls, difficulty: int) -> "PrimeFactorizationConfig":

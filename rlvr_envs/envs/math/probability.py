@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -18,17 +18,13 @@ _ATTEMPTS = 20  # draws with the answer 0 or 1 are rare, and kept after so many 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbabilityConfig:
+class ProbabilityConfig(TaskConfig):
     """Which questions are asked, and how large they are."""
 
-    kinds: tuple[str, ...] = tuple(KINDS)  # some of the kinds that the task's text lists
-    size: int = 10  # dice, balls, bags, draws and stages all grow with it
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if self.size < 0:
-            raise ConfigError(f"need size >= 0, got {self.size}")
+    kinds: tuple[str, ...] = knob(
+        tuple(KINDS), "some of the kinds that the task's text lists", choices=KINDS
+    )
+    size: int = knob(10, "dice, balls, bags, draws and stages all grow with it", low=0)
 
     @classmethod
     def at(cls, difficulty: int) -> "ProbabilityConfig":

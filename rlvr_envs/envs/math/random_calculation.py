@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
@@ -19,19 +19,13 @@ ATOMS = ("integer", "fraction", "square", "cube")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RandomCalculationConfig:
+class RandomCalculationConfig(TaskConfig):
     """How long the expression is, what it is made of, and how answers are scored."""
 
-    n_steps: int = 5  # operators in the expression
-    max_integer: int = 100  # integers are drawn from 0..max_integer
-    atoms: tuple[str, ...] = ATOMS  # the kinds of atoms, each equally likely
-    graded: bool = False  # credit for answers that come close
-
-    def __post_init__(self) -> None:
-        if self.n_steps < 1 or self.max_integer < 2:
-            raise ConfigError(f"need n_steps >= 1 and max_integer >= 2, got {self}")
-        if not self.atoms or not set(self.atoms) <= set(ATOMS):
-            raise ConfigError(f"atoms is a non-empty choice of {ATOMS}, got {self.atoms!r}")
+    n_steps: int = knob(5, "operators in the expression", low=1)
+    max_integer: int = knob(100, "integers are drawn from 0..max_integer", low=2)
+    atoms: tuple[str, ...] = knob(ATOMS, "the kinds of atoms, each equally likely", choices=ATOMS)
+    graded: bool = knob(False, "credit for answers that come close")
 
     @classmethod
     def at(cls, difficulty: int) -> "RandomCalculationConfig":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -329,18 +329,14 @@ KINDS = tuple(PROPORTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatioProportionConfig:
+class RatioProportionConfig(TaskConfig):
     """The kinds of questions, how many terms or steps they have, and the size of the numbers."""
 
-    kinds: tuple[str, ...] = KINDS  # one is drawn for each problem
-    n_terms: int = 3  # parts of a ratio, links of a chain, pipes, copies, dilutions or alloys
-    max_number: int = 20  # the numbers told are of about this size
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if not 2 <= self.n_terms <= 200 or self.max_number < 4:
-            raise ConfigError(f"need n_terms in 2..200 and max_number >= 4, got {self}")
+    kinds: tuple[str, ...] = knob(KINDS, "one is drawn for each problem", choices=KINDS)
+    n_terms: int = knob(
+        3, "parts of a ratio, links of a chain, pipes, copies, dilutions or alloys", low=2, high=200
+    )
+    max_number: int = knob(20, "the numbers told are of about this size", low=4)
 
     @classmethod
     def at(cls, difficulty: int) -> "RatioProportionConfig":

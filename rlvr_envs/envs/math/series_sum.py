@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
@@ -27,23 +28,19 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeriesSumConfig:
+class SeriesSumConfig(TaskConfig):
     """Which kinds of series occur, and how large they are."""
 
-    first_kind: int = 0  # the simplest kind of series that may occur
-    last_kind: int = 4  # the hardest; 7 is the hardest that there is
-    max_terms: int = 20  # of a finite sum without powers of a fixed number
-    degree: int = 2  # of polynomials
-    max_coefficient: int = 9  # in absolute value
+    first_kind: int = knob(0, "the simplest kind of series that may occur")
+    last_kind: int = knob(4, "the hardest; 7 is the hardest that there is")
+    max_terms: int = knob(20, "of a finite sum without powers of a fixed number", low=4)
+    degree: int = knob(2, "of polynomials", low=1)
+    max_coefficient: int = knob(9, "in absolute value", low=2)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         last = len(_KINDS) - 1
         if not 0 <= self.first_kind <= self.last_kind <= last:
             raise ConfigError(f"need 0 <= first_kind <= last_kind <= {last}, got {self}")
-        if self.max_terms < 4 or self.degree < 1 or self.max_coefficient < 2:
-            raise ConfigError(
-                f"need max_terms >= 4, degree >= 1 and max_coefficient >= 2, got {self}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "SeriesSumConfig":

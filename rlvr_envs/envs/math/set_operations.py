@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -39,25 +39,17 @@ _MEMBERS = re.compile(r"[0-9]{1,9}(?:[,;][0-9]{1,9})*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetOperationsConfig:
+class SetOperationsConfig(TaskConfig):
     """What is asked for, and how large the sets and the expression are."""
 
-    kinds: tuple[str, ...] = KINDS  # some of members, size and total (the sum of the elements)
-    universe: int = 15  # the universe is 1..universe
-    n_sets: int = 3  # how many sets are given
-    n_operations: int = 3  # how many operations the expression has
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if not 2 <= self.n_sets <= len(_NAMES) or not 4 <= self.universe <= 10_000:
-            raise ConfigError(
-                f"need 2 <= n_sets <= {len(_NAMES)} and 4 <= universe <= 10000, got {self}"
-            )
-        if not 1 <= self.n_operations <= _MAX_OPERATIONS:
-            raise ConfigError(
-                f"need 1 <= n_operations <= {_MAX_OPERATIONS}, got {self.n_operations}"
-            )
+    kinds: tuple[str, ...] = knob(
+        KINDS, "some of members, size and total (the sum of the elements)", choices=KINDS
+    )
+    universe: int = knob(15, "the universe is 1..universe", low=4, high=10000)
+    n_sets: int = knob(3, "how many sets are given", low=2, high=len(_NAMES))
+    n_operations: int = knob(
+        3, "how many operations the expression has", low=1, high=_MAX_OPERATIONS
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "SetOperationsConfig":

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -25,21 +25,15 @@ _TRIED = 10**6  # trial division by larger primes is no worked solution that any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TotientConfig:
+class TotientConfig(TaskConfig):
     """Which functions are asked for, and how the integer is built."""
 
-    kinds: tuple[str, ...] = KINDS  # some of totient, divisor_count and divisor_sum
-    max_cofactor: int = 200  # a cofactor is drawn from 2..max_cofactor
-    max_prime: int = 1_000  # primes are drawn from the upper half of 2..max_prime
-    n_primes: int = 1  # how many such primes multiply the cofactor
-
-    def __post_init__(self) -> None:
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
-        if not 2 <= self.max_cofactor <= 10**9 or self.max_prime < 2 or self.n_primes < 0:
-            raise ConfigError(
-                f"need 2 <= max_cofactor <= 10**9, max_prime >= 2 and n_primes >= 0, got {self}"
-            )
+    kinds: tuple[str, ...] = knob(
+        KINDS, "some of totient, divisor_count and divisor_sum", choices=KINDS
+    )
+    max_cofactor: int = knob(200, "a cofactor is drawn from 2..max_cofactor", low=2, high=10**9)
+    max_prime: int = knob(1_000, "primes are drawn from the upper half of 2..max_prime", low=2)
+    n_primes: int = knob(1, "how many such primes multiply the cofactor", low=0)
 
     @classmethod
     def at(cls, difficulty: int) -> "TotientConfig":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -22,22 +22,14 @@ _WRAPPED = re.compile(r"\\(?:text|mathrm|textrm|mbox|operatorname)\s*\{([^{}]*)\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitConversionConfig:
+class UnitConversionConfig(TaskConfig):
     """The length of the chain, what is off it, and the size of the factors."""
 
-    n_steps: int = 3  # conversions between the two units
-    n_distractors: int = 2  # further units, defined but not needed
-    max_factor: int = 9  # both sides of a conversion count 1..max_factor units
-    max_amount: int = 50
-    kinds: tuple[str, ...] = KINDS  # some of plain, square and rate
-
-    def __post_init__(self) -> None:
-        if self.n_steps < 1 or self.n_distractors < 0:
-            raise ConfigError(f"need n_steps >= 1 and n_distractors >= 0, got {self}")
-        if self.max_factor < 3 or self.max_amount < 2:
-            raise ConfigError(f"need max_factor >= 3 and max_amount >= 2, got {self}")
-        if not self.kinds or not set(self.kinds) <= set(KINDS):
-            raise ConfigError(f"kinds are some of {', '.join(KINDS)}, got {self.kinds!r}")
+    n_steps: int = knob(3, "conversions between the two units", low=1)
+    n_distractors: int = knob(2, "further units, defined but not needed", low=0)
+    max_factor: int = knob(9, "both sides of a conversion count 1..max_factor units", low=3)
+    max_amount: int = knob(50, "the largest amount", low=2)
+    kinds: tuple[str, ...] = knob(KINDS, "some of plain, square and rate", choices=KINDS)
 
     @classmethod
     def at(cls, difficulty: int) -> "UnitConversionConfig":

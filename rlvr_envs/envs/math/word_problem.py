@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -119,28 +120,20 @@ _SENTENCES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordProblemConfig:
+class WordProblemConfig(TaskConfig):
     """The size of the graph of operations, its numbers, and how it is told."""
 
-    n_operations: int = 4  # steps that the answer needs
-    n_distractors: int = 2  # quantities told of that the answer does not need
-    max_value: int = 1_000  # no quantity is made larger than this
-    max_addend: int = 60  # given and added numbers are at most this
-    max_factor: int = 6  # factors, divisors and denominators are at most this
-    context: str | None = None  # where the story plays; drawn if None
-    shuffle: bool = True  # tell the facts in random order
+    n_operations: int = knob(4, "steps that the answer needs", low=1)
+    n_distractors: int = knob(2, "quantities told of that the answer does not need", low=0)
+    max_value: int = knob(1_000, "no quantity is made larger than this")
+    max_addend: int = knob(60, "given and added numbers are at most this", low=4)
+    max_factor: int = knob(6, "factors, divisors and denominators are at most this", low=2)
+    context: str | None = knob(None, "where the story plays; drawn if None", choices=_CONTEXTS)
+    shuffle: bool = knob(True, "tell the facts in random order")
 
-    def __post_init__(self) -> None:
-        if self.n_operations < 1 or self.n_distractors < 0:
-            raise ConfigError(f"need n_operations >= 1 and n_distractors >= 0, got {self}")
-        if self.max_addend < 4 or self.max_factor < 2 or self.max_value < 2 * self.max_addend:
-            raise ConfigError(
-                f"need max_addend >= 4, max_factor >= 2 and max_value >= 2 * max_addend, got {self}"
-            )
-        if self.context is not None and self.context not in _CONTEXTS:
-            raise ConfigError(
-                f"context is None or one of {', '.join(CONTEXTS)}, got {self.context!r}"
-            )
+    def check(self) -> None:
+        if self.max_value < 2 * self.max_addend:
+            raise ConfigError(f"need max_value >= 2 * max_addend, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "WordProblemConfig":

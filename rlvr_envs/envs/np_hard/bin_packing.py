@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
@@ -29,19 +29,10 @@ _MAX_BINS, _MAX_CAPACITY = 200, 10**6  # more than any rung has
 class BinPackingConfig(OptimisationConfig):
     """How many bins are planted, and how finely they are cut into items."""
 
-    n_bins: int = 4  # that the planted packing fills
-    max_parts: int = 4  # items of a planted bin; from 2 to 5
-    capacity: int = 40
-    slack_percent: int = 4  # the most that a planted bin leaves free
-
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if not 2 <= self.n_bins <= _MAX_BINS or not 2 <= self.max_parts <= 5:
-            raise ConfigError(f"need n_bins in 2..{_MAX_BINS} and max_parts in 2..5, got {self}")
-        if not 10 <= self.capacity <= _MAX_CAPACITY:
-            raise ConfigError(f"capacity lies in 10..{_MAX_CAPACITY}, got {self.capacity}")
-        if not 0 <= self.slack_percent <= 25:
-            raise ConfigError(f"slack_percent lies in 0..25, got {self.slack_percent}")
+    n_bins: int = knob(4, "that the planted packing fills", low=2, high=_MAX_BINS)
+    max_parts: int = knob(4, "items of a planted bin; from 2 to 5", low=2, high=5)
+    capacity: int = knob(40, "what a bin holds", low=10, high=_MAX_CAPACITY)
+    slack_percent: int = knob(4, "the most that a planted bin leaves free", low=0, high=25)
 
     @classmethod
     def at(cls, difficulty: int) -> "BinPackingConfig":

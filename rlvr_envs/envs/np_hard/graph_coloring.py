@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -39,19 +40,18 @@ class GraphColoringConfig(OptimisationConfig):
     """How large the graph is, and how many colours are known to be enough."""
 
     n_vertices: int = 18
-    n_parts: int = 5  # groups without an edge inside
-    edge_percent: int = 50  # how often vertices of different groups are joined
+    n_parts: int = knob(5, "groups without an edge inside")
+    edge_percent: int = knob(
+        50, "how often vertices of different groups are joined", low=1, high=100
+    )
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_order(self.n_vertices, least=3)
         if not 2 <= self.n_parts < self.n_vertices:
             raise ConfigError(
                 f"n_parts is from 2 to {self.n_vertices - 1} for n_vertices={self.n_vertices}, "
                 f"got {self.n_parts}"
             )
-        if not 1 <= self.edge_percent <= 100:
-            raise ConfigError(f"edge_percent is from 1 to 100, got {self.edge_percent}")
 
     @classmethod
     def at(cls, difficulty: int) -> "GraphColoringConfig":

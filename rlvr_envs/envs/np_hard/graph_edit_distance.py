@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -49,17 +49,17 @@ _DRAWS = 20  # of a pair of graphs, while the baseline is as good as the best ma
 class GraphEditDistanceConfig(OptimisationConfig):
     """How large the first graph is, and how many edits lead to the second."""
 
-    n_vertices: int = 8  # of the first graph
-    n_edits: int = 4  # in which adding or removing a vertex with its edge counts as one
-    n_labels: int = 3
+    n_vertices: int = knob(8, "of the first graph")
+    n_edits: int = knob(
+        4,
+        "in which adding or removing a vertex with its edge counts as one",
+        low=1,
+        high=_MAX_EDITS,
+    )
+    n_labels: int = knob(3, "labels of vertices", low=2, high=len(_LABELS))
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_order(self.n_vertices, least=3)
-        if not 1 <= self.n_edits <= _MAX_EDITS:
-            raise ConfigError(f"n_edits is from 1 to {_MAX_EDITS}, got {self.n_edits}")
-        if not 2 <= self.n_labels <= len(_LABELS):
-            raise ConfigError(f"n_labels is from 2 to {len(_LABELS)}, got {self.n_labels}")
 
     @classmethod
     def at(cls, difficulty: int) -> "GraphEditDistanceConfig":

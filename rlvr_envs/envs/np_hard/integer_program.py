@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -23,26 +23,27 @@ from rlvr_envs.solvers import cp_sat
 from rlvr_envs.solvers.cp_sat import Solved
 from rlvr_envs.verifiers.symbolic import judge_math
 
+_NAMES = ("furniture", "pipes", "shifts", "depots", "projects", "trucks", "power")  # of `STORIES`
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntegerProgramConfig:
+class IntegerProgramConfig(TaskConfig):
     """How large the programs are, and which stories are told."""
 
-    n_choices: int = 3  # quantities to choose, at the least
-    n_limits: int = 2  # limits beside those on single quantities
-    max_number: int = 12
-    budget: float = 0.2  # deterministic seconds for the proof; without one, a smaller draw is made
-    story: str = "any"  # or one of furniture, pipes, shifts, depots, projects, trucks, power
-
-    def __post_init__(self) -> None:
-        if not (2 <= self.n_choices <= 30 and 1 <= self.n_limits <= 30):
-            raise ConfigError(f"need n_choices in 2..30 and n_limits in 1..30, got {self}")
-        if not 3 <= self.max_number <= MAX_NUMBER or not 0 < self.budget < 3600:
-            raise ConfigError(
-                f"need max_number in 3..{MAX_NUMBER} and budget in seconds, got {self}"
-            )
-        if self.story not in ("any", *STORIES):
-            raise ConfigError(f"story is any or one of {', '.join(STORIES)}, got {self.story!r}")
+    n_choices: int = knob(3, "quantities to choose, at the least", low=2, high=30)
+    n_limits: int = knob(2, "limits beside those on single quantities", low=1, high=30)
+    max_number: int = knob(12, "the largest number given", low=3, high=MAX_NUMBER)
+    budget: float = knob(
+        0.2,
+        "deterministic seconds for the proof; without one, a smaller draw is made",
+        low=1e-6,
+        high=3600,
+    )
+    story: str = knob(
+        "any",
+        "which business it is about",
+        choices=("any", *_NAMES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "IntegerProgramConfig":

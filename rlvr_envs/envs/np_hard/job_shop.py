@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -28,16 +28,9 @@ _MAX_SIZE, _MAX_DURATION = 32, 10**6  # far more than a rung in use has
 class JobShopConfig(OptimisationConfig):
     """How many jobs and machines there are, and how long a step takes."""
 
-    n_jobs: int = 4
-    n_machines: int = 3
-    max_duration: int = 9
-
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if not (2 <= self.n_jobs <= _MAX_SIZE and 2 <= self.n_machines <= _MAX_SIZE):
-            raise ConfigError(f"need n_jobs and n_machines in 2..{_MAX_SIZE}, got {self}")
-        if not 1 <= self.max_duration <= _MAX_DURATION:
-            raise ConfigError(f"max_duration lies in 1..{_MAX_DURATION}, got {self.max_duration}")
+    n_jobs: int = knob(4, "jobs", low=2, high=_MAX_SIZE)
+    n_machines: int = knob(3, "machines", low=2, high=_MAX_SIZE)
+    max_duration: int = knob(9, "the longest operation", low=1, high=_MAX_DURATION)
 
     @classmethod
     def at(cls, difficulty: int) -> "JobShopConfig":

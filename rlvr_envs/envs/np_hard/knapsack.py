@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -26,24 +27,14 @@ _MAX_ITEMS, _MAX_WEIGHT = 10_000, 10**6
 class KnapsackConfig(OptimisationConfig):
     """How many items there are, and how tight the knapsack is."""
 
-    n_planted: int = 5  # items that fit together
-    n_distractors: int = 6
-    max_weight: int = 20  # of a planted item
-    slack_percent: int = 20  # capacity beyond the planted items' weight
+    n_planted: int = knob(5, "items that fit together", low=1)
+    n_distractors: int = knob(6, "items beside the planted ones", low=1)
+    max_weight: int = knob(20, "of a planted item", low=2, high=_MAX_WEIGHT)
+    slack_percent: int = knob(20, "capacity beyond the planted items' weight", low=0, high=1000)
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if min(self.n_planted, self.n_distractors, self.max_weight - 1) < 1:
-            raise ConfigError(
-                f"need n_planted >= 1, n_distractors >= 1 and max_weight >= 2, got {self}"
-            )
-        if self.n_planted + self.n_distractors > _MAX_ITEMS or self.max_weight > _MAX_WEIGHT:
-            raise ConfigError(
-                f"there are at most {_MAX_ITEMS:,} items, and max_weight is at most "
-                f"{_MAX_WEIGHT:,}, got {self}"
-            )
-        if not 0 <= self.slack_percent <= 1000:
-            raise ConfigError(f"slack_percent is from 0 to 1000, got {self.slack_percent}")
+    def check(self) -> None:
+        if self.n_planted + self.n_distractors > _MAX_ITEMS:
+            raise ConfigError(f"need n_planted + n_distractors <= {_MAX_ITEMS}, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "KnapsackConfig":

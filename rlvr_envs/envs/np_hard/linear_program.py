@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -30,26 +30,18 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 _DRAWS = 10
 
+_NAMES = ("plant", "feed", "alloy", "transport", "bonds", "months")  # of `STORIES`
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearProgramConfig:
+class LinearProgramConfig(TaskConfig):
     """How large the programs are, and which stories are told."""
 
-    n_choices: int = 3  # quantities to choose, at the least
-    n_limits: int = 2  # limits beside those on single quantities
-    max_number: int = 12
-    max_denominator: int = 12  # of the answer, where ten draws bring one forth
-    story: str = "any"  # or one of plant, feed, alloy, transport, bonds, months
-
-    def __post_init__(self) -> None:
-        if not (2 <= self.n_choices <= 30 and 1 <= self.n_limits <= 30):
-            raise ConfigError(f"need n_choices in 2..30 and n_limits in 1..30, got {self}")
-        if not 3 <= self.max_number <= MAX_NUMBER or self.max_denominator < 1:
-            raise ConfigError(
-                f"need max_number in 3..{MAX_NUMBER} and max_denominator >= 1, got {self}"
-            )
-        if self.story not in ("any", *STORIES):
-            raise ConfigError(f"story is any or one of {', '.join(STORIES)}, got {self.story!r}")
+    n_choices: int = knob(3, "quantities to choose, at the least", low=2, high=30)
+    n_limits: int = knob(2, "limits beside those on single quantities", low=1, high=30)
+    max_number: int = knob(12, "the largest number given", low=3, high=MAX_NUMBER)
+    max_denominator: int = knob(12, "of the answer, where ten draws bring one forth", low=1)
+    story: str = knob("any", "which business it is about", choices=("any", *_NAMES))
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearProgramConfig":

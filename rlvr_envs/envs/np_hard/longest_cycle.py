@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -38,16 +38,13 @@ class LongestCycleConfig(OptimisationConfig):
     """How many vertices there are, and how many lie on the planted cycle."""
 
     n_vertices: int = 10
-    off_percent: int = 15  # of the vertices lie off the planted cycle
-    chord_percent: int = 60  # edges beside those of the cycle, for a hundred vertices
+    off_percent: int = knob(15, "of the vertices lie off the planted cycle", low=0, high=40)
+    chord_percent: int = knob(
+        60, "edges beside those of the cycle, for a hundred vertices", low=1, high=200
+    )
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_order(self.n_vertices, least=5)
-        if not 0 <= self.off_percent <= 40:
-            raise ConfigError(f"off_percent is from 0 to 40, got {self.off_percent}")
-        if not 1 <= self.chord_percent <= 200:
-            raise ConfigError(f"chord_percent is from 1 to 200, got {self.chord_percent}")
 
     @classmethod
     def at(cls, difficulty: int) -> "LongestCycleConfig":

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
@@ -36,16 +36,11 @@ class MaxCutConfig(OptimisationConfig):
     """How large the graph is, and how heavy its edges are."""
 
     n_vertices: int = 16
-    degree: int = 5  # edges at a vertex, on average
-    max_weight: int = 9
+    degree: int = knob(5, "edges at a vertex, on average", low=1)
+    max_weight: int = knob(9, "the largest weight of an edge", low=1, high=_MAX_WEIGHT)
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_order(self.n_vertices, least=3)
-        if self.degree < 1 or not 1 <= self.max_weight <= _MAX_WEIGHT:
-            raise ConfigError(
-                f"need degree >= 1 and max_weight from 1 to {_MAX_WEIGHT:,}, got {self}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "MaxCutConfig":

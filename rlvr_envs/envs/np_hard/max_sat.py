@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -33,17 +34,11 @@ _DRAWS = 20  # at most, of clauses that no constant answer satisfies best
 class MaxSatConfig(OptimisationConfig):
     """How many variables and clauses there are; many clauses for a variable cannot all hold."""
 
-    n_variables: int = 10
-    n_clauses: int = 45
-    clause_size: int = 3  # variables in a clause
+    n_variables: int = knob(10, "variables", high=_MAX_VARIABLES)
+    n_clauses: int = knob(45, "clauses", high=_MAX_CLAUSES)
+    clause_size: int = knob(3, "variables in a clause")
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if self.n_variables > _MAX_VARIABLES or self.n_clauses > _MAX_CLAUSES:
-            raise ConfigError(
-                f"n_variables is at most {_MAX_VARIABLES} and n_clauses at most {_MAX_CLAUSES:,}, "
-                f"got {self}"
-            )
+    def check(self) -> None:
         if not 2 <= self.clause_size <= min(5, self.n_variables):
             raise ConfigError(f"clause_size is from 2 to 5 and at most n_variables, got {self}")
         possible = math.comb(self.n_variables, self.clause_size) * 2**self.clause_size

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -32,11 +33,10 @@ class MaximumCliqueConfig(OptimisationConfig):
     """How large the graph and its hidden clique are."""
 
     n_vertices: int = 12
-    n_clique: int = 4  # vertices of the hidden clique
-    missing_percent: int = 50  # how often a vertex of the clique and a decoy are not joined
+    n_clique: int = knob(4, "vertices of the hidden clique")
+    missing_percent: int = knob(50, "how often a vertex of the clique and a decoy are not joined")
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_hidden(self.n_vertices, self.n_clique, self.missing_percent, least=_BASELINE + 1)
 
     @classmethod

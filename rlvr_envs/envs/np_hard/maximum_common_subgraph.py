@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -41,20 +42,17 @@ _BASELINE = 2  # any two vertices, joined in both graphs or in neither
 class MaximumCommonSubgraphConfig(OptimisationConfig):
     """How large the two graphs and what they share are."""
 
-    n_vertices: int = 8  # of each graph
-    n_common: int = 6  # vertices of the hidden common subgraph
-    edge_percent: int = 50  # how often two vertices are joined
+    n_vertices: int = knob(8, "of each graph")
+    n_common: int = knob(6, "vertices of the hidden common subgraph")
+    edge_percent: int = knob(50, "how often two vertices are joined", low=1, high=99)
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_order(self.n_vertices, least=_BASELINE + 2)
         if not _BASELINE < self.n_common < self.n_vertices:
             raise ConfigError(
                 f"n_common is from 3 to {self.n_vertices - 1} for n_vertices={self.n_vertices}, "
                 f"got {self.n_common}"
             )
-        if not 1 <= self.edge_percent <= 99:
-            raise ConfigError(f"edge_percent is from 1 to 99, got {self.edge_percent}")
 
     @classmethod
     def at(cls, difficulty: int) -> "MaximumCommonSubgraphConfig":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -32,11 +33,10 @@ class MaximumIndependentSetConfig(OptimisationConfig):
     """How large the graph and its hidden independent set are."""
 
     n_vertices: int = 25
-    n_independent: int = 9  # vertices of the hidden set
-    edge_percent: int = 30  # how often a vertex of the set and a decoy are joined
+    n_independent: int = knob(9, "vertices of the hidden set")
+    edge_percent: int = knob(30, "how often a vertex of the set and a decoy are joined")
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_hidden(self.n_vertices, self.n_independent, self.edge_percent, least=_BASELINE + 1)
 
     @classmethod

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -43,20 +44,15 @@ _MAX_SIZE = 120  # meetings, people or rooms: more than any rung has
 class MeetingSchedulingConfig(OptimisationConfig):
     """How many meetings, people and rooms there are, and how full the calendars."""
 
-    n_meetings: int = 5
+    n_meetings: int = knob(5, "meetings to place", low=1, high=_MAX_SIZE)
     n_people: int = 5
-    n_rooms: int = 4
-    max_attendees: int = 4  # of one meeting; at least 2
-    n_busy: int = 3  # busy times of a person
+    n_rooms: int = knob(4, "rooms", low=1, high=_MAX_SIZE)
+    max_attendees: int = knob(4, "of one meeting; at least 2")
+    n_busy: int = knob(3, "busy times of a person", low=0, high=6)
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if not (1 <= self.n_meetings <= _MAX_SIZE and 1 <= self.n_rooms <= _MAX_SIZE):
-            raise ConfigError(f"need n_meetings and n_rooms in 1..{_MAX_SIZE}, got {self}")
+    def check(self) -> None:
         if not 2 <= self.max_attendees <= self.n_people <= _MAX_SIZE:
             raise ConfigError(f"need 2 <= max_attendees <= n_people <= {_MAX_SIZE}, got {self}")
-        if not 0 <= self.n_busy <= 6:
-            raise ConfigError(f"n_busy lies in 0..6, got {self.n_busy}")
 
     @classmethod
     def at(cls, difficulty: int) -> "MeetingSchedulingConfig":

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -37,20 +38,15 @@ class MinimumBisectionConfig(OptimisationConfig):
     """How many vertices there are, and how the communities mislead."""
 
     n_vertices: int = 12
-    noise_percent: int = 5  # of the pairs between the loose community and the tight ones
-    traitor_percent: int = 20  # of the loose community
-    links_per_traitor: int = 3  # heavy edges to the tight communities
+    noise_percent: int = knob(5, "of the pairs between the loose community and the tight ones")
+    traitor_percent: int = knob(20, "of the loose community")
+    links_per_traitor: int = knob(3, "heavy edges to the tight communities", low=1, high=_MAX_LINKS)
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_order(self.n_vertices, least=6)
         for name in ("noise_percent", "traitor_percent"):
             if not 0 <= getattr(self, name) <= 100:
                 raise ConfigError(f"{name} is from 0 to 100, got {getattr(self, name)}")
-        if not 1 <= self.links_per_traitor <= _MAX_LINKS:
-            raise ConfigError(
-                f"links_per_traitor is from 1 to {_MAX_LINKS}, got {self.links_per_traitor}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "MinimumBisectionConfig":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -27,18 +27,9 @@ _DRAWS = 20  # at most, of a problem where the baseline is as good as greedy
 class SetCoverConfig(OptimisationConfig):
     """How many elements and sets there are."""
 
-    n_elements: int = 15
-    n_sets: int = 10
-    largest_percent: int = 40  # of the elements, in one set
-
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if self.n_elements < 4 or self.n_sets < 3:
-            raise ConfigError(f"need n_elements >= 4 and n_sets >= 3, got {self}")
-        if max(self.n_elements, self.n_sets) > _MAX_SIZE:
-            raise ConfigError(f"n_elements and n_sets are at most {_MAX_SIZE}, got {self}")
-        if not 1 <= self.largest_percent <= 100:
-            raise ConfigError(f"largest_percent is from 1 to 100, got {self.largest_percent}")
+    n_elements: int = knob(15, "elements to cover", low=4, high=_MAX_SIZE)
+    n_sets: int = knob(10, "sets to choose from", low=3, high=_MAX_SIZE)
+    largest_percent: int = knob(40, "of the elements, in one set", low=1, high=100)
 
     @classmethod
     def at(cls, difficulty: int) -> "SetCoverConfig":

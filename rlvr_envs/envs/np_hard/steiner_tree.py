@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -42,20 +43,15 @@ class SteinerTreeConfig(OptimisationConfig):
 
     n_vertices: int = 12
     n_terminals: int = 4
-    edges_per_vertex: int = 2
+    edges_per_vertex: int = knob(2, "edges of the graph for each vertex", low=1, high=_MAX_DEGREE)
     min_weight: int = 10
     max_weight: int = 20
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         check_order(self.n_vertices, least=4)
         if not 3 <= self.n_terminals <= min(_MAX_TERMINALS, self.n_vertices - 1):
             raise ConfigError(
                 f"n_terminals is from 3 to {_MAX_TERMINALS}, and less than n_vertices, got {self}"
-            )
-        if not 1 <= self.edges_per_vertex <= _MAX_DEGREE:
-            raise ConfigError(
-                f"edges_per_vertex is from 1 to {_MAX_DEGREE}, got {self.edges_per_vertex}"
             )
         if not 1 <= self.min_weight <= self.max_weight <= 10**6:
             raise ConfigError(f"need 1 <= min_weight <= max_weight <= 10**6, got {self}")

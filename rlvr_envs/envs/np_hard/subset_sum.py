@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers, pick
@@ -26,21 +27,14 @@ _MAX_NUMBERS, _MAX_VALUE = 160, 10_000
 class SubsetSumConfig(OptimisationConfig):
     """How many numbers there are, and how large; the exact search leaves ``budget`` unused."""
 
-    n_planted: int = 6  # numbers whose sum is the target
-    n_decoys: int = 3  # sums of two or three planted numbers, which they can replace
-    n_fillers: int = 3  # numbers drawn like the planted ones
-    max_value: int = 20  # of a planted number
+    n_planted: int = knob(6, "numbers whose sum is the target", low=3)
+    n_decoys: int = knob(3, "sums of two or three planted numbers, which they can replace", low=0)
+    n_fillers: int = knob(3, "numbers drawn like the planted ones", low=0)
+    max_value: int = knob(20, "of a planted number", low=2, high=_MAX_VALUE)
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if self.n_planted < 3 or self.max_value < 2:
-            raise ConfigError(f"need n_planted >= 3 and max_value >= 2, got {self}")
-        if self.max_value > _MAX_VALUE:
-            raise ConfigError(f"max_value is at most {_MAX_VALUE:,}, got {self.max_value}")
-        if min(self.n_decoys, self.n_fillers) < 0 or self.n_decoys + self.n_fillers < 1:
-            raise ConfigError(
-                f"need n_decoys >= 0, n_fillers >= 0 and one of them positive, got {self}"
-            )
+    def check(self) -> None:
+        if self.n_decoys + self.n_fillers < 1:
+            raise ConfigError(f"need n_decoys + n_fillers >= 1, got {self}")
         if self.n_planted + self.n_decoys + self.n_fillers > _MAX_NUMBERS:
             raise ConfigError(
                 f"n_planted, n_decoys and n_fillers add up to at most {_MAX_NUMBERS}, got {self}"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
@@ -30,14 +31,11 @@ _DRAWS = 20  # at most, of a problem where visiting the cities in numeric order 
 class TravelingSalesmanConfig(OptimisationConfig):
     """How many cities there are, and how far apart."""
 
-    n_cities: int = 8
+    n_cities: int = knob(8, "cities", low=4, high=_MAX_CITIES)
     min_distance: int = 10
     max_distance: int = 100
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if not 4 <= self.n_cities <= _MAX_CITIES:
-            raise ConfigError(f"n_cities is from 4 to {_MAX_CITIES}, got {self.n_cities}")
+    def check(self) -> None:
         if not 1 <= self.min_distance < self.max_distance <= 10**6:
             raise ConfigError(f"need 1 <= min_distance < max_distance <= 10**6, got {self}")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
@@ -32,17 +33,16 @@ class VehicleRoutingConfig(OptimisationConfig):
     """How many customers there are, how far apart, and how many a vehicle serves."""
 
     n_customers: int = 4
-    size: int = 20  # coordinates lie in 0..size
-    max_demand: int = 5
-    stops_per_route: int = 3  # how many customers of average demand fill a vehicle; at least 2
+    size: int = knob(20, "coordinates lie in 0..size", low=2, high=_MAX_NUMBER)
+    max_demand: int = knob(5, "the largest demand of a customer", low=1, high=_MAX_NUMBER)
+    stops_per_route: int = knob(
+        3, "how many customers of average demand fill a vehicle; at least 2"
+    )
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
+    def check(self) -> None:
         stops = (self.n_customers, self.stops_per_route)
         if not 2 <= min(stops) <= max(stops) <= _MAX_STOPS:
             raise ConfigError(f"need 2 <= n_customers, stops_per_route <= {_MAX_STOPS}, got {self}")
-        if not (2 <= self.size <= _MAX_NUMBER and 1 <= self.max_demand <= _MAX_NUMBER):
-            raise ConfigError(f"need 2 <= size, 1 <= max_demand, both <= {_MAX_NUMBER}, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "VehicleRoutingConfig":

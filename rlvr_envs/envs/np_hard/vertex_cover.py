@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -30,13 +30,10 @@ class VertexCoverConfig(OptimisationConfig):
     """How large the graph and its hidden cover are."""
 
     n_vertices: int = 9
-    n_cover: int = 5  # vertices of the hidden cover
-    edge_percent: int = 40  # how often a vertex of the cover and one outside are joined
+    n_cover: int = knob(5, "vertices of the hidden cover", low=1)
+    edge_percent: int = knob(40, "how often a vertex of the cover and one outside are joined")
 
-    def __post_init__(self) -> None:
-        OptimisationConfig.__post_init__(self)
-        if self.n_cover < 1:
-            raise ConfigError(f"n_cover is 1 or more, got {self.n_cover}")
+    def check(self) -> None:
         n_outside = self.n_vertices - self.n_cover
         check_hidden(self.n_vertices, n_outside, self.edge_percent, least=1)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -18,20 +19,18 @@ _MOST_NODES = 20_000  # of the search that measures effort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnagramConfig:
+class AnagramConfig(TaskConfig):
     """How many words there are to choose from, how many to choose, and how long they are."""
 
     n_chosen: int = 3
     n_words: int = 20
-    max_length: int = 5  # of a word; the shortest have three letters
+    max_length: int = knob(
+        5, "of a word; the shortest have three letters", low=SHORTEST + 1, high=LONGEST
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 1 <= self.n_chosen < self.n_words <= 1000:
             raise ConfigError(f"need 1 <= n_chosen < n_words <= 1000, got {self}")
-        if not SHORTEST < self.max_length <= LONGEST:
-            raise ConfigError(
-                f"max_length is from {SHORTEST + 1} to {LONGEST}, got {self.max_length}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "AnagramConfig":

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import product
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick, stream
@@ -32,15 +33,15 @@ _EFFORT_NODES = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BinairoConfig:
+class BinairoConfig(TaskConfig):
     """The side of the grid, and how many cells are given."""
 
-    size: int = 8
-    n_givens: int = 20  # more are given where one solution needs them
+    size: int = knob(8, "rows and columns of the grid", low=4, high=_LARGEST)
+    n_givens: int = knob(20, "more are given where one solution needs them")
 
-    def __post_init__(self) -> None:
-        if self.size % 2 or not 4 <= self.size <= _LARGEST:
-            raise ConfigError(f"size is even, from 4 to {_LARGEST}, got {self.size}")
+    def check(self) -> None:
+        if self.size % 2:
+            raise ConfigError(f"size is even, got {self.size}")
         if not 0 <= self.n_givens < self.size**2:
             raise ConfigError(f"n_givens is from 0 to size**2 - 1, got {self.n_givens}")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -49,22 +49,14 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BooleanExpressionConfig:
+class BooleanExpressionConfig(TaskConfig):
     """How many expressions there are, how long they are, and over how many variables."""
 
-    n_expressions: int = 5
-    n_literals: int = 6  # variables in an expression, each time they occur
-    n_variables: int = 4
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.n_expressions <= _MOST_EXPRESSIONS:
-            raise ConfigError(
-                f"n_expressions is from 2 to {_MOST_EXPRESSIONS}, got {self.n_expressions}"
-            )
-        if not 2 <= self.n_literals <= _MOST_LITERALS:
-            raise ConfigError(f"n_literals is from 2 to {_MOST_LITERALS}, got {self.n_literals}")
-        if not 2 <= self.n_variables <= len(VARIABLES):
-            raise ConfigError(f"n_variables is from 2 to {len(VARIABLES)}, got {self.n_variables}")
+    n_expressions: int = knob(5, "expressions", low=2, high=_MOST_EXPRESSIONS)
+    n_literals: int = knob(
+        6, "variables in an expression, each time they occur", low=2, high=_MOST_LITERALS
+    )
+    n_variables: int = knob(4, "variables", low=2, high=len(VARIABLES))
 
     @classmethod
     def at(cls, difficulty: int) -> "BooleanExpressionConfig":

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rlvr_envs.core.errors import ConfigError, RowError
+from rlvr_envs.core.errors import RowError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -26,22 +27,16 @@ KINDS = ("either", "elementary", "life_like")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellularAutomatonConfig:
+class CellularAutomatonConfig(TaskConfig):
     """The kind of automaton, its size, and how far ahead to look."""
 
-    kind: Literal["either", "elementary", "life_like"] = "either"  # either: drawn each time
-    width: int = 12  # of the row
-    row_steps: int = 5
-    side: int = 6  # of the grid
-    grid_steps: int = 2
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ConfigError(f"kind is one of {', '.join(KINDS)}, got {self.kind!r}")
-        if not 5 <= self.width <= 200 or not 4 <= self.side <= 40:
-            raise ConfigError(f"width is from 5 to 200 and side from 4 to 40, got {self}")
-        if not 1 <= self.row_steps <= 100 or not 1 <= self.grid_steps <= 100:
-            raise ConfigError(f"row_steps and grid_steps are from 1 to 100, got {self}")
+    kind: Literal["either", "elementary", "life_like"] = knob(
+        "either", "either: drawn each time", choices=KINDS
+    )
+    width: int = knob(12, "of the row", low=5, high=200)
+    row_steps: int = knob(5, "steps of an automaton on a row", low=1, high=100)
+    side: int = knob(6, "of the grid", low=4, high=40)
+    grid_steps: int = knob(2, "steps of an automaton on a grid", low=1, high=100)
 
     @classmethod
     def at(cls, difficulty: int) -> "CellularAutomatonConfig":

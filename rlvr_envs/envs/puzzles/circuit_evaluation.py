@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError, RowError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -31,27 +32,21 @@ _RECENT = 6  # one input of a gate is among this many latest signals, which make
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CircuitEvaluationConfig:
+class CircuitEvaluationConfig(TaskConfig):
     """The size of the circuit, and for how many clock cycles it runs."""
 
-    n_inputs: int = 5
+    n_inputs: int = knob(5, "inputs of the circuit", low=2, high=1000)
     n_gates: int = 16
-    n_outputs: int = 4
-    n_registers: int = 0
-    n_cycles: int = 1
-    shuffled: bool = True  # list the gates in any order
+    n_outputs: int = knob(4, "outputs of the circuit", low=2)
+    n_registers: int = knob(0, "registers", low=0, high=1000)
+    n_cycles: int = knob(1, "clock cycles", low=1, high=100)
+    shuffled: bool = knob(True, "list the gates in any order")
 
-    def __post_init__(self) -> None:
-        if not 2 <= self.n_inputs <= 1000 or not 0 <= self.n_registers <= 1000:
-            raise ConfigError(f"n_inputs is from 2 and n_registers from 0, to 1000, got {self}")
-        if self.n_outputs < 2:
-            raise ConfigError(f"n_outputs is at least 2, got {self.n_outputs}")
+    def check(self) -> None:
         if not self.n_outputs <= self.n_gates <= 1000:
             raise ConfigError(f"n_gates is from n_outputs to 1000, got {self}")
-        if not 1 <= self.n_cycles <= 100 or (self.n_cycles > 1 and not self.n_registers):
-            raise ConfigError(
-                f"n_cycles is from 1 to 100, and 1 where n_registers is 0, got {self}"
-            )
+        if self.n_cycles > 1 and (not self.n_registers):
+            raise ConfigError(f"n_cycles is 1 where n_registers is 0, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "CircuitEvaluationConfig":

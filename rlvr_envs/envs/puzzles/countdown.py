@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
@@ -24,18 +25,14 @@ _EFFORT_LIMIT = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountdownConfig:
+class CountdownConfig(TaskConfig):
     """How many numbers there are, and how large they and the target are."""
 
-    n_numbers: int = 4
-    max_number: int = 50
+    n_numbers: int = knob(4, "numbers", low=2, high=MAX_NUMBERS)
+    max_number: int = knob(50, "the largest number given", low=5, high=LARGEST_NUMBER)
     max_target: int = 300
 
-    def __post_init__(self) -> None:
-        if not 2 <= self.n_numbers <= MAX_NUMBERS:
-            raise ConfigError(f"n_numbers is from 2 to {MAX_NUMBERS}, got {self.n_numbers}")
-        if not 5 <= self.max_number <= LARGEST_NUMBER:
-            raise ConfigError(f"max_number is from 5 to {LARGEST_NUMBER}, got {self.max_number}")
+    def check(self) -> None:
         if self.max_target < 2 * self.max_number:
             raise ConfigError(
                 f"max_target is at least twice max_number, got {self.max_target} and "

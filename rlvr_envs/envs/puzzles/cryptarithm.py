@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import product
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -26,21 +27,15 @@ _PAIR = re.compile(r"\s*([A-Z])\s*[=:]\s*([0-9]{1,2})\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CryptarithmConfig:
+class CryptarithmConfig(TaskConfig):
     """The size of the sum, its base, and how many letters may be left to find."""
 
-    n_addends: int = 2
-    length: int = 4  # digits of the longest addends
-    base: int = 10
-    max_unknown: int = 10  # the other letters are told, and more if one solution needs it
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.n_addends <= _LARGEST or not 2 <= self.length <= _LARGEST:
-            raise ConfigError(f"n_addends and length are from 2 to {_LARGEST}, got {self}")
-        if not 4 <= self.base <= len(_ALPHABET):
-            raise ConfigError(f"base is from 4 to {len(_ALPHABET)}, got {self.base}")
-        if self.max_unknown < 1:
-            raise ConfigError(f"max_unknown is at least 1, got {self.max_unknown}")
+    n_addends: int = knob(2, "words that are added", low=2, high=_LARGEST)
+    length: int = knob(4, "digits of the longest addends", low=2, high=_LARGEST)
+    base: int = knob(10, "of the digits", low=4, high=len(_ALPHABET))
+    max_unknown: int = knob(
+        10, "the other letters are told, and more if one solution needs it", low=1
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "CryptarithmConfig":

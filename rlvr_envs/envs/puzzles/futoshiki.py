@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -39,16 +40,14 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FutoshikiConfig:
+class FutoshikiConfig(TaskConfig):
     """The side of the square and what is told; more is told where one solution needs it."""
 
-    size: int = 5
+    size: int = knob(5, "rows and columns of the grid", low=2, high=_LARGEST)
     n_givens: int = 3
     n_signs: int = 12
 
-    def __post_init__(self) -> None:
-        if not 2 <= self.size <= _LARGEST:
-            raise ConfigError(f"size is from 2 to {_LARGEST}, got {self.size}")
+    def check(self) -> None:
         if not 0 <= self.n_givens < self.size**2:
             raise ConfigError(f"n_givens is from 0 to size**2 - 1, got {self.n_givens}")
         if not 0 <= self.n_signs <= 2 * self.size * (self.size - 1):

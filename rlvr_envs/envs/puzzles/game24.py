@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
@@ -25,19 +26,15 @@ _EFFORT_LIMIT = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Game24Config:
+class Game24Config(TaskConfig):
     """How many numbers there are, and the range of the target."""
 
-    n_numbers: int = 4
-    max_number: int = 13
+    n_numbers: int = knob(4, "numbers", low=2, high=MAX_NUMBERS)
+    max_number: int = knob(13, "the largest number given", low=1, high=LARGEST_NUMBER)
     min_target: int = 24
     max_target: int = 24
 
-    def __post_init__(self) -> None:
-        if not 2 <= self.n_numbers <= MAX_NUMBERS:
-            raise ConfigError(f"n_numbers is from 2 to {MAX_NUMBERS}, got {self.n_numbers}")
-        if not 1 <= self.max_number <= LARGEST_NUMBER:
-            raise ConfigError(f"max_number is from 1 to {LARGEST_NUMBER}, got {self.max_number}")
+    def check(self) -> None:
         low, high = self.n_numbers, self.n_numbers * self.max_number
         if not low <= self.min_target <= self.max_target:
             raise ConfigError(

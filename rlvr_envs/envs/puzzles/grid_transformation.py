@@ -6,6 +6,7 @@ from functools import cache
 from itertools import combinations, permutations
 
 from rlvr_envs.core.errors import ConfigError, RowError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -20,23 +21,16 @@ _REDRAWS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GridTransformationConfig:
+class GridTransformationConfig(TaskConfig):
     """The length of the rule, and what the examples look like."""
 
-    length: int = 2  # operations in a row
-    n_examples: int = 3
-    n_colours: int = 3
+    length: int = knob(2, "operations in a row", low=1, high=MAX_LENGTH)
+    n_examples: int = knob(3, "examples of input and output", low=2, high=10)
+    n_colours: int = knob(3, "colours", low=1, high=MAX_COLOURS)
     min_side: int = 3
     max_side: int = 5
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.length <= MAX_LENGTH or not 1 <= self.n_colours <= MAX_COLOURS:
-            raise ConfigError(
-                f"length is from 1 to {MAX_LENGTH} and n_colours from 1 to {MAX_COLOURS}, got "
-                f"{self}"
-            )
-        if not 2 <= self.n_examples <= 10:
-            raise ConfigError(f"n_examples is from 2 to 10, got {self.n_examples}")
+    def check(self) -> None:
         if not 3 <= self.min_side <= self.max_side <= MAX_SIDE // 2:
             raise ConfigError(
                 f"min_side is from 3 and max_side from min_side to {MAX_SIDE // 2}, got {self}"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -21,19 +22,17 @@ _MOST_DIGITS = 30  # of a guess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuessNumberConfig:
+class GuessNumberConfig(TaskConfig):
     """How many numbers there are, and how many tries beyond the halvings that always suffice."""
 
-    n_numbers: int = 1000
-    n_spare: int = 0  # tries beyond those that a player needs who halves the range each time
+    n_numbers: int = knob(1000, "numbers that the secret is one of", low=2)
+    n_spare: int = knob(
+        0, "tries beyond those that a player needs who halves the range each time", low=0
+    )
 
-    def __post_init__(self) -> None:
-        if self.n_numbers < 2 or self.n_numbers.bit_length() + self.n_spare > MAX_TRIES:
-            raise ConfigError(
-                f"need n_numbers >= 2 and {MAX_TRIES} tries in all at most, got {self}"
-            )
-        if self.n_spare < 0:
-            raise ConfigError(f"n_spare is not negative, got {self.n_spare}")
+    def check(self) -> None:
+        if self.n_numbers.bit_length() + self.n_spare > MAX_TRIES:
+            raise ConfigError(f"need n_numbers.bit_length() + n_spare <= {MAX_TRIES}, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "GuessNumberConfig":

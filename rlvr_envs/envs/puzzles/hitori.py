@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -22,15 +22,11 @@ _LARGEST = 60  # side of a grid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HitoriConfig:
+class HitoriConfig(TaskConfig):
     """The size of the grid."""
 
-    n_rows: int = 6
-    n_columns: int = 6
-
-    def __post_init__(self) -> None:
-        if not 3 <= self.n_rows <= _LARGEST or not 3 <= self.n_columns <= _LARGEST:
-            raise ConfigError(f"n_rows and n_columns are from 3 to {_LARGEST}, got {self}")
+    n_rows: int = knob(6, "rows of the board", low=3, high=_LARGEST)
+    n_columns: int = knob(6, "columns of the board", low=3, high=_LARGEST)
 
     @classmethod
     def at(cls, difficulty: int) -> "HitoriConfig":

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -22,20 +22,13 @@ _MOST_SENTENCES = 200  # which stay within the characters that are read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InstructionConstraintsConfig:
+class InstructionConstraintsConfig(TaskConfig):
     """How many conditions there are, and how long a text they are about."""
 
-    n_conditions: int = 6
-    n_sentences: int = 3  # of the text that the conditions are read off, roughly
-
-    def __post_init__(self) -> None:
-        if self.n_conditions < len(ALWAYS):
-            raise ConfigError(
-                f"n_conditions is at least {len(ALWAYS)}, got {self.n_conditions}; where a text "
-                "has no more to say, there are fewer than asked for"
-            )
-        if not 1 <= self.n_sentences <= _MOST_SENTENCES:
-            raise ConfigError(f"n_sentences is from 1 to {_MOST_SENTENCES}, got {self.n_sentences}")
+    n_conditions: int = knob(6, "conditions", low=len(ALWAYS))
+    n_sentences: int = knob(
+        3, "of the text that the conditions are read off, roughly", low=1, high=_MOST_SENTENCES
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "InstructionConstraintsConfig":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -23,21 +23,18 @@ _MAX_SIDE = 64
 _EFFORT_NODES = 3_000
 
 
+DIGITS = "123456789"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KakuroConfig:
+class KakuroConfig(TaskConfig):
     """The size of the grid, and what is told beside the sums."""
 
-    side: int = 6
-    max_run: int = 5  # cells in a line that are added up together
-    given_percent: int = 0  # of the digits; there are more where one solution needs them
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.side <= _MAX_SIDE:
-            raise ConfigError(f"side is from 2 to {_MAX_SIDE}, got {self.side}")
-        if not 2 <= self.max_run <= len(DIGITS):
-            raise ConfigError(f"max_run is from 2 to {len(DIGITS)}, got {self.max_run}")
-        if not 0 <= self.given_percent < 100:
-            raise ConfigError(f"given_percent is from 0 to 99, got {self.given_percent}")
+    side: int = knob(6, "rows and columns of the grid", low=2, high=_MAX_SIDE)
+    max_run: int = knob(5, "cells in a line that are added up together", low=2, high=len(DIGITS))
+    given_percent: int = knob(
+        0, "of the digits; there are more where one solution needs them", low=0, high=99
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "KakuroConfig":
@@ -246,7 +243,6 @@ def _outer_first(digits: list[int]) -> list[int]:
 
 
 BLACK = "#"
-DIGITS = "123456789"
 UNKNOWN = 0b1111111110  # the candidates of a cell of which nothing is known
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import count
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -58,18 +59,14 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KenKenConfig:
+class KenKenConfig(TaskConfig):
     """The side of the square, and how large a cage may be."""
 
-    size: int = 5
-    max_cage: int = 3  # cells
-    n_givens: int = 1  # cages of a single cell; there are more where one solution needs them
+    size: int = knob(5, "rows and columns of the grid", low=2, high=_MAX_SIZE)
+    max_cage: int = knob(3, "cells", low=2, high=5)
+    n_givens: int = knob(1, "cages of a single cell; there are more where one solution needs them")
 
-    def __post_init__(self) -> None:
-        if not 2 <= self.size <= _MAX_SIZE:
-            raise ConfigError(f"size is from 2 to {_MAX_SIZE}, got {self.size}")
-        if not 2 <= self.max_cage <= 5:
-            raise ConfigError(f"max_cage is from 2 to 5, got {self.max_cage}")
+    def check(self) -> None:
         if not 0 <= self.n_givens <= self.size**2:
             raise ConfigError(f"n_givens is from 0 to size**2, got {self.n_givens}")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -35,15 +35,11 @@ _OPERATORS = (*BINARY, EXACTLY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnightsAndKnavesConfig:
+class KnightsAndKnavesConfig(TaskConfig):
     """How many people speak, and how involved what they say is."""
 
-    n_people: int = 6
-    n_parts: int = 3  # how many people a statement is about, at most
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.n_people <= MAX_PEOPLE or not 2 <= self.n_parts <= MAX_PEOPLE:
-            raise ConfigError(f"n_people and n_parts are from 2 to {MAX_PEOPLE}, got {self}")
+    n_people: int = knob(6, "people", low=2, high=MAX_PEOPLE)
+    n_parts: int = knob(3, "how many people a statement is about, at most", low=2, high=MAX_PEOPLE)
 
     @classmethod
     def at(cls, difficulty: int) -> "KnightsAndKnavesConfig":

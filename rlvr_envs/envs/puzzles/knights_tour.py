@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -23,22 +24,16 @@ _LEAPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnightsTourConfig:
+class KnightsTourConfig(TaskConfig):
     """The size of the board, and how much of it is to be visited."""
 
-    side: int = 5
-    n_squares: int = 15  # free squares; the others are holes
-    n_boards: int = (
-        3  # drawn for a problem, of which the one that a simple rule fails on most is taken
-    )
+    side: int = knob(5, "rows and columns of the board", low=4, high=_MAX_SIDE)
+    n_squares: int = knob(15, "free squares; the others are holes")
+    n_boards: int = knob(3, "boards", low=1, high=1000)
 
-    def __post_init__(self) -> None:
-        if not 4 <= self.side <= _MAX_SIDE:
-            raise ConfigError(f"need side in 4..{_MAX_SIDE}, got {self}")
+    def check(self) -> None:
         if not 3 <= self.n_squares <= self.side**2:
             raise ConfigError(f"need n_squares in 3..side ** 2 ({self.side**2}), got {self}")
-        if not 1 <= self.n_boards <= 1000:
-            raise ConfigError(f"need n_boards in 1..1000, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "KnightsTourConfig":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from string import ascii_uppercase
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -250,22 +250,12 @@ _QUOTES = "\"'."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LetterConstraintConfig:
+class LetterConstraintConfig(TaskConfig):
     """How long the string is, of how many letters, and under how many conditions."""
 
-    length: int = 6
-    n_letters: int = 3
-    n_conditions: int = 5
-
-    def __post_init__(self) -> None:
-        if not 3 <= self.length <= 100 or not 2 <= self.n_letters <= len(ascii_uppercase):
-            raise ConfigError(
-                f"need length in 3..100 and n_letters in 2..{len(ascii_uppercase)}, got {self}"
-            )
-        if not 1 <= self.n_conditions <= _MOST_CONDITIONS:
-            raise ConfigError(
-                f"n_conditions is from 1 to {_MOST_CONDITIONS}, got {self.n_conditions}"
-            )
+    length: int = knob(6, "letters of the string", low=3, high=100)
+    n_letters: int = knob(3, "letters to choose from", low=2, high=len(ascii_uppercase))
+    n_conditions: int = knob(5, "conditions", low=1, high=_MOST_CONDITIONS)
 
     @classmethod
     def at(cls, difficulty: int) -> "LetterConstraintConfig":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -18,23 +19,22 @@ _MAX_SIDE = 16  # up to here the shortest solution is found; at most 2**16 are c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LightsOutConfig:
+class LightsOutConfig(TaskConfig):
     """The size of the board, and how many presses make the position."""
 
-    n_rows: int = 5
-    n_columns: int = 5
-    n_presses: int = 8  # of different cells, from the dark board: so many, or down to half of them
-    optimal_only: bool = False  # full marks for a shortest solution, shortest/length for others
+    n_rows: int = knob(5, "rows of lamps", low=2, high=_LARGEST)
+    n_columns: int = knob(5, "columns of the board", low=2, high=_LARGEST)
+    n_presses: int = knob(
+        8, "of different cells, from the dark board: so many, or down to half of them"
+    )
+    optimal_only: bool = knob(
+        False, "full marks for a shortest solution, shortest/length for others"
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         n_cells = self.n_rows * self.n_columns
-        if max(self.n_rows, self.n_columns) > _LARGEST:
-            raise ConfigError(f"n_rows and n_columns are at most {_LARGEST}, got {self}")
-        if min(self.n_rows, self.n_columns) < 2 or not 1 <= self.n_presses <= n_cells:
-            raise ConfigError(
-                "need n_rows >= 2, n_columns >= 2 and n_presses from 1 to the number of cells, "
-                f"got {self}"
-            )
+        if not 1 <= self.n_presses <= n_cells:
+            raise ConfigError(f"n_presses is from 1 to the {n_cells} cells, got {self.n_presses}")
         if self.optimal_only and min(self.n_rows, self.n_columns) > _MAX_SIDE:
             raise ConfigError(
                 f"optimal_only needs n_rows or n_columns of at most {_MAX_SIDE}, got {self}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -28,24 +29,18 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MastermindConfig:
+class MastermindConfig(TaskConfig):
     """How long the code is, of how many letters, and how often one may guess."""
 
-    n_places: int = 4
-    n_letters: int = 6  # that may occur
-    n_tries: int = 9
+    n_places: int = knob(4, "places of the code", low=1, high=10)
+    n_letters: int = knob(6, "that may occur", low=2, high=len(ascii_uppercase))
+    n_tries: int = knob(9, "guesses allowed", low=1, high=MAX_TRIES)
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.n_places <= 10 or not 2 <= self.n_letters <= len(ascii_uppercase):
-            raise ConfigError(
-                f"need n_places in 1..10 and n_letters in 2..{len(ascii_uppercase)}, got {self}"
-            )
+    def check(self) -> None:
         if self.n_letters**self.n_places > _MOST_CODES:
             raise ConfigError(
                 f"n_letters to the power of n_places is at most {_MOST_CODES:,}, got {self}"
             )
-        if not 1 <= self.n_tries <= MAX_TRIES:
-            raise ConfigError(f"n_tries is from 1 to {MAX_TRIES}, got {self.n_tries}")
 
     @classmethod
     def at(cls, difficulty: int) -> "MastermindConfig":

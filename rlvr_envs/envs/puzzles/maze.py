@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -28,29 +29,28 @@ _DENSEST = 4  # a way has at most one move for so many cells, so that it can be 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MazeConfig:
+class MazeConfig(TaskConfig):
     """The size of the maze, and the shape of the only shortest way."""
 
-    n_rows: int = 10
-    n_columns: int = 10
-    path_length: int = 15  # moves
-    n_turns: int = 5  # changes of direction
-    n_loops: int = 3  # cells opened, where possible, so that there are other, longer ways
-    optimal_only: bool = False  # full marks for the shortest way, shortest/length for others
+    n_rows: int = knob(10, "rows of the board", low=3, high=_MAX_SIDE)
+    n_columns: int = knob(10, "columns of the board", low=3, high=_MAX_SIDE)
+    path_length: int = knob(15, "moves")
+    n_turns: int = knob(5, "changes of direction")
+    n_loops: int = knob(
+        3, "cells opened, where possible, so that there are other, longer ways", low=0
+    )
+    optimal_only: bool = knob(False, "full marks for the shortest way, shortest/length for others")
 
-    def __post_init__(self) -> None:
-        sides = (self.n_rows, self.n_columns)
-        if not 3 <= min(sides) <= max(sides) <= _MAX_SIDE:
-            raise ConfigError(f"need n_rows and n_columns in 3..{_MAX_SIDE}, got {self}")
+    def check(self) -> None:
         longest = max(3, self.n_rows * self.n_columns // _DENSEST)
         if not 2 <= self.path_length <= longest:
-            raise ConfigError(f"need path_length from 2 to a quarter of the cells, , got {self}")
+            raise ConfigError(f"need path_length from 2 to a quarter of the cells, got {self}")
         straight = max(self.n_rows, self.n_columns) - 1
         fewest = max(0, -(-self.path_length // straight) - 1)
-        if not fewest <= self.n_turns < self.path_length or self.n_loops < 0:
+        if not fewest <= self.n_turns < self.path_length:
             raise ConfigError(
                 f"a way of {self.path_length} moves here has from {fewest} to "
-                f"{self.path_length - 1} turns, and n_loops is not negative, got {self}"
+                f"{self.path_length - 1} turns, got {self}"
             )
 
     @classmethod

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -23,32 +24,26 @@ _LETTERS = {letter: letter for letter in MOVES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MazeExplorerConfig:
+class MazeExplorerConfig(TaskConfig):
     """The size of the maze, and the way from start to goal."""
 
-    n_rows: int = 9
-    n_columns: int = 9
-    path_length: int = 12  # moves of the only shortest way
-    n_turns: int = 4  # changes of direction on it
-    n_loops: int = 2
-    view: int = 1  # how many cells one sees to each side
+    n_rows: int = knob(9, "rows of the board", low=3)
+    n_columns: int = knob(9, "columns of the board", low=3)
+    path_length: int = knob(12, "moves of the only shortest way")
+    n_turns: int = knob(4, "changes of direction on it")
+    n_loops: int = knob(2, "walls taken out beside the spanning tree", low=0)
+    view: int = knob(1, "how many cells one sees to each side", low=1, high=100)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         n_cells = self.n_rows * self.n_columns
-        if min(self.n_rows, self.n_columns) < 3 or n_cells > TURNS_AT_MOST:
-            raise ConfigError(
-                f"need n_rows >= 3, n_columns >= 3 and at most {TURNS_AT_MOST} cells, got {self}"
-            )
+        if n_cells > TURNS_AT_MOST:
+            raise ConfigError(f"there are at most {TURNS_AT_MOST} cells, got {self}")
         if not 2 <= self.path_length <= max(3, n_cells // 4):
             raise ConfigError(f"need path_length from 2 to a quarter of the cells, got {self}")
         straight = max(self.n_rows, self.n_columns) - 1
         fewest = max(0, -(-self.path_length // straight) - 1)
-        if not fewest <= self.n_turns < self.path_length or self.n_loops < 0:
-            raise ConfigError(
-                f"need n_turns in {fewest}..{self.path_length - 1} and n_loops >= 0, got {self}"
-            )
-        if not 1 <= self.view <= 100:
-            raise ConfigError(f"view is from 1 to 100, got {self.view}")
+        if not fewest <= self.n_turns < self.path_length:
+            raise ConfigError(f"need n_turns in {fewest}..{self.path_length - 1}, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "MazeExplorerConfig":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -25,16 +26,18 @@ _DRAWS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MinesweeperConfig:
+class MinesweeperConfig(TaskConfig):
     """The size of the board, its mines, and how much of it is opened."""
 
     n_rows: int = 8
     n_columns: int = 8
     mine_percent: int = 30
-    opened_percent: int = 40  # opened at random
-    only_cases: bool = True  # cells that follow from one number after another are opened as well
+    opened_percent: int = knob(40, "opened at random")
+    only_cases: bool = knob(
+        True, "cells that follow from one number after another are opened as well"
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if (
             not 3
             <= min(self.n_rows, self.n_columns)

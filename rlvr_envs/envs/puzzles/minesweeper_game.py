@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -36,20 +37,18 @@ _BOARDS = 5  # drawn before mines are taken away from one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MinesweeperGameConfig:
+class MinesweeperGameConfig(TaskConfig):
     """The size of the board and the share of its mines."""
 
-    n_rows: int = 8
-    n_columns: int = 8
-    mine_percent: int = 16  # of the cells; fewer where a guess would be needed otherwise
+    n_rows: int = knob(8, "rows of the board", low=4)
+    n_columns: int = knob(8, "columns of the board", low=4)
+    mine_percent: int = knob(
+        16, "of the cells; fewer where a guess would be needed otherwise", low=5, high=40
+    )
 
-    def __post_init__(self) -> None:
-        if min(self.n_rows, self.n_columns) < 4 or self.n_rows * self.n_columns > TURNS_AT_MOST:
-            raise ConfigError(
-                f"need n_rows >= 4, n_columns >= 4 and at most {TURNS_AT_MOST} cells, got {self}"
-            )
-        if not 5 <= self.mine_percent <= 40:
-            raise ConfigError(f"mine_percent lies in 5..40, got {self.mine_percent}")
+    def check(self) -> None:
+        if self.n_rows * self.n_columns > TURNS_AT_MOST:
+            raise ConfigError(f"need n_rows * n_columns <= {TURNS_AT_MOST}, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "MinesweeperGameConfig":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -19,15 +20,15 @@ _EFFORT_LIMIT = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NQueensConfig:
+class NQueensConfig(TaskConfig):
     """The size of the board, and how many queens stand on it already."""
 
-    size: int = 10
+    size: int = knob(10, "rows and columns of the grid", low=4, high=_MAX_SIZE)
     n_given: int = 3
 
-    def __post_init__(self) -> None:
-        if not 4 <= self.size <= _MAX_SIZE or not 0 <= self.n_given < self.size:
-            raise ConfigError(f"need size in 4..{_MAX_SIZE} and n_given in 0..size - 1, got {self}")
+    def check(self) -> None:
+        if not 0 <= self.n_given < self.size:
+            raise ConfigError(f"need 0 <= n_given < size, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "NQueensConfig":

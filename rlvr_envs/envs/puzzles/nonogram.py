@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -180,20 +180,14 @@ _EFFORT_LIMIT = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NonogramConfig:
+class NonogramConfig(TaskConfig):
     """The size of the picture, and how much of it is filled at first."""
 
-    n_rows: int = 7
-    n_columns: int = 7
-    filled_percent: int = 50  # before cells are filled to make the picture unique
-
-    def __post_init__(self) -> None:
-        sides = (self.n_rows, self.n_columns)
-        if not 2 <= min(sides) <= max(sides) <= _MAX_SIDE or not 10 <= self.filled_percent <= 90:
-            raise ConfigError(
-                f"need n_rows and n_columns in 2..{_MAX_SIDE} and filled_percent in 10..90, "
-                f"got {self}"
-            )
+    n_rows: int = knob(7, "rows of the board", low=2, high=_MAX_SIDE)
+    n_columns: int = knob(7, "columns of the board", low=2, high=_MAX_SIDE)
+    filled_percent: int = knob(
+        50, "before cells are filled to make the picture unique", low=10, high=90
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "NonogramConfig":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -26,19 +26,12 @@ _EFFORT_LIMIT = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NurikabeConfig:
+class NurikabeConfig(TaskConfig):
     """The size of the grid, and of its largest islands."""
 
-    n_rows: int = 6
-    n_columns: int = 6
-    largest: int = 4  # cells of an island
-
-    def __post_init__(self) -> None:
-        sides = (self.n_rows, self.n_columns)
-        if not 3 <= min(sides) <= max(sides) <= _MAX_SIDE or not 2 <= self.largest <= 7:
-            raise ConfigError(
-                f"need n_rows and n_columns in 3..{_MAX_SIDE} and largest in 2..7, got {self}"
-            )
+    n_rows: int = knob(6, "rows of the board", low=3, high=_MAX_SIDE)
+    n_columns: int = knob(6, "columns of the board", low=3, high=_MAX_SIDE)
+    largest: int = knob(4, "cells of an island", low=2, high=7)
 
     @classmethod
     def at(cls, difficulty: int) -> "NurikabeConfig":

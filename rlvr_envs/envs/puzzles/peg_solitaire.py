@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -26,15 +27,13 @@ Jump = tuple[int, int]  # from a cell to a cell; cells are counted from 0, row b
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PegSolitaireConfig:
+class PegSolitaireConfig(TaskConfig):
     """The size of the board and the number of jumps."""
 
-    side: int = 5
+    side: int = knob(5, "rows and columns of the board", low=4, high=_MAX_SIDE)
     n_jumps: int = 7
 
-    def __post_init__(self) -> None:
-        if not 4 <= self.side <= _MAX_SIDE:
-            raise ConfigError(f"need side in 4..{_MAX_SIDE}, got {self}")
+    def check(self) -> None:
         if not 1 <= self.n_jumps <= self.side**2 // 2:
             raise ConfigError(
                 f"need n_jumps in 1..side ** 2 // 2 ({self.side**2 // 2}), got {self}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from operator import and_
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -47,23 +47,13 @@ _N_LONGER = 100  # candidates for conclusions about three facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PropositionalEntailmentConfig:
+class PropositionalEntailmentConfig(TaskConfig):
     """How many facts there are, and how much is said about them."""
 
-    n_facts: int = 7
-    n_premises: int = 5
-    n_conclusions: int = 5
-    n_parts: int = 3  # facts in a premise, at most
-
-    def __post_init__(self) -> None:
-        if not 3 <= self.n_facts <= len(FACTS) or not 2 <= self.n_parts <= len(FACTS):
-            raise ConfigError(
-                f"n_facts is from 3 and n_parts from 2, both to {len(FACTS)}, got {self}"
-            )
-        if not 2 <= self.n_premises <= 200 or not 2 <= self.n_conclusions <= 100:
-            raise ConfigError(
-                f"n_premises is from 2 to 200 and n_conclusions from 2 to 100, got {self}"
-            )
+    n_facts: int = knob(7, "facts", low=3, high=len(FACTS))
+    n_premises: int = knob(5, "statements given", low=2, high=200)
+    n_conclusions: int = knob(5, "conclusions to choose from", low=2, high=100)
+    n_parts: int = knob(3, "facts in a premise, at most", low=2, high=len(FACTS))
 
     @classmethod
     def at(cls, difficulty: int) -> "PropositionalEntailmentConfig":

@@ -4,6 +4,7 @@ import string
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -20,19 +21,19 @@ _LAST_RUNG = 30  # up to here every shipped specification finds puzzles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PuzzleSpecConfig:
+class PuzzleSpecConfig(TaskConfig):
     """Which specification, and the level that its formulas see."""
 
-    path: str = ALL  # a YAML file, the name of a shipped specification, or "all" of those
-    level: int = 3
+    path: str = knob(ALL, 'a YAML file, the name of a shipped specification, or "all" of those')
+    level: int = knob(3, "of the parameters that the file has", low=0, high=_HIGHEST)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError(
                 f"path is a YAML file, 'all', or one of {', '.join(shipped())}; got {self.path!r}"
             )
         whole = isinstance(self.level, int) and not isinstance(self.level, bool)
-        if not whole or not 0 <= self.level <= _HIGHEST:
+        if not whole:
             raise ConfigError(f"level is an integer from 0 to {_HIGHEST}, got {self.level!r}")
 
     @classmethod

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -100,23 +101,24 @@ _NAMES = (
 _BREAK = re.compile(r"[;\n]")
 
 
+MAX_TRAVELLERS = 12
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RiverCrossingConfig:
+class RiverCrossingConfig(TaskConfig):
     """How many travellers and rules there are."""
 
-    n_travellers: int = 5
-    max_seats: int = 3  # at least two seats are drawn
-    max_guarded: int = 4  # pairs that need a third one's presence
-    n_draws: int = 4  # of the rules, of which those that cost most crossings are taken
-    optimal_only: bool = False  # a longer solution earns only the share of it that was needed
+    n_travellers: int = knob(5, "travellers", low=3, high=MAX_TRAVELLERS)
+    max_seats: int = knob(3, "at least two seats are drawn")
+    max_guarded: int = knob(4, "pairs that need a third one's presence", low=1, high=100)
+    n_draws: int = knob(
+        4, "of the rules, of which those that cost most crossings are taken", low=1, high=1000
+    )
+    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
 
-    def __post_init__(self) -> None:
-        if not 3 <= self.n_travellers <= MAX_TRAVELLERS:
-            raise ConfigError(f"need n_travellers in 3..{MAX_TRAVELLERS}, got {self}")
+    def check(self) -> None:
         if not 2 <= self.max_seats < self.n_travellers:
             raise ConfigError(f"need max_seats in 2..n_travellers - 1, got {self}")
-        if not (1 <= self.max_guarded <= 100 and 1 <= self.n_draws <= 1000):
-            raise ConfigError(f"need max_guarded in 1..100 and n_draws in 1..1000, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "RiverCrossingConfig":
@@ -341,9 +343,6 @@ def _show(loads: tuple[int, ...] | list[int], names: tuple[str, ...]) -> str:
 #
 # Travellers are numbered from 0, and sets of them are the bits of an integer. A state is the set on
 # the starting bank, times two, plus one if the boat is at the other bank.
-
-
-MAX_TRAVELLERS = 12
 
 
 def is_over(state: int) -> bool:

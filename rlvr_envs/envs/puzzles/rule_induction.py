@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -29,24 +30,28 @@ _N_POOL = 60  # things that the examples are taken from
 _REDRAWS = 40
 _ANSWERS = {"y": "Y", "n": "N", "yes": "Y", "no": "N"}
 
+_VALUES = {
+    "colour": "red blue green white black yellow",
+    "shape": "round square oval flat pointed curved",
+    "size": "tiny small medium large huge gigantic",
+    "material": "wooden iron glass paper leather stone",
+    "pattern": "plain striped dotted chequered wavy speckled",
+    "state": "new used broken dusty wet frozen",
+    "price": "free cheap fair costly precious priceless",
+}
+VALUES = {name: tuple(words.split()) for name, words in _VALUES.items()}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleInductionConfig:
+class RuleInductionConfig(TaskConfig):
     """How long the rule is, and what the things are like."""
 
-    n_tests: int = 2
-    n_attributes: int = 3
-    n_values: int = 3  # of each attribute
-    n_questions: int = 5
+    n_tests: int = knob(2, "things to be judged", low=1, high=MAX_TESTS)
+    n_attributes: int = knob(3, "attributes of a thing", low=3, high=len(VALUES))
+    n_values: int = knob(3, "of each attribute", low=3, high=6)
+    n_questions: int = knob(5, "things asked about", low=2, high=100)
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.n_tests <= MAX_TESTS or not 3 <= self.n_attributes <= len(VALUES):
-            raise ConfigError(
-                f"n_tests is from 1 to {MAX_TESTS} and n_attributes from 3 to {len(VALUES)}, got "
-                f"{self}"
-            )
-        if not 3 <= self.n_values <= 6 or not 2 <= self.n_questions <= 100:
-            raise ConfigError(f"n_values is from 3 to 6 and n_questions from 2 to 100, got {self}")
+    def check(self) -> None:
         if 4 * self.n_questions > self.n_values**self.n_attributes:
             raise ConfigError(
                 "a quarter of the n_values**n_attributes things at most are asked, got "
@@ -286,18 +291,6 @@ def _balanced(rng: Rng, places: Sequence[int], accepted: Sequence[bool], count: 
 
 
 # Rules that accept some things and not others, and an exhaustive search for those that fit.
-
-
-_VALUES = {
-    "colour": "red blue green white black yellow",
-    "shape": "round square oval flat pointed curved",
-    "size": "tiny small medium large huge gigantic",
-    "material": "wooden iron glass paper leather stone",
-    "pattern": "plain striped dotted chequered wavy speckled",
-    "state": "new used broken dusty wet frozen",
-    "price": "free cheap fair costly precious priceless",
-}
-VALUES = {name: tuple(words.split()) for name, words in _VALUES.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -121,30 +121,26 @@ _PLUS = re.compile(r"[ \t]{0,4}\+[ \t]{0,4}")
 _SLIDE = re.compile(r"([A-Za-z])([+-])([0-9]{1,2})")
 
 
+MAX_SIDE = 12
+
+FREE, OURS, OTHERS = ".", "X", "ABCDEFGHIJKLMNOPQRSTUVWYZ"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RushHourConfig:
+class RushHourConfig(TaskConfig):
     """The size of the lot, and how hard a jam is looked for."""
 
-    side: int = 5
-    n_vehicles: int = 7  # at most, with ours
-    n_proposals: int = 2  # changes that are tried to make the lot harder
-    max_states: int = 150  # positions that a lot may have
-    least_moves: int = 3  # of a shortest solution, where such a problem is found in time
-    optimal_only: bool = False  # a longer solution earns only the share of it that was needed
-
-    def __post_init__(self) -> None:
-        if not 4 <= self.side <= MAX_SIDE:
-            raise ConfigError(f"need side in 4..{MAX_SIDE}, got {self}")
-        if not 2 <= self.n_vehicles <= len(OTHERS) + 1:
-            raise ConfigError(f"need n_vehicles in 2..{len(OTHERS) + 1}, got {self}")
-        if not (0 <= self.n_proposals <= 1000 and 10 <= self.max_states <= 10**5):
-            raise ConfigError(
-                f"need n_proposals in 0..1000 and max_states in 10..100,000, got {self}"
-            )
-        if not 1 <= self.least_moves <= MOST_LEAST_MOVES:
-            raise ConfigError(
-                f"least_moves is from 1 to {MOST_LEAST_MOVES}, got {self.least_moves}"
-            )
+    side: int = knob(5, "rows and columns of the board", low=4, high=MAX_SIDE)
+    n_vehicles: int = knob(7, "at most, with ours", low=2, high=len(OTHERS) + 1)
+    n_proposals: int = knob(2, "changes that are tried to make the lot harder", low=0, high=1000)
+    max_states: int = knob(150, "positions that a lot may have", low=10, high=10**5)
+    least_moves: int = knob(
+        3,
+        "of a shortest solution, where such a problem is found in time",
+        low=1,
+        high=MOST_LEAST_MOVES,
+    )
+    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
 
     @classmethod
     def at(cls, difficulty: int) -> "RushHourConfig":
@@ -297,9 +293,7 @@ def _show(slides: Iterable[Slide], lot: Lot) -> str:
 # are searched twice as fast as tuples. The first vehicle is the one that has to get out.
 
 
-MAX_SIDE = 12
 _MAX_DRAWS = 60  # of a lot; mostly every third or so will do
-FREE, OURS, OTHERS = ".", "X", "ABCDEFGHIJKLMNOPQRSTUVWYZ"
 
 
 def cells_of(vehicle: Vehicle, at: int, side: int) -> range:

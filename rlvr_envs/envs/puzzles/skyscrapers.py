@@ -6,6 +6,7 @@ from functools import cache
 from itertools import permutations
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -40,16 +41,14 @@ _SIDES = ("top", "bottom", "left", "right")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkyscrapersConfig:
+class SkyscrapersConfig(TaskConfig):
     """The side of the square and what is told; more is told where one solution needs it."""
 
-    size: int = 5
-    n_views: int = 14  # numbers at the edges, 4 * size at most
-    n_givens: int = 0  # heights told at once
+    size: int = knob(5, "rows and columns of the grid", low=2, high=_MAX_SIZE)
+    n_views: int = knob(14, "numbers at the edges, 4 * size at most")
+    n_givens: int = knob(0, "heights told at once")
 
-    def __post_init__(self) -> None:
-        if not 2 <= self.size <= _MAX_SIZE:
-            raise ConfigError(f"size is from 2 to {_MAX_SIZE}, got {self.size}")
+    def check(self) -> None:
         if not 0 <= self.n_views <= 4 * self.size:
             raise ConfigError(f"n_views is from 0 to 4 * size, got {self.n_views}")
         if not 0 <= self.n_givens < self.size**2:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -23,20 +23,16 @@ Tiles = tuple[int, ...]  # row by row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlidingPuzzleConfig:
+class SlidingPuzzleConfig(TaskConfig):
     """The size of the frame, and how far the tiles are out of place."""
 
-    n_rows: int = 3
-    n_columns: int = 3
-    n_slides: int = 20  # random slides between the goal and the start
-    ordered: bool = False  # whether the goal has the tiles in order, row by row
-    optimal_only: bool = False  # a longer solution earns only the share of it that was needed
-
-    def __post_init__(self) -> None:
-        if not (2 <= self.n_rows <= _MAX_SIDE and 2 <= self.n_columns <= _MAX_SIDE):
-            raise ConfigError(f"need n_rows and n_columns in 2..{_MAX_SIDE}, got {self}")
-        if not 1 <= self.n_slides <= MOVE_LIMIT // 2:
-            raise ConfigError(f"need n_slides in 1..{MOVE_LIMIT // 2}, got {self}")
+    n_rows: int = knob(3, "rows of the frame", low=2, high=_MAX_SIDE)
+    n_columns: int = knob(3, "columns of the board", low=2, high=_MAX_SIDE)
+    n_slides: int = knob(
+        20, "random slides between the goal and the start", low=1, high=MOVE_LIMIT // 2
+    )
+    ordered: bool = knob(False, "whether the goal has the tiles in order, row by row")
+    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
 
     @classmethod
     def at(cls, difficulty: int) -> "SlidingPuzzleConfig":

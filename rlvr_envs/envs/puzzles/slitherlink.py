@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -26,20 +26,14 @@ _EFFORT_LIMIT = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlitherlinkConfig:
+class SlitherlinkConfig(TaskConfig):
     """The size of the grid, and how many cells have a number at first."""
 
-    n_rows: int = 5
-    n_columns: int = 5
-    clue_percent: int = 60  # of the cells, before more are needed for a single solution
-
-    def __post_init__(self) -> None:
-        sides = (self.n_rows, self.n_columns)
-        if not 3 <= min(sides) <= max(sides) <= _MAX_SIDE or not 1 <= self.clue_percent <= 100:
-            raise ConfigError(
-                f"need n_rows and n_columns in 3..{_MAX_SIDE} and clue_percent in 1..100, "
-                f"got {self}"
-            )
+    n_rows: int = knob(5, "rows of the board", low=3, high=_MAX_SIDE)
+    n_columns: int = knob(5, "columns of the board", low=3, high=_MAX_SIDE)
+    clue_percent: int = knob(
+        60, "of the cells, before more are needed for a single solution", low=1, high=100
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "SlitherlinkConfig":

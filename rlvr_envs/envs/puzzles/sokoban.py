@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -24,27 +24,29 @@ _EFFORT_LIMIT = 200_000  # states that measuring the effort may expand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SokobanConfig:
+class SokobanConfig(TaskConfig):
     """The size of the room, and how far positions are searched."""
 
-    side: int = 5  # of the square that the room lies in
-    n_floor: int = 16  # cells that are no walls
+    side: int = knob(5, "of the square that the room lies in")
+    n_floor: int = knob(16, "cells that are no walls")
     n_boxes: int = 2
-    n_rooms: int = 2  # drawn for a problem, of which the one with the longest solution is taken
-    max_states: int = 5000  # positions that are looked at in a room
-    least_moves: int = 4  # of a shortest solution, where such a problem is found in time
-    optimal_only: bool = False  # a longer solution earns only the share of it that was needed
+    n_rooms: int = knob(
+        2,
+        "drawn for a problem, of which the one with the longest solution is taken",
+        low=1,
+        high=100,
+    )
+    max_states: int = knob(5000, "positions that are looked at in a room", low=100, high=10**6)
+    least_moves: int = knob(
+        4,
+        "of a shortest solution, where such a problem is found in time",
+        low=1,
+        high=MOST_LEAST_MOVES,
+    )
+    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         sokoban.RoomSize(self.side, self.n_floor, self.n_boxes)
-        if not (1 <= self.n_rooms <= 100 and 100 <= self.max_states <= 10**6):
-            raise ConfigError(
-                f"need n_rooms in 1..100 and max_states in 100..1,000,000, got {self}"
-            )
-        if not 1 <= self.least_moves <= MOST_LEAST_MOVES:
-            raise ConfigError(
-                f"least_moves is from 1 to {MOST_LEAST_MOVES}, got {self.least_moves}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "SokobanConfig":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -24,14 +25,14 @@ _REPAIRS = 3  # moved cells for each row, before stars are given instead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StarBattleConfig:
+class StarBattleConfig(TaskConfig):
     """The size of the board, and how many stars there are in each row, column and region."""
 
     size: int = 7
-    n_stars: int = 1
+    n_stars: int = knob(1, "stars in each row, column and region", choices=_LEAST)
 
-    def __post_init__(self) -> None:
-        if self.n_stars not in _LEAST or not _LEAST[self.n_stars] <= self.size <= len(_LETTERS):
+    def check(self) -> None:
+        if not _LEAST[self.n_stars] <= self.size <= len(_LETTERS):
             raise ConfigError(
                 f"need n_stars 1 with size in 4..{len(_LETTERS)}, or n_stars 2 with size in "
                 f"9..{len(_LETTERS)}, got {self}"

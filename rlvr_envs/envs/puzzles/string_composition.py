@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -21,21 +21,15 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StringCompositionConfig:
+class StringCompositionConfig(TaskConfig):
     """How deep the composition is, of which functions, and whether they are explained."""
 
-    depth: int = 3  # functions and joins applied one after another
-    split: str = "all"  # which functions: "all", or one side, "train" or "held_out"
+    depth: int = knob(3, "functions and joins applied one after another", low=1, high=_MOST_DEPTH)
+    split: str = knob(
+        "all", 'which functions: "all", or one side, "train" or "held_out"', choices=SPLITS
+    )
     definitions_shown: bool = True
-    max_length: int = 40  # of any string on the way
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.depth <= _MOST_DEPTH:
-            raise ConfigError(f"depth is from 1 to {_MOST_DEPTH}, got {self.depth}")
-        if not 20 <= self.max_length <= _MOST_LENGTH:
-            raise ConfigError(f"max_length is from 20 to {_MOST_LENGTH}, got {self.max_length}")
-        if self.split not in SPLITS:
-            raise ConfigError(f"split is one of {', '.join(SPLITS)}, got {self.split!r}")
+    max_length: int = knob(40, "of any string on the way", low=20, high=_MOST_LENGTH)
 
     @classmethod
     def at(cls, difficulty: int) -> "StringCompositionConfig":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -41,20 +42,17 @@ _LADDER = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SudokuConfig:
+class SudokuConfig(TaskConfig):
     """The size of a box, and how many clues are left."""
 
-    box_height: int = 3
-    box_width: int = 3  # the grid's side is box_height * box_width
-    n_clues: int = 36  # more stay where the solution would not be the only one
+    box_height: int = knob(3, "rows of a box", low=1)
+    box_width: int = knob(3, "the grid's side is box_height * box_width", low=2)
+    n_clues: int = knob(36, "more stay where the solution would not be the only one")
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         side = self.box_height * self.box_width
-        if self.box_height < 1 or self.box_width < 2 or side > _MAX_SIDE:
-            raise ConfigError(
-                f"need box_height >= 1, box_width >= 2 and a side of at most {_MAX_SIDE}, "
-                f"got {self}"
-            )
+        if side > _MAX_SIDE:
+            raise ConfigError(f"box_height * box_width is at most {_MAX_SIDE}, got {self}")
         cells = (self.box_height * self.box_width) ** 2
         if not 0 <= self.n_clues < cells:
             raise ConfigError(f"n_clues is from 0 to {cells - 1} on this grid, got {self.n_clues}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
@@ -47,23 +47,15 @@ _N_COMPOUND = 100  # candidates for compound conclusions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SyllogismConfig:
+class SyllogismConfig(TaskConfig):
     """How many premises and conclusions there are, and about how many kinds of things."""
 
-    n_terms: int = 6
-    n_premises: int = 7
-    n_conclusions: int = 5
-    compound_percent: int = 20  # of the statements: about the As that are, or are not, Bs
-
-    def __post_init__(self) -> None:
-        if not 3 <= self.n_terms <= MAX_TERMS or not 2 <= self.n_premises <= 200:
-            raise ConfigError(
-                f"n_terms is from 3 to {MAX_TERMS} and n_premises from 2 to 200, got {self}"
-            )
-        if not 2 <= self.n_conclusions <= 100 or not 0 <= self.compound_percent <= 100:
-            raise ConfigError(
-                f"n_conclusions is from 2 to 100 and compound_percent from 0 to 100, got {self}"
-            )
+    n_terms: int = knob(6, "terms", low=3, high=MAX_TERMS)
+    n_premises: int = knob(7, "statements given", low=2, high=200)
+    n_conclusions: int = knob(5, "conclusions to choose from", low=2, high=100)
+    compound_percent: int = knob(
+        20, "of the statements: about the As that are, or are not, Bs", low=0, high=100
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "SyllogismConfig":

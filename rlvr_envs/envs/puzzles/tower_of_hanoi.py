@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -13,17 +14,14 @@ from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, stray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TowerOfHanoiConfig:
+class TowerOfHanoiConfig(TaskConfig):
     """How many discs and pegs there are, and whether a detour costs marks."""
 
-    n_discs: int = 4
-    max_pegs: int = 4  # the number of pegs is drawn from 3 up to this
-    optimal_only: bool = False  # a longer solution earns only the share of it that was needed
+    n_discs: int = knob(4, "discs", low=1)
+    max_pegs: int = knob(4, "the number of pegs is drawn from 3 up to this", low=3)
+    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
 
-    def __post_init__(self) -> None:
-        if self.n_discs < 1 or self.max_pegs < 3:
-            raise ConfigError(f"need n_discs >= 1 and max_pegs >= 3, got {self}")
-        # The exponent is bounded first: a power of huge knobs would take for ever.
+    def check(self) -> None:
         if min(self.n_discs, self.max_pegs) > 20 or (
             self.max_pegs ** min(self.n_discs, 20) > hanoi.MAX_POSITIONS
         ):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
@@ -14,19 +14,15 @@ _MAX_DISCS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TowerOfHanoiGameConfig:
+class TowerOfHanoiGameConfig(TaskConfig):
     """How many discs and pegs there are, and how much room for detours."""
 
-    n_discs: int = 4
-    n_pegs: int = 3
-    spare_percent: int = 100  # turns beyond the most that a problem of this size can need
-    optimal_only: bool = False  # with more turns than needed, only the share that was needed
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.n_discs <= _MAX_DISCS or self.n_pegs not in (3, 4):
-            raise ConfigError(f"need n_discs in 1..{_MAX_DISCS} and n_pegs 3 or 4, got {self}")
-        if not 0 <= self.spare_percent <= 1000:
-            raise ConfigError(f"need spare_percent in 0..1000, got {self}")
+    n_discs: int = knob(4, "discs", low=1, high=_MAX_DISCS)
+    n_pegs: int = knob(3, "pegs", choices=(3, 4))
+    spare_percent: int = knob(
+        100, "turns beyond the most that a problem of this size can need", low=0, high=1000
+    )
+    optimal_only: bool = knob(False, "with more turns than needed, only the share that was needed")
 
     @classmethod
     def at(cls, difficulty: int) -> "TowerOfHanoiGameConfig":

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -37,32 +38,31 @@ _POUR = re.compile(r"pour(?: jug)? ([0-9]{1,2})(?: to | into | ?- ?| ?-> ?| )(?:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaterJugsConfig:
+class WaterJugsConfig(TaskConfig):
     """How many jugs there are, how large, and what is to be measured."""
 
-    n_jugs: int = 3
-    max_capacity: int = 12  # litres
-    n_targets: int = 1  # jugs whose amount is asked for
-    no_tap_percent: int = 20  # problems in which water can only be poured from jug to jug
-    max_states: int = 2000  # that are looked at to find an amount that is hard to measure
-    least_moves: int = 3  # of a shortest solution, where such a problem is found in time
-    optimal_only: bool = False  # a longer solution earns only the share of it that was needed
+    n_jugs: int = knob(3, "jugs", low=2, high=_MAX_JUGS)
+    max_capacity: int = knob(12, "litres")
+    n_targets: int = knob(1, "jugs whose amount is asked for")
+    no_tap_percent: int = knob(
+        20, "problems in which water can only be poured from jug to jug", low=0, high=100
+    )
+    max_states: int = knob(
+        2000, "that are looked at to find an amount that is hard to measure", low=10, high=10**6
+    )
+    least_moves: int = knob(
+        3,
+        "of a shortest solution, where such a problem is found in time",
+        low=1,
+        high=MOST_LEAST_MOVES,
+    )
+    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
 
-    def __post_init__(self) -> None:
-        if not 2 <= self.n_jugs <= _MAX_JUGS or not 1 <= self.n_targets <= self.n_jugs:
-            raise ConfigError(
-                f"need n_jugs in 2..{_MAX_JUGS} and n_targets in 1..n_jugs, got {self}"
-            )
+    def check(self) -> None:
+        if not 1 <= self.n_targets <= self.n_jugs:
+            raise ConfigError(f"need 1 <= n_targets <= n_jugs, got {self}")
         if not self.n_jugs + 2 <= self.max_capacity <= _MAX_CAPACITY:
             raise ConfigError(f"need max_capacity in n_jugs + 2..{_MAX_CAPACITY}, got {self}")
-        if not 0 <= self.no_tap_percent <= 100 or not 10 <= self.max_states <= 10**6:
-            raise ConfigError(
-                f"need no_tap_percent in 0..100 and max_states in 10..1,000,000, got {self}"
-            )
-        if not 1 <= self.least_moves <= MOST_LEAST_MOVES:
-            raise ConfigError(
-                f"least_moves is from 1 to {MOST_LEAST_MOVES}, got {self.least_moves}"
-            )
 
     @classmethod
     def at(cls, difficulty: int) -> "WaterJugsConfig":

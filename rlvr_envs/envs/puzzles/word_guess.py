@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
@@ -25,20 +25,14 @@ _COMPARED = 30  # candidates that the player tells apart by all answers they cou
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordGuessConfig:
+class WordGuessConfig(TaskConfig):
     """How long the word is, among how many it hides, and how often one may guess."""
 
-    word_length: int = 5
-    n_words: int = 100  # listed, one of which is the secret; fewer where there are no more
-    n_tries: int = 6
-
-    def __post_init__(self) -> None:
-        if not SHORTEST <= self.word_length <= LONGEST:
-            raise ConfigError(
-                f"word_length is from {SHORTEST} to {LONGEST}, got {self.word_length}"
-            )
-        if self.n_words < 2 or not 1 <= self.n_tries <= MAX_TRIES:
-            raise ConfigError(f"need n_words >= 2 and n_tries in 1..{MAX_TRIES}, got {self}")
+    word_length: int = knob(5, "letters of a word", low=SHORTEST, high=LONGEST)
+    n_words: int = knob(
+        100, "listed, one of which is the secret; fewer where there are no more", low=2
+    )
+    n_tries: int = knob(6, "guesses allowed", low=1, high=MAX_TRIES)
 
     @classmethod
     def at(cls, difficulty: int) -> "WordGuessConfig":

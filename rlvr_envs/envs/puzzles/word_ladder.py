@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -20,21 +21,19 @@ _TRIES = 12  # starts that are looked at for a ladder of the length asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordLadderConfig:
+class WordLadderConfig(TaskConfig):
     """How long the words and the ladder are, and how many words are at hand."""
 
-    word_length: int = 4
-    n_steps: int = 5  # letters that must be changed; fewer where no two words lie so far apart
-    n_words: int = 40  # listed words, those of the ladder included
-    optimal_only: bool = False  # full marks only for a shortest ladder
+    word_length: int = knob(4, "letters of a word", low=SHORTEST, high=LONGEST)
+    n_steps: int = knob(
+        5, "letters that must be changed; fewer where no two words lie so far apart", low=1
+    )
+    n_words: int = knob(40, "listed words, those of the ladder included")
+    optimal_only: bool = knob(False, "full marks only for a shortest ladder")
 
-    def __post_init__(self) -> None:
-        if not SHORTEST <= self.word_length <= LONGEST:
-            raise ConfigError(
-                f"word_length is from {SHORTEST} to {LONGEST}, got {self.word_length}"
-            )
-        if self.n_steps < 1 or self.n_words <= self.n_steps:
-            raise ConfigError(f"need n_steps >= 1 and n_words > n_steps, got {self}")
+    def check(self) -> None:
+        if self.n_words <= self.n_steps:
+            raise ConfigError(f"need n_words > n_steps, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "WordLadderConfig":

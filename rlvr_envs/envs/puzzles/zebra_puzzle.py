@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -70,24 +70,15 @@ _SEARCH_STEPS = 20_000  # of one search; a search that needs more leaves the clu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ZebraPuzzleConfig:
+class ZebraPuzzleConfig(TaskConfig):
     """The size of the table, and how far the clues are thinned out."""
 
-    n_houses: int = 4
-    n_categories: int = 4
-    direct_percent: int = 40  # of the clues: who has what, or what is where
-    n_removals: int = 12  # so many clues are left out, if the others still settle everything
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.n_houses <= MAX_HOUSES or not 2 <= self.n_categories <= len(CATEGORIES):
-            raise ConfigError(
-                f"n_houses is from 2 to {MAX_HOUSES} and n_categories from 2 to "
-                f"{len(CATEGORIES)}, got {self}"
-            )
-        if not 0 <= self.direct_percent <= 100 or self.n_removals < 0:
-            raise ConfigError(
-                f"direct_percent is from 0 to 100 and n_removals not negative, got {self}"
-            )
+    n_houses: int = knob(4, "houses", low=2, high=MAX_HOUSES)
+    n_categories: int = knob(4, "categories of things", low=2, high=len(CATEGORIES))
+    direct_percent: int = knob(40, "of the clues: who has what, or what is where", low=0, high=100)
+    n_removals: int = knob(
+        12, "so many clues are left out, if the others still settle everything", low=0
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "ZebraPuzzleConfig":

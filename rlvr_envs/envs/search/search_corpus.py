@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.task import IndexedTask, InteractiveTask, Shorthand
@@ -99,23 +100,30 @@ _LONGEST_PART = 100_000  # characters of a page in one observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchCorpusConfig:
+class SearchCorpusConfig(TaskConfig):
     """Which documents and questions, how answers are judged, and what the tools give."""
 
-    corpus: str = SAMPLE  # a JSONL or Parquet file, or the address of a Search-R1 server
-    questions: str = SAMPLE  # a JSONL, JSON or Parquet file
-    aliases: str | None = None  # id_aliases.json, which comes with 2WikiMultihopQA
-    score: str = "em"  # "f1" pays in part for answers that are not longer than an accepted one
-    syntax: str = "tags"  # of calls: "tags", or "json" for objects with a name and arguments
-    max_calls: int = 12  # before the answer
-    hits: int = 5  # of a search in one result
-    shown_chars: int = 300  # of a hit: a shorter text whole, else the place where a word is
-    part_chars: int = 3_000  # of a page in one result
-    engine: str = "auto"  # "tantivy" or "bm25"; they rank alike
-    index_dir: str | None = None  # the folder of indexes; None for the user's cache
-    on_bad_row: str = "error"  # "skip" leaves out questions that cannot be posed
+    corpus: str = knob(SAMPLE, "a JSONL or Parquet file, or the address of a Search-R1 server")
+    questions: str = knob(SAMPLE, "a JSONL, JSON or Parquet file")
+    aliases: str | None = knob(None, "id_aliases.json, which comes with 2WikiMultihopQA")
+    score: str = knob(
+        "em", '"f1" pays in part for answers that are not longer than an accepted one'
+    )
+    syntax: str = knob("tags", 'of calls: "tags", or "json" for objects with a name and arguments')
+    max_calls: int = knob(12, "before the answer")
+    hits: int = knob(5, "of a search in one result")
+    shown_chars: int = knob(
+        300,
+        "of a hit: a shorter text whole, else the place where a word is",
+        low=0,
+        high=_MOST_SHOWN,
+    )
+    part_chars: int = knob(3_000, "of a page in one result", low=500, high=_LONGEST_PART)
+    engine: str = knob("auto", '"tantivy" or "bm25"; they rank alike')
+    index_dir: str | None = knob(None, "the folder of indexes; None for the user's cache")
+    on_bad_row: str = knob("error", '"skip" leaves out questions that cannot be posed')
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not self.corpus or not self.questions:
             raise ConfigError("corpus and questions each name a file")
         if (self.corpus == SAMPLE) != (self.questions == SAMPLE):
@@ -127,10 +135,6 @@ class SearchCorpusConfig:
             if value not in allowed:
                 hint = did_you_mean(value, allowed)
                 raise ConfigError(f"{name} is one of {', '.join(allowed)}, got {value!r}{hint}")
-        if not 0 <= self.shown_chars <= _MOST_SHOWN:
-            raise ConfigError(f"shown_chars is in 0..{_MOST_SHOWN}, got {self.shown_chars}")
-        if self.part_chars > _LONGEST_PART:
-            raise ConfigError(f"part_chars is in 500..{_LONGEST_PART}, got {self.part_chars}")
         if self.engine != "auto":
             choose(self.engine)
         self.limits()

@@ -6,6 +6,7 @@ from typing import Any
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import Instance
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import InteractiveTask, Shorthand
@@ -54,21 +55,21 @@ _SOLVED_BY = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchProposerConfig:
+class SearchProposerConfig(TaskConfig):
     """How large and treacherous the world is, how long the way, and what the tools give."""
 
-    world_level: int = 2  # rung of the ladder of worlds: pages, aliases, conflicts, dead links
-    hops: int = 2  # relations that the question has to follow
-    syntax: str = "tags"  # of calls: "tags", or "json" for objects with a name and arguments
-    max_calls: int = 46  # raised for a gold answer for which the oracle needs more
-    hits: int = 10  # of a search in one result
-    part_chars: int = 3_000  # of a page in one result
-    failure_rate: float = 0.0  # calls that fail and have to be made again
-    gold_free: bool = False  # whether queries may not contain the gold answer
+    world_level: int = knob(
+        2, "rung of the ladder of worlds: pages, aliases, conflicts, dead links"
+    )
+    hops: int = knob(2, "relations that the question has to follow", low=_LEAST_HOPS)
+    syntax: str = knob("tags", 'of calls: "tags", or "json" for objects with a name and arguments')
+    max_calls: int = knob(46, "raised for a gold answer for which the oracle needs more")
+    hits: int = knob(10, "of a search in one result")
+    part_chars: int = knob(3_000, "of a page in one result")
+    failure_rate: float = knob(0.0, "calls that fail and have to be made again")
+    gold_free: bool = knob(False, "whether queries may not contain the gold answer")
 
-    def __post_init__(self) -> None:
-        if self.hops < _LEAST_HOPS:
-            raise ConfigError(f"hops is at least {_LEAST_HOPS}, got {self.hops}")
+    def check(self) -> None:
         self.solving()
 
     @classmethod

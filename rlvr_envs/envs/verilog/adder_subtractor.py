@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -39,12 +40,11 @@ _OPERATIONS = {
 class AdderSubtractorConfig(DesignConfig):
     """How wide the operands are, and what is done with them."""
 
-    width: int = 5  # bits of an operand
-    operations: int = 2  # sums and differences, chosen by an input
-    features: int = 2  # added in the order carry, overflow, saturate, zero, signed
+    width: int = knob(5, "bits of an operand")
+    operations: int = knob(2, "sums and differences, chosen by an input")
+    features: int = knob(2, "added in the order carry, overflow, saturate, zero, signed")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, value, low, high in (
             ("width", self.width, 2, _WIDEST),
             ("operations", self.operations, 1, _MOST),

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -68,12 +69,11 @@ _WIDEST, _MOST = 24, 16
 class AluConfig(DesignConfig):
     """How wide the operands are, and how many operations there are."""
 
-    width: int = 5  # bits of an operand
-    operations: int = 4  # rows of the table
-    features: int = 2  # added in the order zero, negative, carry, overflow, parity, swap
+    width: int = knob(5, "bits of an operand")
+    operations: int = knob(4, "rows of the table")
+    features: int = knob(2, "added in the order zero, negative, carry, overflow, parity, swap")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, value, low, high in (
             ("width", self.width, 2, _WIDEST),
             ("operations", self.operations, 2, _MOST),

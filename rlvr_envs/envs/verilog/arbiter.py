@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.generators.hardware.design import (
@@ -30,18 +30,19 @@ _MOST_REQUESTS, _HEAVIEST = 12, 8
 class ArbiterConfig(DesignConfig):
     """How many ask, and how it is settled who gets it."""
 
-    requests: int = 4  # requesters
-    weight: int = 2  # grants in a row that a requester has at most, where there are weights
-    features: int = 1  # added in the order rotate, index, lock, weights, urgent, limit
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.requests <= _MOST_REQUESTS:
-            raise ConfigError(f"requests is between 2 and {_MOST_REQUESTS}, got {self.requests}")
-        if not 2 <= self.weight <= _HEAVIEST:
-            raise ConfigError(f"weight is between 2 and {_HEAVIEST}, got {self.weight}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    requests: int = knob(4, "requesters", low=2, high=_MOST_REQUESTS)
+    weight: int = knob(
+        2,
+        "grants in a row that a requester has at most, where there are weights",
+        low=2,
+        high=_HEAVIEST,
+    )
+    features: int = knob(
+        1,
+        "added in the order rotate, index, lock, weights, urgent, limit",
+        low=0,
+        high=len(FEATURES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "ArbiterConfig":

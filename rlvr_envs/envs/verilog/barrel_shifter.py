@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -26,12 +27,11 @@ _WIDEST = 15
 class BarrelShifterConfig(DesignConfig):
     """How wide the word is, and how it can be moved."""
 
-    width: int = 6  # bits of the word
-    operations: int = 2  # pairs of a direction and a filling, chosen by an input
-    features: int = 2  # added in the order beyond, carry, reverse, lost, keep
+    width: int = knob(6, "bits of the word")
+    operations: int = knob(2, "pairs of a direction and a filling, chosen by an input")
+    features: int = knob(2, "added in the order beyond, carry, reverse, lost, keep")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, value, low, high in (
             ("width", self.width, 3, _WIDEST),
             ("operations", self.operations, 1, len(_OPERATIONS)),

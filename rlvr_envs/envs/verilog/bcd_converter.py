@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -20,19 +20,21 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _MOST_DIGITS = 5
 
 
+# In the order in which they are added along the ladder.
+FEATURES = ("offset", "segments", "operands", "blank", "subtract", "error", "lamp")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BcdConverterConfig(DesignConfig):
     """How many digits there are, and what is done with them."""
 
-    digits: int = 2  # of a number that goes in
-    features: int = 2  # offset, segments, operands, blank, subtract, error, lamp: the first ones
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.digits <= _MOST_DIGITS:
-            raise ConfigError(f"digits is between 2 and {_MOST_DIGITS}, got {self.digits}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    digits: int = knob(2, "of a number that goes in", low=2, high=_MOST_DIGITS)
+    features: int = knob(
+        2,
+        "offset, segments, operands, blank, subtract, error, lamp: the first ones",
+        low=0,
+        high=len(FEATURES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "BcdConverterConfig":
@@ -84,8 +86,6 @@ class BcdConverterTask(DesignTask[BcdConverterConfig]):
 # Decimal numbers: converters from binary, adders and displays, each in two ways.
 
 
-# In the order in which they are added along the ladder.
-FEATURES = ("offset", "segments", "operands", "blank", "subtract", "error", "lamp")
 PLACES = ("ones", "tens", "hundreds", "thousands", "ten_thousands", "hundred_thousands")
 _SHAPES = ("abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg")
 # Some displays draw these digits with a stroke more or less.

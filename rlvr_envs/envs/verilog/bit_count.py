@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -17,12 +18,11 @@ PREPARATIONS = ("mask", "invert", "turn")
 class BitCountConfig(DesignConfig):
     """How long the word is, what is done with it first, and how much is counted in it."""
 
-    width: int = 6  # bits of the word
-    counts: int = 2  # outputs
-    preparations: int = 1  # the first ones of mask, invert, turn
+    width: int = knob(6, "bits of the word")
+    counts: int = knob(2, "outputs")
+    preparations: int = knob(1, "the first ones of mask, invert, turn")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, low, high in (
             ("width", 3, _WIDEST),
             ("counts", 1, len(KINDS)),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, module, outputs, sv_module
@@ -36,12 +37,11 @@ _MEANINGS = (
 class BooleanCircuitConfig(DesignConfig):
     """How large the network is."""
 
-    inputs: int = 4  # bits that it reads
-    gates: int = 6  # each with a function that no gate or input before it has
-    outputs: int = 1  # the last gates
+    inputs: int = knob(4, "bits that it reads")
+    gates: int = knob(6, "each with a function that no gate or input before it has")
+    outputs: int = knob(1, "the last gates")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, value, low, high in (
             ("inputs", self.inputs, 3, _MOST_INPUTS),
             ("gates", self.gates, 1, min(_MOST_GATES, 2**self.inputs)),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -54,19 +54,10 @@ _WIDEST_INSIDE = 24  # bits of a word between stages
 class BusHandshakeConfig(DesignConfig):
     """How many stages there are, and of which kinds."""
 
-    width: int = 3  # bits of a word at the input
-    stages: int = 2  # in a row
-    kinds: int = 4  # of KINDS, from which stages are drawn
-    last: bool = False  # whether words come in packets whose end is marked
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
-        if not 1 <= self.stages <= _MOST_STAGES:
-            raise ConfigError(f"stages is between 1 and {_MOST_STAGES}, got {self.stages}")
-        if not 2 <= self.kinds <= len(KINDS):
-            raise ConfigError(f"kinds is between 2 and {len(KINDS)}, got {self.kinds}")
+    width: int = knob(3, "bits of a word at the input", low=2, high=_WIDEST)
+    stages: int = knob(2, "in a row", low=1, high=_MOST_STAGES)
+    kinds: int = knob(4, "of KINDS, from which stages are drawn", low=2, high=len(KINDS))
+    last: bool = knob(False, "whether words come in packets whose end is marked")
 
     @classmethod
     def at(cls, difficulty: int) -> "BusHandshakeConfig":

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -30,15 +30,13 @@ _WIDEST = 10
 class ClockDividerConfig(DesignConfig):
     """How long periods are, and what governs them."""
 
-    width: int = 3  # bits of the length of a period
-    features: int = 2  # added in the order enable, square, ratio, restart, cascade, fraction
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    width: int = knob(3, "bits of the length of a period", low=2, high=_WIDEST)
+    features: int = knob(
+        2,
+        "added in the order enable, square, ratio, restart, cascade, fraction",
+        low=0,
+        high=len(FEATURES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "ClockDividerConfig":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -25,13 +26,12 @@ _WIDEST, _NAMES = 20, "abcdef"
 class ComparatorConfig(DesignConfig):
     """How many numbers are compared, and in what ways."""
 
-    width: int = 4  # bits of a number
-    operands: int = 3  # numbers to compare
-    relations: int = 2  # outputs that each compare two numbers
-    features: int = 2  # added in the order encoding, extreme, mode, window, mask
+    width: int = knob(4, "bits of a number")
+    operands: int = knob(3, "numbers to compare")
+    relations: int = knob(2, "outputs that each compare two numbers")
+    features: int = knob(2, "added in the order encoding, extreme, mode, window, mask")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, given, low, high in (
             ("width", self.width, 2, _WIDEST),
             ("operands", self.operands, 2, len(_NAMES)),

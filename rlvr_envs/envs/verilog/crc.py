@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -27,12 +28,11 @@ _HIGHEST, _WIDEST = 16, 7
 class CrcConfig(DesignConfig):
     """The degree of the polynomial, the size of a word, and what stands around the register."""
 
-    degree: int = 6  # of the polynomial
-    size: int = 4  # bits of a word
-    features: int = 2  # the first ones of order, register, final, restart, length, words
+    degree: int = knob(6, "of the polynomial")
+    size: int = knob(4, "bits of a word")
+    features: int = knob(2, "the first ones of order, register, final, restart, length, words")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, low, high in (
             ("degree", 3, _HIGHEST),
             ("size", 1, _WIDEST),

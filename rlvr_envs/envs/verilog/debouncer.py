@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -29,15 +29,15 @@ _COUNT_BITS = 4
 class DebouncerConfig(DesignConfig):
     """How long an input has to be steady, and what else is observed."""
 
-    samples: int = 5  # at most, after which a new level counts; at least half of it is drawn
-    features: int = 1  # added in the order sync, tick, uneven, edges, glitches
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.samples <= _LONGEST:
-            raise ConfigError(f"samples is between 2 and {_LONGEST}, got {self.samples}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    samples: int = knob(
+        5,
+        "at most, after which a new level counts; at least half of it is drawn",
+        low=2,
+        high=_LONGEST,
+    )
+    features: int = knob(
+        1, "added in the order sync, tick, uneven, edges, glitches", low=0, high=len(FEATURES)
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "DebouncerConfig":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -18,22 +19,22 @@ _ACCESS = ("read", "write", "both")
 class DecoderConfig(DesignConfig):
     """How many addresses there are, and what is decoded from them."""
 
-    width: int = 4  # bits of the address
-    selects: int = 4  # output bits, one for each region
-    features: int = 2  # added in the order enable, ranges, miss, offset, access, overlap
+    width: int = knob(4, "bits of the address", low=2, high=_WIDEST)
+    selects: int = knob(4, "output bits, one for each region")
+    features: int = knob(
+        2,
+        "added in the order enable, ranges, miss, offset, access, overlap",
+        low=0,
+        high=len(FEATURES),
+    )
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
+    def check(self) -> None:
         most = min(_MOST, 2**self.width // 2 + (self.features < 2))
         if not 2 <= self.selects <= most:
             raise ConfigError(
                 f"selects is between 2 and {most} with width={self.width} and "
                 f"features={self.features}, got {self.selects}; a larger width has room for more"
             )
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
 
     @classmethod
     def at(cls, difficulty: int) -> "DecoderConfig":

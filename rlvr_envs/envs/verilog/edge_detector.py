@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -24,22 +24,21 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST, _LONGEST_GAP = 8, 4
 
 
+# In the order in which they are added along the ladder.
+FEATURES = ("each", "sync", "sticky", "mask", "count", "gap")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeDetectorConfig(DesignConfig):
     """How many inputs there are, and what is done with their edges."""
 
-    width: int = 4  # inputs
-    gap: int = 3  # cycles without edges after one, at most, with the feature gap
-    features: int = 2  # added in the order each, sync, sticky, mask, count, gap
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 1 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 1 and {_WIDEST}, got {self.width}")
-        if not 1 <= self.gap <= _LONGEST_GAP:
-            raise ConfigError(f"gap is between 1 and {_LONGEST_GAP}, got {self.gap}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    width: int = knob(4, "inputs", low=1, high=_WIDEST)
+    gap: int = knob(
+        3, "cycles without edges after one, at most, with the feature gap", low=1, high=_LONGEST_GAP
+    )
+    features: int = knob(
+        2, "added in the order each, sync, sticky, mask, count, gap", low=0, high=len(FEATURES)
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "EdgeDetectorConfig":
@@ -95,8 +94,6 @@ class EdgeDetectorTask(DesignTask[EdgeDetectorConfig]):
 # The detectors of EdgeDetector: words with masks, and bit by bit.
 
 
-# In the order in which they are added along the ladder.
-FEATURES = ("each", "sync", "sticky", "mask", "count", "gap")
 KINDS = ("rising", "falling", "any")
 _COUNT_BITS = 6
 _CHANGES = {"rising": {(0, 1)}, "falling": {(1, 0)}, "any": {(0, 1), (1, 0)}}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -22,19 +22,21 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST = 48
 
 
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "alternate", "stable", "fast", "frozen", "memory")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementaryAutomatonConfig(DesignConfig):
     """How many cells there are, and what else they obey."""
 
-    width: int = 8  # cells
-    features: int = 1  # added in the order enable, alternate, stable, fast, frozen, memory
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 3 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 3 and {_WIDEST}, got {self.width}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    width: int = knob(8, "cells", low=3, high=_WIDEST)
+    features: int = knob(
+        1,
+        "added in the order enable, alternate, stable, fast, frozen, memory",
+        low=0,
+        high=len(FEATURES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "ElementaryAutomatonConfig":
@@ -87,8 +89,6 @@ def _rule(rng: Rng) -> int:
 # The rows of ElementaryAutomaton: a step of all cells at once, and cell by cell.
 
 
-# In the order in which they are added along the ladder.
-FEATURES = ("enable", "alternate", "stable", "fast", "frozen", "memory")
 BORDERS = ("ring", "zeros", "ones", "mirror")
 
 

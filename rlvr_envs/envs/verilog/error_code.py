@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, Signal, inputs, module, outputs, sv_module
@@ -12,19 +12,17 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST = 16
 
 
+KINDS = ("parity", "check", "encode", "syndrome", "correct", "double", "rewrite")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCodeConfig(DesignConfig):
     """How long the data are, and what is done with the code."""
 
-    size: int = 5  # bits of data
-    kind: str = "encode"  # parity, check, encode, syndrome, correct, double, or rewrite
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 3 <= self.size <= _WIDEST:
-            raise ConfigError(f"size is between 3 and {_WIDEST}, got {self.size}")
-        if self.kind not in KINDS:
-            raise ConfigError(f"kind is one of {', '.join(KINDS)}, got {self.kind!r}")
+    size: int = knob(5, "bits of data", low=3, high=_WIDEST)
+    kind: str = knob(
+        "encode", "parity, check, encode, syndrome, correct, double, or rewrite", choices=KINDS
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "ErrorCodeConfig":
@@ -89,9 +87,6 @@ class ErrorCodeTask(DesignTask[ErrorCodeConfig]):
 
 
 # Codes that find and correct wrong bits, each in two ways.
-
-
-KINDS = ("parity", "check", "encode", "syndrome", "correct", "double", "rewrite")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -33,18 +33,11 @@ _NAMES = (("push", "din", "pop", "dout"), ("wr_en", "wdata", "rd_en", "rdata"))
 class FifoConfig(DesignConfig):
     """How large the queue is, and how many flags and controls it has."""
 
-    depth: int = 3  # words that it holds
-    width: int = 2  # bits of a word
-    features: int = 1  # added in the order count, almost, flush, errors, pass
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 1 <= self.depth <= _DEEPEST:
-            raise ConfigError(f"depth is between 1 and {_DEEPEST}, got {self.depth}")
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    depth: int = knob(3, "words that it holds", low=1, high=_DEEPEST)
+    width: int = knob(2, "bits of a word", low=2, high=_WIDEST)
+    features: int = knob(
+        1, "added in the order count, almost, flush, errors, pass", low=0, high=len(FEATURES)
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "FifoConfig":

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -22,19 +22,21 @@ from rlvr_envs.verifiers.hdl.interface import Clocking
 _WIDEST = 12
 
 
+# In the order in which they are added along the ladder; from "counter" on there is a clock.
+FEATURES = ("offset", "choice", "sum", "counter", "down", "load", "range", "toggle")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrayCodeConfig(DesignConfig):
     """How wide the words are, and what is done with them."""
 
-    width: int = 5  # bits of a word
-    features: int = 4  # the first ones of offset, choice, sum, counter, down, load, range, toggle
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 3 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 3 and {_WIDEST}, got {self.width}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    width: int = knob(5, "bits of a word", low=3, high=_WIDEST)
+    features: int = knob(
+        4,
+        "the first ones of offset, choice, sum, counter, down, load, range, toggle",
+        low=0,
+        high=len(FEATURES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "GrayCodeConfig":
@@ -92,10 +94,6 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
 
 
 # Gray code: converters, sums and counters, each in two ways.
-
-
-# In the order in which they are added along the ladder; from "counter" on there is a clock.
-FEATURES = ("offset", "choice", "sum", "counter", "down", "load", "range", "toggle")
 
 
 def _what(width: int) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -17,12 +18,11 @@ _LETTERS = ("abcdefuvwk", "pqrstmuvwk")  # six variables of the maps, four that 
 class KarnaughMapConfig(DesignConfig):
     """How large the maps are, how many there are, and what stands in their cells."""
 
-    variables: int = 4  # of a map
-    maps: int = 1  # each one output
-    entered: int = 0  # variables that stand in cells
+    variables: int = knob(4, "of a map")
+    maps: int = knob(1, "each one output")
+    entered: int = knob(0, "variables that stand in cells")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, low, high in (
             ("variables", 3, _MOST_VARIABLES),
             ("maps", 1, _MOST_MAPS),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -27,15 +27,10 @@ _WIDEST = 40
 class LfsrConfig(DesignConfig):
     """How long the register is, and what controls it."""
 
-    width: int = 6  # bits of the register
-    features: int = 2  # added in the order enable, load, lockup, hit, fast, back
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 3 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 3 and {_WIDEST}, got {self.width}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    width: int = knob(6, "bits of the register", low=3, high=_WIDEST)
+    features: int = knob(
+        2, "added in the order enable, load, lockup, hit, fast, back", low=0, high=len(FEATURES)
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "LfsrConfig":

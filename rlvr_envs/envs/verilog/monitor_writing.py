@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -46,21 +47,20 @@ MOST_FAULTS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorWritingConfig:
+class MonitorWritingConfig(TaskConfig):
     """Which design is watched, how many faulty versions there are, how large a monitor may be."""
 
-    level: int = 2  # difficulty of the design within its family
-    faults: int = 6  # faulty versions
-    budget: int = 0  # cells that are allowed, in percent of the smallest known monitor; 0: any
-    reward: str = "share"  # of the faulty versions that are found; "all" gives nothing for less
-    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+    level: int = knob(2, "difficulty of the design within its family", low=0)
+    faults: int = knob(6, "faulty versions", low=1, high=MOST_FAULTS)
+    budget: int = knob(
+        0, "cells that are allowed, in percent of the smallest known monitor; 0: any"
+    )
+    reward: str = knob(
+        "share", 'of the faulty versions that are found; "all" gives nothing for less'
+    )
+    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
 
-    def __post_init__(self) -> None:
-        if self.level < 0 or not 1 <= self.faults <= MOST_FAULTS:
-            raise ConfigError(
-                f"level is at least 0 and faults is between 1 and {MOST_FAULTS}, "
-                f"got level={self.level}, faults={self.faults}"
-            )
+    def check(self) -> None:
         if self.budget and self.budget < 100:
             raise ConfigError(f"budget is 0 or at least 100 percent, got {self.budget}")
         if self.reward not in REWARDS:

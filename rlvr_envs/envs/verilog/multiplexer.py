@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -22,13 +23,12 @@ _MOST_INPUTS, _WIDEST, _MOST_OUTPUTS = 24, 32, 4
 class MultiplexerConfig(DesignConfig):
     """How many words there are to choose from, and how they are chosen."""
 
-    inputs: int = 5  # words to choose from
-    width: int = 4  # bits of a word
-    outputs: int = 1  # each with a select of its own
-    features: int = 2  # added in the order enable, coded, flag, conflict, packed
+    inputs: int = knob(5, "words to choose from")
+    width: int = knob(4, "bits of a word")
+    outputs: int = knob(1, "each with a select of its own")
+    features: int = knob(2, "added in the order enable, coded, flag, conflict, packed")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, value, low, high in (
             ("inputs", self.inputs, 2, _MOST_INPUTS),
             ("width", self.width, 1, _WIDEST),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
@@ -352,12 +353,11 @@ _OPTIONAL = ("DOWN", "GATED", "LOWEST")
 class ParameterisedModuleConfig(DesignConfig):
     """How many parameters there are, and how many instances with which values."""
 
-    parameters: int = 3  # of the module
-    instances: int = 2  # in the given module
-    width: int = 5  # the widest instance, in bits of a word
+    parameters: int = knob(3, "of the module")
+    instances: int = knob(2, "in the given module")
+    width: int = knob(5, "the widest instance, in bits of a word")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, low, high in (
             ("parameters", 1, 6),
             ("instances", 1, _MOST_INSTANCES),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -29,18 +29,13 @@ _WIDEST, _LONGEST = 10, 8
 class PipelinedMultiplierConfig(DesignConfig):
     """How wide the factors are, how long a product takes, and what else happens on the way."""
 
-    width: int = 3  # bits of the first factor; the second has as many or one more
-    latency: int = 2  # cycles from factors to product
-    features: int = 2  # added in the order valid, stall, modes, add, flush, narrow
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
-        if not 1 <= self.latency <= _LONGEST:
-            raise ConfigError(f"latency is between 1 and {_LONGEST}, got {self.latency}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    width: int = knob(
+        3, "bits of the first factor; the second has as many or one more", low=2, high=_WIDEST
+    )
+    latency: int = knob(2, "cycles from factors to product", low=1, high=_LONGEST)
+    features: int = knob(
+        2, "added in the order valid, stall, modes, add, flush, narrow", low=0, high=len(FEATURES)
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "PipelinedMultiplierConfig":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -17,19 +18,19 @@ _WIDEST, _MOST_GRANTS = 16, 4
 class PriorityEncoderConfig(DesignConfig):
     """How many requests there are, and in which order they are served."""
 
-    width: int = 6  # requests
-    grants: int = 1  # requests that are served at a time
-    features: int = 2  # added in the order valid, mask, direction, start, urgent, count
+    width: int = knob(6, "requests", low=3, high=_WIDEST)
+    grants: int = knob(1, "requests that are served at a time")
+    features: int = knob(
+        2,
+        "added in the order valid, mask, direction, start, urgent, count",
+        low=0,
+        high=len(FEATURES),
+    )
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 3 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 3 and {_WIDEST}, got {self.width}")
+    def check(self) -> None:
         most = min(self.width, _MOST_GRANTS)
         if not 1 <= self.grants <= most:
             raise ConfigError(f"grants is between 1 and {most}, got {self.grants}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
 
     @classmethod
     def at(cls, difficulty: int) -> "PriorityEncoderConfig":

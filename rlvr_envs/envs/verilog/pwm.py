@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -22,25 +22,25 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST, _MOST_CHANNELS = 10, 6
 
 
+# In the order in which they are added along the ladder.
+FEATURES = ("period", "enable", "latched", "center", "channels", "dead")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PwmConfig(DesignConfig):
     """How fine the pulses are, and what they are made of."""
 
-    width: int = 4  # bits of the duty
-    features: int = 2  # added in the order period, enable, latched, center, channels, dead
-    channels: int = 2  # outputs with a phase each, with the feature channels
-    dead: int = 2  # cycles between both outputs, with the feature dead
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
-        if not 2 <= self.channels <= _MOST_CHANNELS:
-            raise ConfigError(f"channels is between 2 and {_MOST_CHANNELS}, got {self.channels}")
-        if not 1 <= self.dead <= 8:
-            raise ConfigError(f"dead is between 1 and 8, got {self.dead}")
+    width: int = knob(4, "bits of the duty", low=2, high=_WIDEST)
+    features: int = knob(
+        2,
+        "added in the order period, enable, latched, center, channels, dead",
+        low=0,
+        high=len(FEATURES),
+    )
+    channels: int = knob(
+        2, "outputs with a phase each, with the feature channels", low=2, high=_MOST_CHANNELS
+    )
+    dead: int = knob(2, "cycles between both outputs, with the feature dead", low=1, high=8)
 
     @classmethod
     def at(cls, difficulty: int) -> "PwmConfig":
@@ -92,10 +92,6 @@ class PwmTask(DesignTask[PwmConfig]):
 
 
 # The modulators of Pwm: one counter, and a counter for each channel.
-
-
-# In the order in which they are added along the ladder.
-FEATURES = ("period", "enable", "latched", "center", "channels", "dead")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -31,21 +31,17 @@ _READ_NAMES = (("ra", "rd"), ("raddr", "rdata"), ("rd_addr", "rd_data"))
 class RegisterFileConfig(DesignConfig):
     """How many registers there are, and how they are reached."""
 
-    words: int = 6  # registers at most; at least three quarters of that are drawn
-    width: int = 4  # bits of a register
-    reads: int = 1  # read ports
-    features: int = 2  # added in the order fixed, bypass, lanes, registered, second, clear
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.words <= _MOST_WORDS:
-            raise ConfigError(f"words is between 2 and {_MOST_WORDS}, got {self.words}")
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
-        if not 1 <= self.reads <= _MOST_READS:
-            raise ConfigError(f"reads is between 1 and {_MOST_READS}, got {self.reads}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    words: int = knob(
+        6, "registers at most; at least three quarters of that are drawn", low=2, high=_MOST_WORDS
+    )
+    width: int = knob(4, "bits of a register", low=2, high=_WIDEST)
+    reads: int = knob(1, "read ports", low=1, high=_MOST_READS)
+    features: int = knob(
+        2,
+        "added in the order fixed, bypass, lanes, registered, second, clear",
+        low=0,
+        high=len(FEATURES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "RegisterFileConfig":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -29,15 +30,12 @@ _MOST_STATES = 120  # of the automaton; patterns with too many wildcards lose so
 class SequenceDetectorConfig(DesignConfig):
     """What is looked for, and what controls the search."""
 
-    length: int = 4  # bits of the longest pattern
-    patterns: int = 1  # how many are looked for
-    wildcards: int = 0  # bits of each pattern, at most, that may be anything
-    features: int = 1  # added in the order valid, count, restart, last
+    length: int = knob(4, "bits of the longest pattern", low=2, high=_LONGEST)
+    patterns: int = knob(1, "how many are looked for")
+    wildcards: int = knob(0, "bits of each pattern, at most, that may be anything")
+    features: int = knob(1, "added in the order valid, count, restart, last")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.length <= _LONGEST:
-            raise ConfigError(f"length is between 2 and {_LONGEST}, got {self.length}")
+    def check(self) -> None:
         if not 1 <= self.patterns <= min(_MOST, self.length - 1):
             most = min(_MOST, self.length - 1)
             raise ConfigError(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -25,22 +25,17 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST, _MOST = 18, 12
 
 
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "out", "done", "keep")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftRegisterConfig(DesignConfig):
     """How long the register is, and what it can do."""
 
-    width: int = 6  # bits of the register
-    operations: int = 4  # things it can do; with one, there is no mode
-    features: int = 1  # added in the order enable, out, done, keep
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 4 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 4 and {_WIDEST}, got {self.width}")
-        if not 1 <= self.operations <= _MOST:
-            raise ConfigError(f"operations is between 1 and {_MOST}, got {self.operations}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    width: int = knob(6, "bits of the register", low=4, high=_WIDEST)
+    operations: int = knob(4, "things it can do; with one, there is no mode", low=1, high=_MOST)
+    features: int = knob(1, "added in the order enable, out, done, keep", low=0, high=len(FEATURES))
 
     @classmethod
     def at(cls, difficulty: int) -> "ShiftRegisterConfig":
@@ -99,8 +94,6 @@ class ShiftRegisterTask(DesignTask[ShiftRegisterConfig]):
 # The registers of ShiftRegister: slices joined, and bit by bit.
 
 
-# In the order in which they are added along the ladder.
-FEATURES = ("enable", "out", "done", "keep")
 _SHIFTS = ("left", "right", "rotate left", "rotate right", "arithmetic right")
 _NAMES = (*_SHIFTS, "zeros left", "zeros right", "load", "hold", "clear", "invert", "reverse")
 _OF_EVEN = ("halves", "pairs")  # need an even number of bits

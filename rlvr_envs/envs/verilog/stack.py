@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -29,22 +30,17 @@ _DEEPEST, _WIDEST = 12, 12
 class StackConfig(DesignConfig):
     """How large the stack is, and what can be done with it."""
 
-    depth: int = 3  # words that it holds
-    width: int = 3  # bits of a word
-    operations: int = 3  # push and pop, and some that are drawn
-    features: int = 1  # added in the order flags, error, count, second
+    depth: int = knob(3, "words that it holds", low=2, high=_DEEPEST)
+    width: int = knob(3, "bits of a word", low=2, high=_WIDEST)
+    operations: int = knob(3, "push and pop, and some that are drawn")
+    features: int = knob(
+        1, "added in the order flags, error, count, second", low=0, high=len(FEATURES)
+    )
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.depth <= _DEEPEST:
-            raise ConfigError(f"depth is between 2 and {_DEEPEST}, got {self.depth}")
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
+    def check(self) -> None:
         most = len(OPERATIONS)
         if not 2 <= self.operations <= most:
             raise ConfigError(f"operations is between 2 and {most}, got {self.operations}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
 
     @classmethod
     def at(cls, difficulty: int) -> "StackConfig":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -64,31 +65,28 @@ _STATES = (
 _INPUTS = (("a", "b", "c", "e"), ("go", "ack", "full", "err"), ("x0", "x1", "x2", "x3"))
 
 
+# In the order in which they are added along the ladder.
+FEATURES = ("enable", "abort", "dwell", "visits", "back")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateMachineConfig(DesignConfig):
     """How large the machine is, and what moves it besides."""
 
-    states: int = 4
-    inputs: int = 2  # that transitions depend on
-    branches: int = 2  # conditions of a state, besides what happens otherwise
-    outputs: int = 2  # bits of the output
-    features: int = 1  # added in the order enable, abort, dwell, visits, back
+    states: int = knob(4, "states of the machine", low=2, high=_MOST_STATES)
+    inputs: int = knob(2, "that transitions depend on", low=1, high=_MOST_INPUTS)
+    branches: int = knob(2, "conditions of a state, besides what happens otherwise")
+    outputs: int = knob(2, "bits of the output", low=1, high=_WIDEST)
+    features: int = knob(
+        1, "added in the order enable, abort, dwell, visits, back", low=0, high=len(FEATURES)
+    )
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.states <= _MOST_STATES:
-            raise ConfigError(f"states is between 2 and {_MOST_STATES}, got {self.states}")
-        if not 1 <= self.inputs <= _MOST_INPUTS:
-            raise ConfigError(f"inputs is between 1 and {_MOST_INPUTS}, got {self.inputs}")
+    def check(self) -> None:
         most = min(_MOST_BRANCHES, 2**self.inputs - 1)
         if not 1 <= self.branches <= most:
             raise ConfigError(
                 f"branches is between 1 and {most} with inputs={self.inputs}, got {self.branches}"
             )
-        if not 1 <= self.outputs <= _WIDEST:
-            raise ConfigError(f"outputs is between 1 and {_WIDEST}, got {self.outputs}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
 
     @classmethod
     def at(cls, difficulty: int) -> "StateMachineConfig":
@@ -198,8 +196,6 @@ def _guards(rng: Rng, config: StateMachineConfig) -> list[tuple[tuple[int, int],
 # The machines of StateMachine: states as numbers, and a flip-flop for each.
 
 
-# In the order in which they are added along the ladder.
-FEATURES = ("enable", "abort", "dwell", "visits", "back")
 BACK = -1  # the state that the machine came from, as a target
 _COUNT_BITS = 4
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -33,24 +34,22 @@ _FAULTY = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestbenchWritingConfig:
+class TestbenchWritingConfig(TaskConfig):
     """Which design is tested, by how many faulty versions, and how long the test may be."""
 
     __test__ = False  # it is no test of pytest's
 
-    level: int = 2  # difficulty of the design within its family
-    faults: int = 6  # faulty versions
-    slack: int = 200  # rows that are allowed, in percent of what is known to do
-    reward: str = "share"  # of the faulty versions that are told; "all" gives nothing for less
-    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+    level: int = knob(2, "difficulty of the design within its family", low=0)
+    faults: int = knob(6, "faulty versions", low=1, high=MOST_FAULTS)
+    slack: int = knob(
+        200, "rows that are allowed, in percent of what is known to do", low=100, high=10000
+    )
+    reward: str = knob(
+        "share", 'of the faulty versions that are told; "all" gives nothing for less'
+    )
+    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
 
-    def __post_init__(self) -> None:
-        if self.level < 0 or not 1 <= self.faults <= MOST_FAULTS or not 100 <= self.slack <= 10_000:
-            raise ConfigError(
-                f"level is at least 0, faults is between 1 and {MOST_FAULTS}, slack is between "
-                f"100 and 10000 percent, got level={self.level}, faults={self.faults}, "
-                f"slack={self.slack}"
-            )
+    def check(self) -> None:
         if self.reward not in REWARDS:
             hint = did_you_mean(self.reward, REWARDS)
             raise ConfigError(f"reward is one of {', '.join(REWARDS)}, got {self.reward!r}{hint}")

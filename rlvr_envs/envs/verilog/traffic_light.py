@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -42,19 +42,18 @@ class Phase:
 _LONGEST = 40
 
 
+# In the order in which they are added along the ladder.
+FEATURES = ("side", "tick", "sensor", "walk", "extend", "night")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficLightConfig(DesignConfig):
     """How long the phases are, and what they depend on."""
 
-    longest: int = 8  # time of a phase, at most
-    features: int = 2  # added in the order side, tick, sensor, walk, extend, night
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.longest <= _LONGEST:
-            raise ConfigError(f"longest is between 2 and {_LONGEST}, got {self.longest}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    longest: int = knob(8, "time of a phase, at most", low=2, high=_LONGEST)
+    features: int = knob(
+        2, "added in the order side, tick, sensor, walk, extend, night", low=0, high=len(FEATURES)
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "TrafficLightConfig":
@@ -132,8 +131,6 @@ def _crossing(rng: Rng, config: TrafficLightConfig) -> tuple[Phase, ...]:
 # The crossings of TrafficLight: phases as numbers, and as a ring of flip-flops.
 
 
-# In the order in which they are added along the ladder.
-FEATURES = ("side", "tick", "sensor", "walk", "extend", "night")
 _COLOURS = {"R": "red", "Y": "yellow", "G": "green"}
 
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
@@ -33,12 +34,13 @@ _LETTERS = ("abcdefghi", "pqrstuvwx")
 class TruthTableConfig(DesignConfig):
     """How many bits go in and come out, and how the functions are told."""
 
-    inputs: int = 3  # bits that go in
-    outputs: int = 2  # functions of them
-    tellings: int = 2  # of table, minterms, maxterms, constant, patterns, nested: the first ones
+    inputs: int = knob(3, "bits that go in")
+    outputs: int = knob(2, "functions of them")
+    tellings: int = knob(
+        2, "of table, minterms, maxterms, constant, patterns, nested: the first ones"
+    )
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
+    def check(self) -> None:
         for name, low, high in (
             ("inputs", 2, _MOST_INPUTS),
             ("outputs", 1, _MOST_OUTPUTS),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import (
@@ -30,18 +30,13 @@ _MOST_BITS, _SLOWEST = 12, 16
 class UartTransmitterConfig(DesignConfig):
     """How long a frame is, and what may be chosen about it."""
 
-    bits: int = 4  # of a word
-    divider: int = 3  # cycles of the clock for a bit of the line, at most
-    features: int = 2  # added in the order parity, done, stops, buffer, rate, mode
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.bits <= _MOST_BITS:
-            raise ConfigError(f"bits is between 2 and {_MOST_BITS}, got {self.bits}")
-        if not 1 <= self.divider <= _SLOWEST:
-            raise ConfigError(f"divider is between 1 and {_SLOWEST}, got {self.divider}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    bits: int = knob(4, "of a word", low=2, high=_MOST_BITS)
+    divider: int = knob(
+        3, "cycles of the clock for a bit of the line, at most", low=1, high=_SLOWEST
+    )
+    features: int = knob(
+        2, "added in the order parity, done, stops, buffer, rate, mode", low=0, high=len(FEATURES)
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "UartTransmitterConfig":

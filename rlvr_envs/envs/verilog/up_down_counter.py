@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.generators.hardware.design import (
@@ -31,15 +31,13 @@ _WIDEST = 64
 class UpDownCounterConfig(DesignConfig):
     """How many bits the counter has, and how many controls."""
 
-    width: int = 4  # bits of the count
-    features: int = 2  # controls, added in the order enable, down, load, saturate, step, flag
-
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if not 2 <= self.width <= _WIDEST:
-            raise ConfigError(f"width is between 2 and {_WIDEST}, got {self.width}")
-        if not 0 <= self.features <= len(FEATURES):
-            raise ConfigError(f"features is between 0 and {len(FEATURES)}, got {self.features}")
+    width: int = knob(4, "bits of the count", low=2, high=_WIDEST)
+    features: int = knob(
+        2,
+        "controls, added in the order enable, down, load, saturate, step, flag",
+        low=0,
+        high=len(FEATURES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "UpDownCounterConfig":

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -39,16 +39,13 @@ _FORMS = {
 class VerilogCompletionConfig(DesignConfig):
     """Which design is shown, and how much of it is missing."""
 
-    level: int = 2  # difficulty of the design within its family
-    gap: int = 12  # tokens that are missing, at most, where the design has so small a part
-    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+    level: int = knob(2, "difficulty of the design within its family", low=0)
+    gap: int = knob(
+        12, "tokens that are missing, at most, where the design has so small a part", low=1
+    )
+    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if self.level < 0 or self.gap < 1:
-            raise ConfigError(
-                f"level is at least 0 and gap at least 1, got level={self.level}, gap={self.gap}"
-            )
+    def check(self) -> None:
         check_families(self.families)
 
     @classmethod

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.tables import RowFile, RowFiles
@@ -34,18 +35,24 @@ _TERMS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerilogDatasetConfig:
+class VerilogDatasetConfig(TaskConfig):
     """Which file, and how answers are judged."""
 
-    path: str = SAMPLE  # a JSONL, JSON or Parquet file, or a folder of VerilogEval or RTLLM
-    descriptions: str = ""  # a file of what is asked, where `path` does not hold it (VerilogEval 1)
-    reward: str = "equivalence"  # "graded" gives a little for compiling and for the right ports
-    strict: bool = False  # whether Icarus, a simulator with x and z, has to agree
-    accept_bounded: bool = True  # False refuses testbenches alone, and scores nothing unproved
-    on_bad_row: str = "error"  # "skip" leaves out rows that cannot be posed
-    check_references: bool = True  # elaborate all of them first; 0.1 to 0.5 s for each row
+    path: str = knob(SAMPLE, "a JSONL, JSON or Parquet file, or a folder of VerilogEval or RTLLM")
+    descriptions: str = knob(
+        "", "a file of what is asked, where `path` does not hold it (VerilogEval 1)"
+    )
+    reward: str = knob(
+        "equivalence", '"graded" gives a little for compiling and for the right ports'
+    )
+    strict: bool = knob(False, "whether Icarus, a simulator with x and z, has to agree")
+    accept_bounded: bool = knob(
+        True, "False refuses testbenches alone, and scores nothing unproved"
+    )
+    on_bad_row: str = knob("error", '"skip" leaves out rows that cannot be posed')
+    check_references: bool = knob(True, "elaborate all of them first; 0.1 to 0.5 s for each row")
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError(f"path is the name of a file or a folder, got {self.path!r}")
         if not isinstance(self.descriptions, str):

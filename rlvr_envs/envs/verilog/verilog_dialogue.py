@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -24,18 +25,12 @@ _MOST_ATTEMPTS = 32
 class VerilogDialogueConfig(DesignConfig):
     """Which design is wanted, and how often one may try."""
 
-    level: int = 3  # difficulty of the design within its family
-    attempts: int = 4  # modules that may be sent
-    discount: float = 1.0  # what each attempt that failed leaves of the score
-    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+    level: int = knob(3, "difficulty of the design within its family", low=0)
+    attempts: int = knob(4, "modules that may be sent", low=1, high=_MOST_ATTEMPTS)
+    discount: float = knob(1.0, "what each attempt that failed leaves of the score")
+    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if self.level < 0 or not 1 <= self.attempts <= _MOST_ATTEMPTS:
-            raise ConfigError(
-                f"level is at least 0 and attempts is between 1 and {_MOST_ATTEMPTS}, "
-                f"got level={self.level}, attempts={self.attempts}"
-            )
+    def check(self) -> None:
         if not 0 < self.discount <= 1:
             raise ConfigError(f"discount is above 0 and at most 1, got {self.discount}")
         check_families(self.families)

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError, SandboxError
+from rlvr_envs.core.errors import SandboxError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
@@ -38,18 +39,19 @@ _COUNTED = (
 class VerilogOptimisationConfig(DesignConfig):
     """Which design is too large, and how much smaller it has to become."""
 
-    level: int = 2  # difficulty of the design within its family
-    demand: int = 60  # percent of the cells to save that the best known writing saves
-    draws: int = 4  # of designs, until the idea of one writing is wasteful; else it gets parts more
-    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+    level: int = knob(2, "difficulty of the design within its family", low=0)
+    demand: int = knob(
+        60, "percent of the cells to save that the best known writing saves", low=1, high=100
+    )
+    draws: int = knob(
+        4,
+        "of designs, until the idea of one writing is wasteful; else it gets parts more",
+        low=1,
+        high=_MOST_DRAWS,
+    )
+    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if self.level < 0 or not 1 <= self.demand <= 100 or not 1 <= self.draws <= _MOST_DRAWS:
-            raise ConfigError(
-                "level is at least 0, demand is between 1 and 100 percent, draws is between 1 and "
-                f"{_MOST_DRAWS}, got level={self.level}, demand={self.demand}, draws={self.draws}"
-            )
+    def check(self) -> None:
         check_families(self.families)
 
     @classmethod

@@ -4,6 +4,7 @@ import difflib
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -27,18 +28,12 @@ _DRAWS = 30  # of mutants for one bug; two in three are refuted
 class VerilogRepairConfig(DesignConfig):
     """Which design is broken, how often, and what is told of it."""
 
-    level: int = 2  # difficulty of the design within its family
-    bugs: int = 1
-    trace: bool = True  # whether a run that goes wrong is shown
-    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+    level: int = knob(2, "difficulty of the design within its family", low=0)
+    bugs: int = knob(1, "mistakes in the module", low=1, high=MOST_BUGS)
+    trace: bool = knob(True, "whether a run that goes wrong is shown")
+    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if self.level < 0 or not 1 <= self.bugs <= MOST_BUGS:
-            raise ConfigError(
-                f"level is at least 0 and bugs is between 1 and {MOST_BUGS}, "
-                f"got level={self.level}, bugs={self.bugs}"
-            )
+    def check(self) -> None:
         check_families(self.families)
 
     @classmethod

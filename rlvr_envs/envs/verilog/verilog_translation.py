@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -27,14 +28,11 @@ _LONGEST = MOST_CHARACTERS - 1024  # with room for the flip-flop
 class VerilogTranslationConfig(DesignConfig):
     """Which design is shown, and how it is to be written."""
 
-    level: int = 2  # difficulty of the design within its family
-    styles: tuple[str, ...] = ("systemverilog", "verilog2001")  # of which one is drawn
-    families: tuple[str, ...] = ()  # ids of families of designs; none means all
+    level: int = knob(2, "difficulty of the design within its family", low=0)
+    styles: tuple[str, ...] = knob(("systemverilog", "verilog2001"), "of which one is drawn")
+    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
 
-    def __post_init__(self) -> None:
-        DesignConfig.__post_init__(self)
-        if self.level < 0:
-            raise ConfigError(f"level is at least 0, got {self.level}")
+    def check(self) -> None:
         wrong = next((name for name in self.styles if name not in NAMES), None)
         if wrong is not None or not self.styles:
             hint = did_you_mean(wrong or "", NAMES)

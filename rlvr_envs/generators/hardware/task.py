@@ -5,7 +5,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
@@ -20,15 +20,14 @@ LANGUAGE = "fenced:verilog"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DesignConfig:
+class DesignConfig(TaskConfig):
     """The knob that all design tasks share; each family adds its own."""
 
-    reward: str = "equivalence"  # "graded" gives a little for compiling and for the right ports
-
-    def __post_init__(self) -> None:
-        if self.reward not in REWARDS:
-            hint = did_you_mean(self.reward, REWARDS)
-            raise ConfigError(f"reward is one of {', '.join(REWARDS)}, got {self.reward!r}{hint}")
+    reward: str = knob(
+        "equivalence",
+        '"graded" gives a little for compiling and for the right ports',
+        choices=REWARDS,
+    )
 
 
 ConfigT = TypeVar("ConfigT", bound=DesignConfig)

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import ConfigT, ProblemT, Task
 from rlvr_envs.core.verdict import Verdict
@@ -29,25 +29,18 @@ _LAST_RUNG = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptimisationConfig:
+class OptimisationConfig(TaskConfig):
     """The knobs of every optimisation task.
 
-    Attributes:
-        scheme: how quality becomes a score. ``ratio``: the quality itself. ``graph_r1``: 1 at the
-            best known, otherwise a quarter of the plain ratio (squared for tours), which is
-            Graph-R1's reward halved with its penalty of -1 left at 0. ``binary``: 1 at the best
-            known, otherwise 0.
-        budget: deterministic seconds that the reference solver may spend on a problem.
+    The schemes: ``ratio`` is the quality itself; ``graph_r1`` is 1 at the best known and otherwise
+    a quarter of the plain ratio (squared for tours), which is Graph-R1's reward halved with its
+    penalty of -1 left at 0; ``binary`` is 1 at the best known and otherwise 0.
     """
 
-    scheme: Literal["ratio", "graph_r1", "binary"] = "ratio"
-    budget: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.scheme not in SCHEMES:
-            raise ConfigError(f"scheme is one of {', '.join(SCHEMES)}, got {self.scheme!r}")
-        if not 0 < self.budget < math.inf:
-            raise ConfigError(f"budget is a positive number of seconds, got {self.budget!r}")
+    scheme: Literal["ratio", "graph_r1", "binary"] = knob(
+        "ratio", "how quality becomes a score", choices=SCHEMES
+    )
+    budget: float = knob(0.1, "deterministic seconds of the reference solver", low=1e-6, high=1e6)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,5 +31,5 @@ def test_forms(answer, score):
 
 
 def test_config_is_checked():
-    with pytest.raises(ConfigError, match="max_modulus >= 7"):
+    with pytest.raises(ConfigError, match="max_modulus is 7 or more"):
         ModularInverseConfig(max_modulus=6)

@@ -173,7 +173,11 @@ def test_every_public_number_matters_to_the_wording(kind):
 
 @pytest.mark.parametrize(
     ("knobs", "message"),
-    [({"kinds": ()}, "kinds are"), ({"kinds": ("x",)}, "kinds are"), ({"size": -1}, "size >= 0")],
+    [
+        ({"kinds": ()}, "kinds are"),
+        ({"kinds": ("x",)}, "kinds are"),
+        ({"size": -1}, "size is 0 or more"),
+    ],
 )
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):

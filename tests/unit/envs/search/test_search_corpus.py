@@ -32,10 +32,10 @@ def posed(index=0, **knobs):
         ({"on_bad_row": "ignore"}, "on_bad_row is one of error, skip"),
         ({"engine": "tantivi"}, "engine should be one of auto, bm25, tantivy"),
         ({"max_calls": 0}, "max_calls >= 1"),
-        ({"part_chars": 10}, "part_chars >= 500"),
-        ({"part_chars": 100_001}, r"part_chars is in 500\.\.100000, got 100001"),
+        ({"part_chars": 10}, "part_chars is from 500"),
+        ({"part_chars": 100_001}, r"part_chars is from 500 to 100,000, got 100001"),
         ({"hits": 0}, "hits >= 1"),
-        ({"shown_chars": -1}, r"shown_chars is in 0\.\.2000, got -1"),
+        ({"shown_chars": -1}, r"shown_chars is from 0 to 2,000, got -1"),
     ],
 )
 def test_wrong_knobs_are_refused(knobs, told):
