@@ -54,9 +54,11 @@ def main() -> None:
 
 
 def entries_of(suite: str) -> Entries:
-    """Return all algorithms with the runs that all of them have."""
-    folders = sorted(path for path in (LEADERBOARD / suite).iterdir() if path.is_dir())
-    return gather(load(suite), [read_runs(folder) for folder in folders], common=True)
+    """Return the algorithms that have all runs."""
+    chosen = load(suite)
+    count = len(chosen.experiments) * len(chosen.seeds)
+    found = map(read_runs, sorted((LEADERBOARD / suite).iterdir()))
+    return gather(chosen, [runs for runs in found if len(runs) == count])
 
 
 def power(entries: Entries, experiment: str, x: str, y: str) -> dict[str, Any]:

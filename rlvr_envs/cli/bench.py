@@ -69,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pack.add_argument("entry", type=Path, metavar="ENTRY", help="a folder of runs")
     pack.add_argument("--to", type=Path, required=True, metavar="DIR", help="such as leaderboard")
     pack.add_argument(
+        "--partial", action="store_true", help="runs may be missing, in a draft suite"
+    )
+    pack.add_argument(
         "--all-points", action="store_true", help="keep the responses of all evaluations"
     )
     freeze = command("freeze", _freeze, "make the next draft of a suite from this version's tasks")
@@ -336,7 +339,7 @@ def _submit(args: argparse.Namespace) -> int:
     out = args.to / first.suite / first.algorithm.name
     pack(args.entry, out, all_points=args.all_points)
     print(out)
-    return _verify(argparse.Namespace(entries=[out], partial=False))
+    return _verify(argparse.Namespace(entries=[out], partial=args.partial))
 
 
 def _freeze(args: argparse.Namespace) -> int:
