@@ -1,10 +1,10 @@
-"""How the ladders of puzzles and NP-hard tasks rise: the work of solving, and a baseline's success.
+"""How hard the levels of puzzles and NP-hard tasks are: the work of solving, a baseline's success.
 
-For every rung, over the same number of problems: the mean of `effort` (search nodes, states, or the
-solver's deterministic work; the number of turns of an interactive game), the mean score of a simple
-baseline (`guess` of a puzzle, `greedy` of an optimisation task) and the share of problems that it
-solves outright, the length of the prompt, and problems a second of CPU time. Effort and scores are
-deterministic; only the rates vary.
+For every level, over the same number of problems: the mean of `effort` (search nodes, states, or
+the solver's deterministic work; the number of turns of an interactive game), the mean score of a
+simple baseline (`guess` of a puzzle, `greedy` of an optimisation task) and the share of problems
+that it solves outright, the length of the prompt, and problems a second of CPU time. Effort and
+scores are deterministic; only the rates vary.
 
     python benchmarks/ladder.py              # all tasks of both domains
     python benchmarks/ladder.py Sudoku-v0    # one task anew; the summary keeps the others' lines
@@ -59,7 +59,7 @@ def effort(task: Any, problem: Any) -> int:
 
 
 def cell(task_id: str, rung: int, problems: int, seconds: float) -> dict[str, Any]:
-    """Measure one task on one rung."""
+    """Measure one task on one level."""
     env = TextEnv(task_id, difficulty=rung)
     efforts: list[int] = []
     scores: list[float] = []
@@ -162,8 +162,8 @@ def main() -> int:
     """Measure, store, and print what does not rise."""
     parser = results_file.parser(__doc__, "ladder")
     parser.add_argument("tasks", nargs="*", help="ids (default: both domains)")
-    parser.add_argument("--problems", type=int, default=60, help="on each rung, at most")
-    parser.add_argument("--seconds", type=float, default=5.0, help="of CPU time for a rung, about")
+    parser.add_argument("--problems", type=int, default=60, help="on each level, at most")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of CPU time for a level, about")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
     ids = [registry.find(name).id for name in args.tasks]

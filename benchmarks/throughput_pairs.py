@@ -22,7 +22,7 @@ class Pair:
     library: str
     name: str
     sizes: str
-    ours: Mapping[str, Any] | None = None  # None: a rung of the ladder, see --pair-difficulty
+    ours: Mapping[str, Any] | None = None  # None: a difficulty level, see --pair-difficulty
     theirs: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -421,7 +421,7 @@ def _labelled(pairs: tuple[Pair, ...]) -> dict[str, Pair]:
 
 PAIRS: dict[str, dict[str, Pair]] = {
     "math": {
-        task: Pair(task, RG, name, "theirs at its defaults, ours on a low rung")
+        task: Pair(task, RG, name, "theirs at its defaults, ours on a low level")
         for task, name in _MATH.items()
     },
     "np_hard": _labelled(_NP_HARD),

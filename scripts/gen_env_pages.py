@@ -84,9 +84,9 @@ def _measured(rungs: dict[str, dict[str, Any]]) -> str:
     """Return what `benchmarks/ladder.py` measured of the ladder."""
     problems = max(row.get("problems", 0) for row in rungs.values())
     about = (
-        f"Measured over up to {problems} problems a rung by `benchmarks/ladder.py`: effort is what "
-        "an exact search or the reference solver spends, and the baseline is the task's own simple "
-        "one."
+        f"Measured over up to {problems} problems a level by `benchmarks/ladder.py`: effort is "
+        "what an exact search or the reference solver spends, and the baseline is the task's own "
+        "simple one."
     )
     return f"{about}\n\n{charts(rungs)}"
 

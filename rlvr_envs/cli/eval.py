@@ -40,10 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--difficulty",
         type=_text.difficulties,
         metavar="D",
-        help="rungs: '2', '0,2,5' or '0-5'; each gets --episodes problems (default: the knobs')",
+        help="levels: '2', '0,2,5' or '0-5'; each gets --episodes problems (default: the knobs')",
     )
     parser.add_argument(
-        "--episodes", type=int, default=20, help="problems of each id and rung (default: 20)"
+        "--episodes", type=int, default=20, help="problems of each id and level (default: 20)"
     )
     parser.add_argument(
         "--samples", type=int, default=1, help="responses to each problem (default: 1)"

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--difficulty",
         type=_text.difficulties,
         metavar="D",
-        help="rungs that share the rows: '3', '0-5' (equal parts) or with weights "
+        help="levels that share the rows: '3', '0-5' (equal parts) or with weights "
         "'0:0.5,1:0.3,2-4:0.2' (default: the knobs')",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the dataset (default: 0)")

@@ -125,7 +125,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--difficulty",
         type=difficulty,
         metavar="D",
-        help="a rung '3', or a range '0-5' whose rungs are equally likely (default: the knobs')",
+        help="a level '3', or a range '0-5' whose levels are equally likely (default: the knobs')",
     )
     parser.add_argument("--seed", type=natural, help="the first problem's (default: a new one)")
     parser.add_argument("--episodes", type=positive, help="stop after this many (default: no end)")

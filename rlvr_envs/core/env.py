@@ -37,7 +37,7 @@ class TextEnv(gymnasium.Env[str, str]):
 
     Args:
         env_id: the id of a task or of a mixture.
-        difficulty: a rung from 0, an inclusive range ``(lowest, highest)``, or None for the
+        difficulty: a level from 0, an inclusive range ``(lowest, highest)``, or None for the
             defaults of the knobs.
         tasks: for a mixture, the ids to mix.
         weights: for a mixture, id → share.

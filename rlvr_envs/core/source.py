@@ -18,7 +18,7 @@ from rlvr_envs.core.registry import TaskSpec
 from rlvr_envs.core.seeding import Rng, stream
 from rlvr_envs.core.task import ENV_ARGUMENTS, IndexedTask, Task, check_difficulty, configure
 
-# One rung, or an inclusive range of rungs that are equally likely; None: the knobs' defaults.
+# One level, or an inclusive range of levels that are equally likely; None: the knobs' defaults.
 Difficulty: TypeAlias = int | tuple[int, int] | None
 
 
@@ -151,7 +151,7 @@ def open_source(
 
     Args:
         source_id: the id of a task or of a mixture.
-        difficulty: a rung, an inclusive range of rungs, or None for the knobs' defaults.
+        difficulty: a level, an inclusive range of levels, or None for the knobs' defaults.
         tasks: for a mixture, the ids to mix; all of its domain's by default.
         weights: for a mixture, id → share, changing the registered weights.
         answer_format: the label of the answer format, instead of each task's own.

@@ -231,7 +231,7 @@ class InteractiveTask(Task[ConfigT, ProblemT]):
 def configure(
     task_type: type[Task[Any, Any]], difficulty: int | None, knobs: Mapping[str, Any]
 ) -> Any:
-    """Return the configuration of a rung of the ladder, with knobs set by name.
+    """Return the configuration of a difficulty level, with knobs set by name.
 
     Without a difficulty, the knobs change the configuration's own defaults.
 

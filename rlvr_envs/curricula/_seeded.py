@@ -14,7 +14,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import Rng, stream
 from rlvr_envs.curricula.base import Problem
 
-Arm: TypeAlias = tuple[str, int | None]  # a task, and a rung of it or None for any
+Arm: TypeAlias = tuple[str, int | None]  # a task, and a level of it or None for any
 
 
 class Seeded:
@@ -154,19 +154,19 @@ def need_distinct(name: str, items: Sequence[Any]) -> None:
 
 
 def arms_of(arms: Sequence[Arm]) -> tuple[Arm, ...]:
-    """Return the arms; raise `ConfigError` if they are not distinct pairs of task and rung."""
+    """Return the arms; raise `ConfigError` if they are not distinct pairs of task and level."""
     kept = tuple((task, difficulty) for task, difficulty in arms)
     need_distinct("arms", kept)
     for task, difficulty in kept:
         if not isinstance(task, str) or not (difficulty is None or is_count(difficulty, least=0)):
             raise ConfigError(
-                f"an arm is a task and a rung from 0 or None, got {(task, difficulty)}"
+                f"an arm is a task and a level from 0 or None, got {(task, difficulty)}"
             )
     return kept
 
 
 def find(arms: Sequence[Arm], arm: Arm) -> int:
-    """Return which arm a group belongs to: the one of its rung, or else the task's for any."""
+    """Return which arm a group belongs to: the one of its level, or else the task's for any."""
     for candidate in (arm, (arm[0], None)):
         if candidate in arms:
             return arms.index(candidate)

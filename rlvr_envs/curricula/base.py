@@ -24,7 +24,7 @@ class Proposal:
 
     Attributes:
         task: the id of a task.
-        difficulty: a rung of its ladder.
+        difficulty: a difficulty level.
         problem_seed: the seed of one problem, for curricula that come back to problems.
         row: a problem as a row of a data set holds it, instead of a seed.
         index: the number of a problem, for tasks whose problems are numbered, instead of a seed.

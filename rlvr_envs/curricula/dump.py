@@ -26,7 +26,7 @@ class Dump(Windowed):
     Window 300 and temperature 0.1 are those of the authors' code.
 
     Args:
-        arms: pairs of a task and a rung, or None for any rung.
+        arms: pairs of a task and a level, or None for any level.
         weights: the arms' shares, by which their chances are multiplied; None for equal ones.
         window: how many advantages an arm keeps.
         temperature: of the softmax.

@@ -114,7 +114,7 @@ class PromptGdro(Nested):
     code.
 
     Args:
-        arms: pairs of a task and a rung, or None for any rung; for what draws.
+        arms: pairs of a task and a level, or None for any level; for what draws.
         over: the curriculum that says what is posed; None draws from the arms.
         by: what is binned. Problems have rates only where they return, as from a pool.
         bins: how it is binned; None for edges 0.4 and 0.75.

@@ -9,7 +9,7 @@ from rlvr_envs.core.seeding import pick
 from rlvr_envs.curricula._seeded import Arm, Seeded, need_counts, need_distinct
 from rlvr_envs.curricula.base import Problem, Proposal
 
-Key: TypeAlias = tuple[str | None, int | None, Problem]  # a task, a rung or None, and its problem
+Key: TypeAlias = tuple[str | None, int | None, Problem]  # a task, a level or None, and its problem
 
 
 class HardFocus(Seeded):
@@ -121,7 +121,7 @@ def keys_of(problems: Sequence[Proposal]) -> tuple[Key, ...]:
 
 
 def find_problem(keys: Sequence[Key], arm: Arm, problem: Problem) -> int:
-    """Return which problem a group is of, also if its rung was left open."""
+    """Return which problem a group is of, also if its level was left open."""
     for candidate in ((*arm, problem), (arm[0], None, problem)):
         if candidate in keys:
             return keys.index(candidate)

@@ -23,7 +23,7 @@ class LearningProgress(Windowed):
     progress. The window and the floor of 0.2 (the paper's share of random tasks) are settings.
 
     Args:
-        arms: pairs of a task and a rung, or None for any rung.
+        arms: pairs of a task and a level, or None for any level.
         window: how many groups an arm remembers, from 2.
         floor: the share of draws that does not follow progress, so that nothing is lost of sight.
         weights: the arms' shares, by which their chances are multiplied; None for equal ones.

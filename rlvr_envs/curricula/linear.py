@@ -8,16 +8,16 @@ from rlvr_envs.curricula.base import Proposal
 
 
 class Linear(Seeded):
-    """Climbs from the first rung to the last, as many steps on each.
+    """Climbs from the first level to the last, as many steps on each.
 
-    After t of ``steps`` steps the rung is ``start + min((end - start + 1) * t // steps,
+    After t of ``steps`` steps the level is ``start + min((end - start + 1) * t // steps,
     end - start)``. This is the schedule that adaptive curricula are measured against.
 
     Args:
         tasks: drawn from by their weights.
         weights: the tasks' shares; None for equal ones.
-        start: the first rung.
-        end: the last rung, where it stays.
+        start: the first level.
+        end: the last level, where it stays.
         steps: the training steps that the climb takes.
         seed: of the draws.
 
@@ -47,11 +47,11 @@ class Linear(Seeded):
         super().__init__(seed, settings | {"weights": self.shares})
 
     def difficulty(self) -> int:
-        """Return the rung of the running step."""
+        """Return the level of the running step."""
         span = self.end - self.start
         return self.start + min((span + 1) * self.step // self.steps, span)
 
     def propose(self) -> Proposal:
-        """Return a task, at the step's rung."""
+        """Return a task, at the step's level."""
         task = self.tasks[draw(self._rng(), self.shares)]
         return Proposal(task=task, difficulty=self.difficulty())

@@ -1,4 +1,4 @@
-"""A window of rungs that rises with success (RLVE)."""
+"""A window of levels that rises with success (RLVE)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,12 +18,12 @@ from rlvr_envs.curricula.base import Problem, Proposal
 
 
 class RisingWindow(Seeded):
-    """Draws from the highest rungs that a task has reached, and adds one when the top is mastered.
+    """Draws from the highest levels that a task has reached, and adds one when the top is mastered.
 
     Zeng et al., "RLVE: Scaling Up Reinforcement Learning for Language Models with Adaptive
-    Verifiable Environments", arXiv 2511.07317. Each task has a top rung h, at first ``start``. A
-    proposal draws a task by its weight, and a rung evenly from [max(0, h - width + 1), h]. Scores
-    at the top rung are gathered; at the end of a step, once there are ``least_scores`` of them, h
+    Verifiable Environments", arXiv 2511.07317. Each task has a top level h, at first ``start``. A
+    proposal draws a task by its weight, and a level evenly from [max(0, h - width + 1), h]. Scores
+    at the top level are gathered; at the end of a step, once there are ``least_scores`` of them, h
     grows by one if their mean is at least ``promote_at``, and the gathering begins anew either way.
 
     The authors' code sets width 4, 0.9, and 8 prompts of as many episodes as a group has, hence 64
@@ -32,9 +32,9 @@ class RisingWindow(Seeded):
     Args:
         tasks: drawn from by their weights.
         weights: the tasks' shares; None for equal ones.
-        start: the first top rung.
-        width: how many rungs a window has.
-        promote_at: the mean score at the top that adds a rung.
+        start: the first top level.
+        width: how many levels a window has.
+        promote_at: the mean score at the top that adds a level.
         least_scores: how many scores at the top a decision takes.
         seed: of the draws.
 
@@ -60,7 +60,7 @@ class RisingWindow(Seeded):
         need_between(0, 1, promote_at=promote_at)
         self.width, self.promote_at, self.least_scores = width, promote_at, least_scores
         self._tops = [start] * len(self.tasks)
-        self._sums = [0.0] * len(self.tasks)  # of scores at the top rung
+        self._sums = [0.0] * len(self.tasks)  # of scores at the top level
         self._counts = [0] * len(self.tasks)
         settings = {"tasks": self.tasks, "start": start, "width": width, "promote_at": promote_at}
         self.shares = shares_of(weights, len(self.tasks))
@@ -68,12 +68,12 @@ class RisingWindow(Seeded):
         super().__init__(seed, settings)
 
     def window(self, task: str) -> tuple[int, int]:
-        """Return the lowest and the highest rung that a task is posed at."""
+        """Return the lowest and the highest level that a task is posed at."""
         top = self._tops[self.tasks.index(task)]
         return max(0, top - self.width + 1), top
 
     def propose(self) -> Proposal:
-        """Return a task and a rung of its window."""
+        """Return a task and a level of its window."""
         rng = self._rng()
         task = self.tasks[draw(rng, self.shares)]
         return Proposal(task=task, difficulty=integer(rng, *self.window(task)))

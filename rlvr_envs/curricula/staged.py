@@ -28,7 +28,7 @@ class Stage:
         weights: the tasks' shares; none for equal ones.
         steps: after how many training steps the stage ends; None for no limit.
         promote_at: the mean score that ends it early; None for no such rule.
-        difficulty: the rung of its problems, or several that are drawn evenly.
+        difficulty: the level of its problems, or several that are drawn evenly.
         response_tokens: the most tokens of a response.
         horizon: the turns of an episode.
         weights: the tasks' shares; none for equal ones.
@@ -56,7 +56,7 @@ class Stage:
 
     @property
     def rungs(self) -> tuple[int | None, ...]:
-        """The rungs to draw from."""
+        """The levels to draw from."""
         given = self.difficulty
         return given or (None,) if isinstance(given, tuple) else (given,)
 

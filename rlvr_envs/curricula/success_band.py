@@ -64,20 +64,20 @@ class SuccessBand(Seeded):
 
     "SCALER: Synthetic Scalable Adaptive Learning Environment for Reasoning", arXiv 2601.04809.
 
-    **Difficulty.** A task has a continuous level d, at first 0. A proposal takes the rung above d
+    **Difficulty.** A task has a continuous level d, at first 0. A proposal takes the level above d
     with probability d - floor(d) and else the one below. After a step in which the task was posed
     with mean score m, ``d += clip(gain * (m - target), -most, most)``, held within [0, highest].
 
     **Active set.** Only ``active`` of the tasks are posed. After its update a task makes room for
     one drawn from the others, if ``patience`` steps in a row gave it a mean of 0; or ``patience``
-    in a row left it at the highest rung; or the least-squares slope of d over its last ``trend``
+    in a row left it at the highest level; or the least-squares slope of d over its last ``trend``
     steps is not positive. A task that comes back goes on from its level, with a fresh history.
 
     Which of several tasks is swapped first, and that one swapped in begins a new history, are
     this project's choices.
 
     Args:
-        highest: the highest rung of each task.
+        highest: the highest level of each task.
         weights: the tasks' shares, of which those that are active count; None for equal ones.
         control: how a level answers the scores.
         curation: how the active set is kept; None poses every task and swaps none.
@@ -109,7 +109,7 @@ class SuccessBand(Seeded):
         self._levels = dict.fromkeys(self.tasks, 0.0)
         self._active = list(self.tasks[: self.curation.active])
         self._failed = dict.fromkeys(self.tasks, 0)  # steps in a row with a mean of 0
-        self._topped = dict.fromkeys(self.tasks, 0)  # steps in a row at the highest rung
+        self._topped = dict.fromkeys(self.tasks, 0)  # steps in a row at the highest level
         self._history = {task: self._recent() for task in self.tasks}
         self._scores: dict[str, list[float]] = {}  # of the running step
         settings: dict[str, Any] = {"highest": self.highest, "control": asdict(self.control)}
@@ -131,7 +131,7 @@ class SuccessBand(Seeded):
         return self._levels[task]
 
     def propose(self) -> Proposal:
-        """Return an active task, and one of the two rungs next to its level."""
+        """Return an active task, and one of the two levels next to its level."""
         rng = self._rng()
         task = self._active[draw(rng, [self.shares[task] for task in self._active])]
         level = self._levels[task]

@@ -23,7 +23,7 @@ class Weakness(Windowed):
     paper's code.
 
     Args:
-        arms: pairs of a task and a rung, or None for any rung.
+        arms: pairs of a task and a level, or None for any level.
         weights: the arms' shares, by which their chances are multiplied; None for equal ones.
         survey_steps: the training steps before weaknesses count.
         threshold: the mean score below which a group failed.

@@ -1,6 +1,6 @@
 """Candidates: the numbered draws of a cell, the same whoever makes them.
 
-Candidate ``k`` of a cell depends on the dataset's seed, the source, the rung and ``k``, and on
+Candidate ``k`` of a cell depends on the dataset's seed, the source, the level and ``k``, and on
 nothing else, so any process may draw it. Which candidates become rows is decided in
 `rlvr_envs.datasets.generate`, in one process and in order.
 """

@@ -1,6 +1,6 @@
 """The plan of a dataset: what is to be generated, checked before anything is.
 
-A plan is cut into *cells*, one for each source and rung, with an exact number of rows each. The
+A plan is cut into *cells*, one for each source and level, with an exact number of rows each. The
 rows of all cells are shuffled into one order of *slots*; slots are cut into shards. All of this
 follows from the plan alone.
 """
@@ -20,7 +20,7 @@ from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.source import open_source
 from rlvr_envs.datasets.split import WHOLE, Splits
 
-# (rung, share); the rung None stands for the defaults of the knobs.
+# (level, share); the level None stands for the defaults of the knobs.
 Difficulties = tuple[tuple[int | None, Fraction], ...]
 
 FILE_FORMATS = ("jsonl", "parquet")
@@ -28,9 +28,9 @@ _PART = re.compile(r"(\d+)(?:-(\d+))?(?::(\d+(?:\.\d+)?|\.\d+))?", re.ASCII)
 
 
 def read_difficulties(text: str | None) -> Difficulties:
-    """Return the shares of the rungs of ``"3"``, ``"0-5"`` or ``"0:0.5,1:0.3,2-4:0.2"``.
+    """Return the shares of the levels of ``"3"``, ``"0-5"`` or ``"0:0.5,1:0.3,2-4:0.2"``.
 
-    A part without a weight weighs 1; a range shares its weight among its rungs.
+    A part without a weight weighs 1; a range shares its weight among its levels.
 
     Raises:
         ConfigError: the text has another form, or no weight is positive.
@@ -57,7 +57,7 @@ def read_difficulties(text: str | None) -> Difficulties:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Rows of one source at one rung."""
+    """Rows of one source at one level."""
 
     source: str
     rung: int | None

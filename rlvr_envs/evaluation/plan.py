@@ -13,12 +13,12 @@ from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.core.source import Source, open_source
 from rlvr_envs.core.task import IndexedTask
 
-_MAX_PART_CHARS = 20  # of a rung or a range in text
+_MAX_PART_CHARS = 20  # of a level or a range in text
 _TRIES = 1000  # seeds for each problem that is wanted
 
 
 def read_difficulties(text: str | None) -> tuple[int | None, ...]:
-    """Return the rungs of a text such as ``0,2,5`` or ``0-5``; of None, the knobs' defaults.
+    """Return the levels of a text such as ``0,2,5`` or ``0-5``; of None, the knobs' defaults.
 
     Raises:
         ConfigError: the text is neither.
@@ -34,7 +34,7 @@ def read_difficulties(text: str | None) -> tuple[int | None, ...]:
             )
         first, last = int(low), int(high or low)
         if first > last or last - first > 1000:
-            raise ConfigError(f"the range {part!r} of {text!r} is empty or has over 1000 rungs")
+            raise ConfigError(f"the range {part!r} of {text!r} is empty or has over 1000 levels")
         rungs.extend(range(first, last + 1))
     return tuple(dict.fromkeys(rungs))
 
@@ -76,7 +76,7 @@ class Plan:
 
     Attributes:
         ids: tasks and mixtures.
-        difficulties: rungs of the ladder; None stands for the defaults of the knobs.
+        difficulties: difficulty levels; None stands for the defaults of the knobs.
         episodes: how many problems of each id and difficulty.
         samples: how many responses to each problem.
         seed: what the problem seeds are derived from.
@@ -230,7 +230,7 @@ class Question:
 
 
 def solved_examples(instance: Instance, count: int, seed: int) -> list[Instance]:
-    """Return other problems like this one: the same ones for every question of a task and rung.
+    """Return other problems like this one: the same ones for every question of a task and level.
 
     Raises:
         ConfigError: the task has too few different problems.

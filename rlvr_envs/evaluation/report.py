@@ -123,7 +123,7 @@ def _plots(summary: Summary) -> str:
         section("Score by task", "Mean score with its 95 % confidence interval.", plots.scores())
     ]
     if several_rungs:
-        note = "Mean score along the difficulty ladder; the bands are 95 % confidence intervals."
+        note = "Mean score along the difficulty levels; the bands are 95 % confidence intervals."
         parts.append(section("Score against difficulty", note, plots.curves()))
     if several_rungs and len(plots.tasks) > 1:
         note = "Mean score of each cell."

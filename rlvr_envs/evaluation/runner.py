@@ -80,7 +80,7 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
     Args:
         ids: tasks and mixtures; the namespace may be left out.
         policies: texts such as ``"oracle"`` and ``"openai:gpt-4o"``, or `Policy` objects.
-        difficulty: one rung or several, also as ``"0-5"``; None for the defaults of the knobs.
+        difficulty: one level or several, also as ``"0-5"``; None for the defaults of the knobs.
         episodes: problems of each id and difficulty.
         samples: responses to each problem.
         seed: what the problems are derived from; the same for every policy.

@@ -34,167 +34,169 @@ class _Checked:
 
 @dataclass(frozen=True, kw_only=True)
 class Data(_Checked):
-    """What is trained on."""
+    """The problems to train on."""
 
     tasks: tuple[str, ...] = ()
-    """Ids of tasks and mixtures, such as Gcd-v0, or with knobs: MathDataset-v0(path="a.jsonl");
-    none where the rows of a file say their tasks."""
+    """Ids of tasks and mixtures, such as Gcd-v0, or with knobs: MathDataset-v0(path="a.jsonl").
+    Leave it empty where the rows of a file name their tasks."""
     weights: tuple[float, ...] = ()
-    """The share of each task; none for equal ones."""
+    """The weight of each task in the mixture (default: equal weights)."""
     difficulty: str = "0"
-    """A rung of the ladder, or a range such as 0-5, from which each group draws one; tasks without
-    a ladder, such as those of data sets, ignore it."""
+    """A difficulty level, or a range such as 0-5 from which each group draws a level. Tasks without
+    levels, such as data sets, ignore it."""
     knobs: tuple[str, ...] = ()
-    """Settings of all tasks, as NAME=VALUE."""
+    """Knobs for all tasks, as NAME=VALUE."""
     wrappers: tuple[str, ...] = ()
-    """Wrappers around the environments, from the inside out: NAME or NAME(argument=value, …)."""
+    """Wrappers of the environments, innermost first: NAME or NAME(argument=value, …)."""
     curriculum: str = "fixed"
-    """What task and difficulty come next, such as growing_horizon(over=success_band)."""
+    """What chooses the next task and level, such as growing_horizon(over=success_band)."""
     source: str = "auto"
-    """Which problems of them: stream (always new ones), pool (they return), epochs (the rows of
-    data sets) or rows (of a file by rlvr generate); auto is epochs for data sets, else stream."""
+    """Where problems come from: stream (new ones), pool (problems return), epochs (passes over a
+    data set) or rows (a file by rlvr generate). auto is epochs for data sets, else stream."""
     splits: str = ""
-    """Shares of all problems, such as train=0.9,test=0.1: trained on the first, evaluated on the
-    last; data sets and rows need them to be evaluated."""
+    """Splits of the problems, such as train=0.9,test=0.1: the first is trained on, the last is held
+    out for evaluation. Data sets and rows need splits to be evaluated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy(_Checked):
-    """The model, and where it is computed."""
+    """The model and its device."""
 
     model: str = "tiny"
-    """A folder, a hub's name, a GGUF file, smollm2, or tiny: a small one made for the tasks."""
+    """A folder, a name on the model hub, a GGUF file, smollm2, or tiny: a small model made for the
+    tasks."""
     lora_rank: int = 0
-    """Train low-rank adapters of this rank (peft) instead of all weights; 0 for all weights."""
+    """Rank of LoRA adapters (peft); 0 trains all weights."""
     gradient_checkpointing: bool = False
-    """Compute activations twice to save memory."""
+    """Recompute activations in the backward pass to save memory."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where the model lives; auto takes a GPU if there is one."""
+    """Device of the model; auto takes a GPU if there is one."""
     bf16: bool | None = None
-    """Compute in bfloat16 with float32 weights; None for wherever there is a GPU."""
+    """Compute in bfloat16 with float32 weights (default: on a GPU)."""
     threads: int | None = None
-    """CPU threads of torch; None: one under 20 million weights, else one for each core."""
+    """CPU threads of torch (default: one below 20 million weights, else one per core)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling(_Checked):
-    """How episodes are played."""
+    """How episodes are sampled."""
 
     groups: int = 16
-    """Problems in a step."""
+    """Problems per training step."""
     group_size: int = 8
-    """Episodes of each problem."""
+    """Episodes per problem."""
     max_tokens: int = 256
-    """The most tokens of an action."""
+    """Maximum tokens of a response."""
     context: int = 2048
-    """The most tokens of an episode, prompt and observations included."""
+    """Maximum tokens of an episode, with prompt and observations."""
     temperature: float = 1.0
-    """Of sampling."""
+    """Sampling temperature."""
     system_prompt: str = ""
-    """Said before the problem, if the model's chat has such a place."""
+    """System prompt, where the chat template has one."""
     template: str = ""
-    """A file with a chat template (Jinja), the name of one of the tokenizer's, or none for texts on
-    lines of their own; empty for the tokenizer's own."""
+    """Chat template: a Jinja file, the name of one of the tokenizer's templates, or none for plain
+    lines (default: the tokenizer's own)."""
     template_args: tuple[str, ...] = ()
-    """What the template is told, as NAME=VALUE, such as enable_thinking=false."""
+    """Arguments of the chat template, as NAME=VALUE, such as enable_thinking=false."""
     sampler: str = "auto"
-    """The engine: slots (our own), generate (plain transformers), vllm …; auto is slots where it
-    knows the model, else generate."""
+    """Sampling engine: slots (our own), generate (plain transformers), vllm …; auto is slots where
+    it supports the model, else generate."""
     dynamic_sampling: bool = False
-    """Draw groups until enough of them have rewards that differ (DAPO)."""
+    """Sample groups until enough of them have rewards that differ (DAPO)."""
     max_rounds: int = 8
-    """Rounds of drawing in a step, at most, with dynamic sampling."""
+    """Maximum rounds of dynamic sampling per step."""
     max_staleness: int = 0
-    """Updates that may lie between the weights that sampled and those that learn; above 0 the next
-    steps are sampled while one is learned."""
+    """Maximum number of updates between the weights that sample and those that are trained. Above
+    0, the next steps are sampled while one is trained."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm(_Checked):
-    """What is minimised."""
+    """The objective."""
 
     estimator: str = "dr_grpo"
-    """Advantages: what an episode's reward is worth beside the others'."""
+    """Advantage estimator."""
     loss: str = "clipped"
-    """The loss of a token."""
+    """Loss per token."""
     aggregation: str = "token_mean"
-    """How much each episode's tokens weigh."""
+    """How token losses are averaged."""
     correction: str = "truncate"
-    """How the difference between sampler and trainer is corrected."""
+    """Correction for the mismatch between sampler and trainer (importance sampling)."""
     kl: Literal["none", "k1", "k2", "k3", "forward_kl", "jensen_shannon"] = "none"
-    """The penalty on the distance from the reference model; all but k2 and k3 times the ratio."""
+    """Estimator of the KL penalty to the reference model; all but k2 and k3 are multiplied by the
+    importance ratio."""
     kl_coef: float = 0.001
-    """Its weight."""
+    """Weight of the KL penalty."""
     reference_every: int | None = None
-    """Steps after which the reference model becomes the trained one (ProRL); None for never."""
+    """Steps after which the reference model is reset to the trained one (ProRL; default: never)."""
     entropy_coef: float = 0.0
-    """The weight of a bonus on the entropy of the tokens' distributions."""
+    """Weight of the entropy bonus."""
     overlong: Literal["count", "mask", "penalty"] = "count"
-    """Answers cut off at the limit: counted as they are, left out, or their length penalised."""
+    """Truncated responses: count them, mask them out, or penalise their length (DAPO)."""
     overlong_buffer: int = 64
-    """Tokens over which that penalty grows."""
+    """Tokens before the limit over which the length penalty grows."""
     leave_out: tuple[Literal["over_turn", "void_turn"], ...] = ()
-    """Episodes not to train on: those that ran out of turns (Mini-o3), or had a turn without a
-    call or an answer (SimpleTIR)."""
+    """Episodes to mask out: over_turn (ran out of turns, Mini-o3), void_turn (a turn had neither a
+    call nor an answer, SimpleTIR)."""
     callbacks: tuple[str, ...] = ()
-    """What else is done with groups, batches and steps."""
+    """Callbacks on groups, batches and steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Optimiser(_Checked):
-    """How the weights move."""
+    """The optimiser, and the supervised steps before."""
 
     steps: int = 200
-    """Training steps, each of which samples new episodes."""
+    """Training steps; each samples new episodes."""
     epochs: int = 1
-    """Passes over a step's episodes."""
+    """Passes over the episodes of a step."""
     minibatches: int = 1
-    """Optimiser steps in a pass."""
+    """Optimiser steps per pass."""
     learning_rate: float = 1e-6
-    """AdamW's, after the warm-up."""
+    """AdamW learning rate after the warm-up."""
     warmup: int = 10
-    """Steps over which the learning rate rises to that; Adam's first steps are long."""
+    """Steps of linear learning-rate warm-up."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"
-    """How it falls from there to the last step."""
+    """Learning-rate schedule after the warm-up."""
     final_rate: float = 0.0
-    """The share of the learning rate that would be left after the last step."""
+    """Final learning rate, as a share of learning_rate."""
     betas: tuple[float, float] = (0.9, 0.95)
-    """AdamW's."""
+    """AdamW betas."""
     weight_decay: float = 0.0
-    """AdamW's."""
+    """AdamW weight decay."""
     max_grad_norm: float = 1.0
-    """Gradients longer than that are shortened to it."""
+    """Gradient clipping: maximum norm."""
     micro_tokens: int = 16_384
-    """Tokens, padding included, that go through the model at a time while training."""
+    """Tokens per micro-batch in training, with padding."""
     warm_start: int = 0
-    """Supervised steps on the tasks' own solutions before anything else."""
+    """Steps of SFT warm-up on the tasks' own solutions, before reinforcement learning."""
     warm_start_batch: int = 64
-    """Demonstrations in such a step."""
+    """Demonstrations per SFT step."""
     warm_start_noise: float = 0.0
-    """The share of their demonstrations that give another problem's solution."""
+    """Share of SFT demonstrations that show the solution of another problem."""
     warm_start_learning_rate: float = 3e-3
-    """Their learning rate."""
+    """Learning rate of the SFT warm-up."""
     warm_start_worked: bool = False
-    """Whether demonstrations hold the worked solution before the answer, where a task has one."""
+    """Put the worked solution before the answer in SFT demonstrations, where a task has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(_Checked):
-    """What is measured on problems that are not trained on."""
+    """Evaluation on held-out problems."""
 
     evaluate_every: int = 0
-    """Steps between held-out evaluations; 0 for none. One comes at the start and at the end too."""
+    """Steps between held-out evaluations, also at the start and the end; 0 for none."""
     evaluate_problems: int = 64
-    """Held-out problems of each task and difficulty."""
+    """Held-out problems per task and level."""
     evaluate_samples: int = 1
-    """Sampled answers to each, from which pass@k is had too."""
+    """Sampled responses per held-out problem, for pass@k too."""
     patience: int = 0
-    """Evaluations in a row without a better score after which to stop; 0 for never."""
+    """Early stopping: evaluations in a row without a better score; 0 for never."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Output(_Checked):
-    """What is kept."""
+    """Files of the run."""
 
     out: str = "runs/grpo"
     """The folder of the run."""
@@ -203,13 +205,13 @@ class Output(_Checked):
     keep: int = 2
     """Checkpoints to keep, besides the best by held-out score."""
     resume: bool = False
-    """Go on from the newest checkpoint in the folder."""
+    """Resume from the newest checkpoint in the folder."""
     stop_after: int | None = None
-    """Stop after that many steps of this process, with a checkpoint; where time is limited."""
+    """Stop this process after so many steps, with a checkpoint, where time is limited."""
     samples: int = 2
-    """Episodes of each step to write out in full."""
+    """Episodes per step to log in full."""
     report: tuple[Literal["tensorboard", "wandb", "trackio"], ...] = ()
-    """Where metrics go besides metrics.jsonl."""
+    """Trackers of metrics besides metrics.jsonl."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,9 +233,9 @@ class Config:
     evaluation: Evaluation = field(default_factory=Evaluation)
     output: Output = field(default_factory=Output)
     seed: int = 0
-    """Of everything that is drawn."""
+    """Random seed."""
     plugins: tuple[str, ...] = ()
-    """Python files that register plug-ins of yours."""
+    """Python files that register your plug-ins."""
 
     def __post_init__(self) -> None:
         for path in self.plugins:

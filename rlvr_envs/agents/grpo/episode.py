@@ -35,7 +35,7 @@ class Episode:
         group: the number of the group within its training step; a group's episodes have the same
             problem.
         task: the id that posed the problem.
-        difficulty: a rung of its ladder, or None.
+        difficulty: a difficulty level, or None.
         problem_seed: the seed of the problem.
         segments: observation, action, observation, …, action.
         reward: what the environment paid, summed over turns; NaN if it was not scored.

@@ -136,7 +136,7 @@ def set_learning_rate(learner: Learner, step: int) -> None:
         group["lr"] = rate * left * min(1.0, (step + 1) / (chosen.warmup + 1))
 
 
-def renew_reference(learner: Learner) -> None:
+def reset_reference(learner: Learner) -> None:
     """Let the reference model become the trained one (ProRL, arXiv 2505.24864)."""
     if learner.reference is not None:
         learner.reference.sync(learner.workers.full_state_dict(learner.model))

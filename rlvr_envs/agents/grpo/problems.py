@@ -21,7 +21,7 @@ from rlvr_envs.datasets.split import read_splits, split_of
 from rlvr_envs.evaluation.plan import Cell as Asked
 from rlvr_envs.evaluation.plan import Plan, Question, read_difficulties, read_knobs
 
-Cell = tuple[str, int | None]  # a task's id, and a level of its ladder
+Cell = tuple[str, int | None]  # a task's id, and a difficulty level
 
 # So many seeds are tried for a problem of a split before there is said to be none.
 _TRIES = 1000

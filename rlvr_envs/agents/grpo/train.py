@@ -28,7 +28,7 @@ from rlvr_envs.agents.grpo.learner import (
     imitate,
     make_optimizer,
     recomputed,
-    renew_reference,
+    reset_reference,
     set_learning_rate,
 )
 from rlvr_envs.agents.grpo.lifecycle import begin, refresh, save
@@ -66,7 +66,7 @@ def train(
     Args:
         config: what to do.
         curriculum: one of your own, instead of the one that ``config`` names.
-        make_env: makes an environment of a task and a rung, instead of ``config``'s wrappers.
+        make_env: makes an environment of a task and a level, instead of ``config``'s wrappers.
         quiet: show no progress.
 
     Raises:
@@ -115,13 +115,13 @@ def go_on(run: Run) -> Path:
 def learn(run: Run, step: int) -> dict[str, float]:
     """Take one training step and return what was measured."""
     config = run.config
-    imitating = config.optimiser.warm_start
-    if step == imitating and step:
+    supervised = config.optimiser.warm_start
+    if step == supervised and step:
         # The moments are of another loss, and the reference is what reinforcing begins with.
         run.learner.optimizer = make_optimizer(run.learner.model, config)
-        renew_reference(run.learner)
+        reset_reference(run.learner)
     set_learning_rate(run.learner, step)
-    if step < imitating:
+    if step < supervised:
         return imitate(run.learner, demonstrations(run, step))
     began = time.perf_counter()
     groups, numbers = take(run, step)
@@ -134,9 +134,9 @@ def learn(run: Run, step: int) -> dict[str, float]:
         seconds = time.perf_counter() - began
         numbers["tokens/s"] = sum(episode.n_tokens for episode in episodes) / seconds
         numbers["time/train_s"] = seconds - sampled_s
-    renew = config.algorithm.reference_every
-    if renew and (step + 1 - imitating) % renew == 0:
-        renew_reference(run.learner)
+    every = config.algorithm.reference_every
+    if every and (step + 1 - supervised) % every == 0:
+        reset_reference(run.learner)
     return numbers | {"time/sample_s": sampled_s}
 
 

@@ -1,4 +1,4 @@
-"""ProRL (arXiv 2505.24864): long training by a KL penalty whose reference is renewed."""
+"""ProRL (arXiv 2505.24864): long training by a KL penalty whose reference model is reset."""
 
 from rlvr_envs.agents.grpo.presets import recipe
 

@@ -14,7 +14,7 @@ from rlvr_envs.agents.grpo.learner import (  # noqa: E402
     Learner,
     imitate,
     make_optimizer,
-    renew_reference,
+    reset_reference,
 )
 from rlvr_envs.agents.grpo.model import policy  # noqa: E402
 from rlvr_envs.agents.grpo.model.distributed import Workers  # noqa: E402
@@ -336,6 +336,6 @@ def test_the_reference_becomes_the_model():
     first = made.reference_scores(given)
     update(made, some(), step=0)
     assert torch.equal(made.reference_scores(given), first)
-    renew_reference(made)
+    reset_reference(made)
     assert torch.equal(made.reference_scores(given), made.scores(given)[0].detach())
     assert not torch.equal(made.reference_scores(given), first)
