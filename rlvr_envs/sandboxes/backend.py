@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rlvr_envs.core.errors import SandboxError, SandboxUnavailable
-
-SLOT_FILE = Path(__file__).with_name("_slot.py")
+from rlvr_envs.sandboxes import slot
 
 # A slot that is not ready by then, on however loaded a machine, never will be.
 START_TIMEOUT_S = 30.0
@@ -125,9 +124,9 @@ class LocalChannel(Channel):
         ours, theirs = socket.socketpair()
         self._socket = ours
         # -I would also ignore PYTHONHASHSEED, and a program that prints a set would get another
-        # verdict from another slot. The environment is empty otherwise, the server takes its own
-        # directory off sys.path, and -s and -S leave out everything that a user installed.
-        argv = [python, "-s", "-S", "-B", "-X", "utf8", str(SLOT_FILE)]
+        # verdict from another slot. The environment is empty otherwise, the server takes the
+        # current directory off sys.path, and -s and -S leave out all that a user installed.
+        argv = [python, "-s", "-S", "-B", "-X", "utf8", "-c", slot.BOOTSTRAP]
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - a fixed command
                 argv,
@@ -138,6 +137,11 @@ class LocalChannel(Channel):
                 cwd="/",
                 start_new_session=True,
             )
+        try:
+            self.send(slot.program())
+        except SandboxError:
+            self.close()
+            raise
 
     @property
     def pid(self) -> int:

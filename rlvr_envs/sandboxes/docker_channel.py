@@ -9,27 +9,10 @@ from contextlib import suppress
 from typing import Any
 
 from rlvr_envs.core.errors import SandboxError
-from rlvr_envs.sandboxes import docker_engine
-from rlvr_envs.sandboxes.backend import SLOT_FILE, START_TIMEOUT_S, Channel
+from rlvr_envs.sandboxes import docker_engine, slot
+from rlvr_envs.sandboxes.backend import START_TIMEOUT_S, Channel
 
 STDERR_KEPT = 4096
-
-# The first process reads its program from its standard input, where the frames follow it. So any
-# image with a Python will do, on a remote engine, too.
-BOOTSTRAP = """
-import os
-def take(count):
-    parts = []
-    while count:
-        part = os.read(0, count)
-        if not part:
-            raise SystemExit
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
-source = take(int.from_bytes(take(4), "big"))
-exec(compile(source, "_slot.py", "exec"), {"__name__": "__main__", "__file__": "/_slot.py"})
-"""
 
 
 class Demultiplexer:
@@ -82,7 +65,7 @@ class DockerChannel(Channel):
 
     Args:
         api: the engine's client.
-        container: the id of a container with `BOOTSTRAP` as its program.
+        container: the id of a container with `slot.BOOTSTRAP` as its program.
     """
 
     def __init__(self, api: Any, container: str) -> None:
@@ -94,8 +77,7 @@ class DockerChannel(Channel):
             self._attached = api.attach_socket(container, params=streams)
             self._socket: socket.socket = getattr(self._attached, "_sock", self._attached)
             api.start(container)
-            source = SLOT_FILE.read_bytes()
-            self.send(struct.pack(">I", len(source)) + source)
+            self.send(slot.program())
         except BaseException:
             self.close()
             raise
@@ -159,7 +141,7 @@ class DockerChannel(Channel):
 
 def command(python: str) -> list[str]:
     """Return the command of a container, as `LocalChannel` starts a slot, and why."""
-    return [python, "-s", "-S", "-B", "-X", "utf8", "-c", BOOTSTRAP]
+    return [python, "-s", "-S", "-B", "-X", "utf8", "-c", slot.BOOTSTRAP]
 
 
 def label() -> dict[str, str]:

@@ -34,7 +34,7 @@ def test_answers_are_never_evaluated():
     timers = {"_worker.py": {"setitimer"}}
     found = []
     for path, tree in syntax_trees():
-        if path.name == "_slot.py":  # which runs inside the sandbox, to execute just that
+        if path.parent.name == "slot":  # which runs inside the sandbox, to execute just that
             continue
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             name = getattr(call.func, "id", None) in never

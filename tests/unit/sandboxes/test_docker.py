@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, SandboxUnavailable
 from rlvr_envs.core.extras import hint
-from rlvr_envs.sandboxes import docker, docker_engine, docker_image
-from rlvr_envs.sandboxes.backend import SLOT_FILE, interpreter
+from rlvr_envs.sandboxes import docker, docker_engine, docker_image, slot
+from rlvr_envs.sandboxes.backend import interpreter
 from rlvr_envs.sandboxes.docker import DockerBackend, DockerOptions
-from rlvr_envs.sandboxes.docker_channel import BOOTSTRAP, Demultiplexer, DockerChannel
+from rlvr_envs.sandboxes.docker_channel import Demultiplexer, DockerChannel
 
 
 def piece(stream, content):
@@ -52,7 +52,7 @@ class Engine:
         with self.there, contextlib.suppress(ConnectionError):  # the client hangs up
             stream = self.there.makefile("rb")
             (length,) = struct.unpack(">I", stream.read(4))
-            assert stream.read(length) == SLOT_FILE.read_bytes()
+            assert stream.read(length) == slot.source().encode()
             self.first_process(stream, self.there.sendall)
 
     def inspect_container(self, container):
@@ -200,7 +200,7 @@ def test_a_container_that_does_not_start_is_removed(client):
 def test_the_bootstrap_runs_what_it_is_sent_and_leaves_the_rest():
     program = b"import os; print(__name__, os.read(0, 5))"
     answer = subprocess.run(
-        [sys.executable, "-s", "-S", "-c", BOOTSTRAP],
+        [sys.executable, "-s", "-S", "-c", slot.BOOTSTRAP],
         input=frame(program) + b"frame",
         capture_output=True,
         check=True,

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 import pytest
 
 from rlvr_envs.core.errors import SandboxError
-from rlvr_envs.sandboxes import _slot
 from rlvr_envs.sandboxes.backend import Backend
 from rlvr_envs.sandboxes.base import Job, Limits, RunStatus
 from rlvr_envs.sandboxes.pool import SlotPool
 from rlvr_envs.sandboxes.sandbox import Sandbox
+from rlvr_envs.sandboxes.slot import watch as watching
+from rlvr_envs.sandboxes.slot.folders import MountedBox
 
 WORKS = "import time\nwhile time.process_time() < {}: pass\nprint('done')"
 SLEEPS = "import time\ntime.sleep(600)"
@@ -121,16 +122,16 @@ class Clock:
 def watch(monkeypatch, states, step=0.02):
     """Return what a watch says at last, and when, of a job in these states, look after look."""
     clock = Clock()
-    monkeypatch.setattr(_slot, "time", clock)
+    monkeypatch.setattr(watching, "time", clock)
     limits = {"cpu_s": 2.0, "wall_s": 10.0, "longest_s": 240.0, "memory_mib": 64, "processes": 9}
     limits |= {"disk_mib": 1, "inodes": 1}
-    box = _slot.MountedBox()
-    seen = _slot.Watch("namespaces", box, limits, _slot.children_cpu())
+    box = MountedBox()
+    seen = watching.Watch("namespaces", box, limits, watching.children_cpu())
     for state in states:
         clock.now += step
-        monkeypatch.setattr(_slot, "family", lambda tier, state=state: [7] if state else [])
+        monkeypatch.setattr(watching, "family", lambda tier, state=state: [7] if state else [])
         used = (1, 0.0, 0.0, 0, 1, state == "R")
-        monkeypatch.setattr(_slot, "use_of", lambda pid, used=used: used)
+        monkeypatch.setattr(watching, "use_of", lambda pid, used=used: used)
         if status := seen.look():
             return status, clock.now - 100
     return "", clock.now - 100

@@ -6,13 +6,13 @@ import threading
 import pytest
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, SandboxUnavailable, UsageError
-from rlvr_envs.sandboxes import _slot
 from rlvr_envs.sandboxes import sandbox as module
 from rlvr_envs.sandboxes.backend import Backend
 from rlvr_envs.sandboxes.base import Case, Job, Limits, RunStatus
 from rlvr_envs.sandboxes.namespaces import NamespacesBackend
 from rlvr_envs.sandboxes.sandbox import Sandbox, make_backend, strongest_backend
 from rlvr_envs.sandboxes.shared import shared_sandbox, use_backend
+from rlvr_envs.sandboxes.slot import runner
 
 
 def python(code, **more):
@@ -76,7 +76,7 @@ def test_a_traceback_shows_the_program_alone(sandbox):
     result = sandbox.run(python("def f():\n    return 1 / 0\nf()"))
     assert b'File "main.py", line 3' in result.stderr
     assert b"ZeroDivisionError" in result.stderr
-    assert b"_slot" not in result.stderr
+    assert b"slot.py" not in result.stderr
 
 
 def test_hash_order_is_the_same_in_every_slot():
@@ -320,5 +320,5 @@ def test_one_sandbox_is_shared():
 )
 def test_limits_stay_within_those_of_the_machine(monkeypatch, ceiling, expected):
     """A hard limit cannot be raised, so asking for more would keep a program from starting."""
-    monkeypatch.setattr(_slot.resource, "getrlimit", lambda kind: (ceiling, ceiling))
-    assert _slot.within_the_machines(_slot.resource.RLIMIT_CPU, (11, 12)) == expected
+    monkeypatch.setattr(runner.resource, "getrlimit", lambda kind: (ceiling, ceiling))
+    assert runner.within_the_machines(runner.resource.RLIMIT_CPU, (11, 12)) == expected

@@ -1,0 +1,193 @@
+"""Serving requests: jobs of one program and many cases, and sessions whose files persist."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rlvr_envs.sandboxes.slot.basics import check, keeping_gil, libc
+from rlvr_envs.sandboxes.slot.folders import Box
+from rlvr_envs.sandboxes.slot.frames import Control
+from rlvr_envs.sandboxes.slot.runner import Runner
+from rlvr_envs.sandboxes.slot.walls import (
+    CLONE_NEWNS,
+    CLONE_NEWPID,
+    MS_NODEV,
+    MS_NOEXEC,
+    MS_NOSUID,
+    PR_SET_DUMPABLE,
+    PR_SET_PDEATHSIG,
+    call_number,
+    mount,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Answer = tuple[dict[str, Any], Sequence[memoryview]]
+    Serve = Callable[[Runner, dict[str, Any], list[memoryview]], Answer]
+
+
+def run_job(runner: Runner, request: dict[str, Any], blobs: list[memoryview]) -> Answer:
+    """Compile if there is something to compile, then run every case in a fresh box."""
+    job = request["job"]
+    box = runner.box
+    files = {path: (0o644, blobs[number]) for path, number in job["files"].items()}
+    compiled = None
+    if job["compile"]:
+        fill(box, files, job["compile_limits"])
+        compiled = runner.step(compile_step(job))
+        if compiled["status"] != "ok":
+            return answer_of(compiled, [])
+        files = box.snapshot()
+    results = []
+    for case in request["cases"]:
+        fill(box, files, job["limits"])
+        results.append(runner.step(run_step(job, case, blobs)))
+        if request["stop_on_fault"] and results[-1]["status"] != "ok":
+            break
+    return answer_of(compiled, results)
+
+
+def answer_of(compiled: dict[str, Any] | None, results: list[dict[str, Any]]) -> Answer:
+    """Return the message about some results, with their bytes apart."""
+    blobs: list[memoryview] = []
+
+    def apart(result: dict[str, Any]) -> dict[str, Any]:
+        message = dict(result)
+        for name in ("stdout", "stderr"):
+            message[name] = len(blobs)
+            blobs.append(result[name])
+        message["files"] = {}
+        for path, content in result["files"].items():
+            message["files"][path] = len(blobs)
+            blobs.append(content)
+        return message
+
+    first = None if compiled is None else apart(compiled)
+    return {"compile": first, "results": [apart(result) for result in results]}, blobs
+
+
+def fill(box: Box, files: dict[str, tuple[int, memoryview]], limits: dict[str, Any]) -> None:
+    """Make the box anew with some files in it."""
+    box.fresh(limits)
+    for path, (mode, content) in files.items():
+        box.write(path, content, mode)
+
+
+NOTHING = memoryview(b"")
+
+
+def compile_step(job: dict[str, Any]) -> dict[str, Any]:
+    """Return the step that compiles a job."""
+    plain = {"argv": job["compile"], "script": "", "args": [], "stdin": NOTHING, "collect": []}
+    return {**job, **plain, "limits": job["compile_limits"], "limit_address_space": False}
+
+
+def run_step(job: dict[str, Any], case: dict[str, Any], blobs: list[memoryview]) -> dict[str, Any]:
+    """Return the step that runs a case of a job."""
+    return {**job, "stdin": blobs[case["stdin"]], "args": [*job["args"], *case["args"]]}
+
+
+def run_in_session(runner: Runner, request: dict[str, Any], blobs: list[memoryview]) -> Answer:
+    """Serve one request of a session, whose files persist."""
+    box = runner.box
+    if request["op"] == "write":
+        box.write(request["path"], blobs[0])
+        return {"ok": True}, []
+    if request["op"] == "read":
+        content = box.read(request["path"], request["most"])
+        return {"found": content is not None}, [] if content is None else [content]
+    job = request["job"]
+    for path, number in job["files"].items():
+        box.write(path, blobs[number])
+    compiled = runner.step(compile_step(job)) if job["compile"] else None
+    if compiled is not None and compiled["status"] != "ok":
+        return answer_of(compiled, [])
+    steps = [run_step(job, case, blobs) for case in request["cases"]]
+    return answer_of(compiled, [runner.step(step) for step in steps])
+
+
+def reply(control: Control, runner: Runner, request: Any, serve: Serve) -> None:
+    """Serve a request; a failure of ours is reported as one."""
+    try:
+        answer = serve(runner, *request)
+    except Exception as error:
+        answer = {"fault": f"{type(error).__name__}: {error}"}, []
+    control.write(*answer)
+
+
+def serve_session(control: Control, runner: Runner, limits: dict[str, Any]) -> bool:
+    """Serve a session to its end; return whether the client is still there."""
+    runner.box.fresh(limits)
+    control.write({"ok": True})
+    while (request := control.read()) is not None:
+        if request[0]["op"] == "end":
+            return True
+        reply(control, runner, request, run_in_session)
+    return False
+
+
+def serve_directly(control: Control, runner: Runner) -> None:
+    """Serve jobs where this process is the parent of all of a job's processes."""
+    while (request := control.read()) is not None:
+        operation = request[0]["op"]
+        if operation == "session":
+            if not serve_session(control, runner, request[0]["limits"]):
+                return
+        elif operation == "run":
+            reply(control, runner, request, run_job)
+        runner.box.fresh({})
+        if operation != "run":
+            control.write({"ok": True})
+
+
+def serve_in_namespaces(control: Control, runner: Runner) -> None:
+    """Serve jobs, each by an init in pid and mount namespaces of its own.
+
+    This process never reads a request, so that it has nothing to pass on to the next job.
+    """
+    while True:
+        select.select([control.reading], [], [])
+        init = clone_init()
+        if init == 0:
+            be_init(control, runner)
+        if os.waitpid(init, 0)[1]:  # the client is gone, or the init failed and said nothing
+            return
+
+
+def clone_init() -> int:
+    """Fork the init of a job into pid and mount namespaces of its own; return as `os.fork` does.
+
+    `os.fork` would need a process between the two, which costs a millisecond. The server has a
+    single thread, and the init forks the ordinary way before it runs anything of a job.
+    """
+    flags = CLONE_NEWPID | CLONE_NEWNS | signal.SIGCHLD
+    return check(keeping_gil.syscall(call_number("clone"), flags, 0, 0, 0, 0), "clone for the job")
+
+
+def be_init(control: Control, runner: Runner) -> NoReturn:
+    """The first process of the job's pid namespace: runs its steps and reaps its orphans."""
+    alive = False
+    try:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        try:
+            mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2")
+        except OSError:
+            pass
+        request = control.read()
+        if request is not None:
+            alive = True
+            if request[0]["op"] == "session":
+                alive = serve_session(control, runner, request[0]["limits"])
+            elif request[0]["op"] == "run":
+                reply(control, runner, request, run_job)
+            if request[0]["op"] != "run":
+                control.write({"ok": True})
+    except BaseException as error:
+        alive = False
+        control.write({"fault": f"init: {type(error).__name__}: {error}"})
+    os._exit(0 if alive else 1)
