@@ -36,7 +36,7 @@ class IntegerProgramConfig(TaskConfig):
     budget: float = knob(
         0.2,
         "deterministic seconds for the proof; without one, a smaller draw is made",
-        low=1e-6,
+        low=1e-9,
         high=3600,
     )
     story: str = knob(

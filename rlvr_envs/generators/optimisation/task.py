@@ -40,7 +40,7 @@ class OptimisationConfig(TaskConfig):
     scheme: Literal["ratio", "graph_r1", "binary"] = knob(
         "ratio", "how quality becomes a score", choices=SCHEMES
     )
-    budget: float = knob(0.1, "deterministic seconds of the reference solver", low=1e-6, high=1e6)
+    budget: float = knob(0.1, "deterministic seconds of the reference solver", low=1e-9, high=1e6)
 
 
 @dataclass(frozen=True, slots=True)

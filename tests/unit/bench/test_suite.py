@@ -86,7 +86,7 @@ def test_other_problems_than_the_suites_are_refused(suite):
 
 def test_too_few_problems_are_an_error(suite):
     experiment = suite.experiments[0]
-    splits = experiment.splits | {"test": Split(problems=100_000)}
+    splits = experiment.splits | {"test": Split(problems=2_000)}
     with pytest.raises(ConfigError, match="too few problems"):
         draw(replace(experiment, splits=splits), "test")
 
