@@ -1,19 +1,12 @@
 """What a run has used of its budget."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from rlvr_envs.agents.grpo.episode import Episode, Group
-from rlvr_envs.agents.grpo.run import Callback
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rlvr_envs.agents.grpo.run import Run
-
-
-class BudgetSpentError(Exception):
-    """The samples of a step go beyond the budget: nothing may be learned from them."""
+from rlvr_envs.agents.grpo.run import Callback, Run
+from rlvr_envs.bench.usage import BudgetSpentError
 
 
 class Meter(Callback):
@@ -32,13 +25,13 @@ class Meter(Callback):
         self.samples = self.tokens = 0  # of all steps that were learned from
         self._drawn = self._drawn_tokens = 0  # of the running step
 
-    def on_group(self, run: "Run", group: Group) -> None:
+    def on_group(self, run: Run, group: Group) -> None:
         """Count what was sampled of a group."""
         played = [each for each in group.episodes if not each.demonstrated]
         self._drawn += len(played)
         self._drawn_tokens += sum(each.n_trained for each in played)
 
-    def on_batch(self, run: "Run", episodes: list[Episode]) -> list[Episode]:
+    def on_batch(self, run: Run, episodes: list[Episode]) -> list[Episode]:
         """Take what was sampled off the budget, and count what is trained on."""
         if self.samples + self._drawn > self.budget:
             raise BudgetSpentError
@@ -52,6 +45,6 @@ class Meter(Callback):
         """Return the counts."""
         return {"samples": self.samples, "tokens": self.tokens}
 
-    def load_state_dict(self, state: "Mapping[str, Any]") -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from counts."""
         self.samples, self.tokens = state["samples"], state["tokens"]

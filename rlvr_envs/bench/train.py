@@ -25,10 +25,11 @@ from rlvr_envs.bench.algorithm import changed, make_config
 from rlvr_envs.bench.draw import rows_of
 from rlvr_envs.bench.exam import Examiner, sampling_seed
 from rlvr_envs.bench.job import Job
-from rlvr_envs.bench.meter import BudgetSpentError, Meter
+from rlvr_envs.bench.meter import Meter
 from rlvr_envs.bench.noise import NoisyEnvMaker
 from rlvr_envs.bench.results import Answers, Marks, Point, Run
 from rlvr_envs.bench.suite import Experiment
+from rlvr_envs.bench.usage import BudgetSpentError
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError
 from rlvr_envs.core.version import __version__
 from rlvr_envs.datasets.rows import json_line

@@ -20,13 +20,16 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, TypeAdapter
 
-from rlvr_envs.bench.meter import BudgetSpentError
 from rlvr_envs.bench.results import STRICT, Amount, Count
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.files import replaced
 from rlvr_envs.datasets.rows import json_line
 
 USAGE = "usage.json"
+
+
+class BudgetSpentError(Exception):
+    """The samples of a step go beyond the budget: nothing may be learned from them."""
 
 
 @dataclass(frozen=True, slots=True)

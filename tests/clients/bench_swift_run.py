@@ -16,9 +16,9 @@ from small_suite import small_suite
 from rlvr_envs.agents.grpo import train as training
 from rlvr_envs.agents.grpo.chat import Chat
 from rlvr_envs.bench.export import export
-from rlvr_envs.bench.meter import BudgetSpentError
 from rlvr_envs.bench.results import Algorithm
 from rlvr_envs.bench.score import score_checkpoints
+from rlvr_envs.bench.usage import BudgetSpentError
 
 SEED = 3  # of samples in which every step has something to learn, and some are cut off
 EQUAL = {

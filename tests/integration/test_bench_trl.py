@@ -24,9 +24,9 @@ from bench_replay import SameParts, Watched, distance  # noqa: E402
 from rlvr_envs.agents.grpo import train as training  # noqa: E402
 from rlvr_envs.agents.grpo.chat import Chat  # noqa: E402
 from rlvr_envs.bench.export import export, read_export  # noqa: E402
-from rlvr_envs.bench.meter import BudgetSpentError  # noqa: E402
 from rlvr_envs.bench.results import Algorithm  # noqa: E402
 from rlvr_envs.bench.score import score_checkpoints  # noqa: E402
+from rlvr_envs.bench.usage import BudgetSpentError  # noqa: E402
 
 # TRL and transformers warn of each other's settings.
 pytestmark = pytest.mark.filterwarnings("ignore")

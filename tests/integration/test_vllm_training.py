@@ -10,9 +10,10 @@ pytest.importorskip("httpx")
 
 from fakes.vllm import serving  # noqa: E402
 
-from rlvr_envs.agents.grpo import callbacks, plugins  # noqa: E402
+from rlvr_envs.agents.grpo import plugins  # noqa: E402
 from rlvr_envs.agents.grpo.model.tiny import tiny_model  # noqa: E402
 from rlvr_envs.agents.grpo.presets import preset  # noqa: E402
+from rlvr_envs.agents.grpo.run import Callback  # noqa: E402
 from rlvr_envs.agents.grpo.train import train  # noqa: E402
 from rlvr_envs.core.env import TextEnv  # noqa: E402
 from rlvr_envs.core.errors import ConfigError  # noqa: E402
@@ -22,7 +23,7 @@ SEEN = []
 
 
 @plugins.callback
-class NotedVersions(callbacks.Callback):
+class NotedVersions(Callback):
     """Takes down the version of the weights that each group was sampled from, and the trainer's."""
 
     def on_group(self, run, group):

@@ -3,7 +3,8 @@
 import pytest
 
 from rlvr_envs.agents.grpo.episode import Episode, Group, Segment
-from rlvr_envs.bench.meter import BudgetSpentError, Meter
+from rlvr_envs.bench.meter import Meter
+from rlvr_envs.bench.usage import BudgetSpentError
 from rlvr_envs.curricula.base import Proposal
 
 

@@ -42,7 +42,7 @@ def ours(suite, tmp_path_factory):
 
     out = tmp_path_factory.mktemp("checkpoints")
     runs = []
-    begin, asked = training.running.begin, training._asked
+    begin, asked = training.lifecycle.begin, training._asked
 
     def watched(*given, **named):
         runs.append(begin(*given, **named))
@@ -58,7 +58,7 @@ def ours(suite, tmp_path_factory):
         return asked(job, examiner, samples, last)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training.running, "begin", watched)
+        patch.setattr(training.lifecycle, "begin", watched)
         patch.setattr(training, "_asked", saving)
         job = training.Job(suite=suite, experiment="small", choice=Choice(NAME, NAME), seed=1)
         run, answers = training.train(job)

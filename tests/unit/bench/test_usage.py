@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from rlvr_envs.bench.meter import BudgetSpentError
-from rlvr_envs.bench.usage import USAGE, Usage, Used, read_usage
+from rlvr_envs.bench.usage import USAGE, BudgetSpentError, Usage, Used, read_usage
 from rlvr_envs.core.errors import ConfigError
 
 FRACTIONS = (0.0, 0.25, 0.5, 1.0)

@@ -19,16 +19,16 @@ TEXT = (Path(__file__).resolve().parents[3] / "docs/curricula.md").read_text("ut
 ARMS = [("a", rung) for rung in range(13)]
 PROPOSALS = [Proposal(task=task, difficulty=rung) for task, rung in ARMS]
 ROWS = {
-    "`Fixed`, rungs 0 to 2": lambda seed: Fixed(PROPOSALS[:3], seed=seed),
-    "`Fixed`, rungs 0 to 12": lambda seed: Fixed(PROPOSALS, seed=seed),
+    "`Fixed`, levels 0 to 2": lambda seed: Fixed(PROPOSALS[:3], seed=seed),
+    "`Fixed`, levels 0 to 12": lambda seed: Fixed(PROPOSALS, seed=seed),
     "`Linear` to 12 in 100 steps": lambda seed: Linear(["a"], end=12, steps=100, seed=seed),
     "`RisingWindow`, 16 scores, 0.8": lambda seed: RisingWindow(
         ["a"], least_scores=16, promote_at=0.8, seed=seed
     ),
     "`SuccessBand` to 12": lambda seed: SuccessBand({"a": 12}, seed=seed),
-    "`Dump`, rungs 0 to 12, window 64": lambda seed: Dump(ARMS, window=64, seed=seed),
-    "`PromptGdro`, rungs 0 to 12": lambda seed: PromptGdro(ARMS, seed=seed),
-    "`Weakness`, rungs 0 to 12, 10 steps of survey": lambda seed: Weakness(
+    "`Dump`, levels 0 to 12, window 64": lambda seed: Dump(ARMS, window=64, seed=seed),
+    "`PromptGdro`, levels 0 to 12": lambda seed: PromptGdro(ARMS, seed=seed),
+    "`Weakness`, levels 0 to 12, 10 steps of survey": lambda seed: Weakness(
         ARMS, survey_steps=10, seed=seed
     ),
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
-from rlvr_envs.retrieval import base
+from rlvr_envs.retrieval import base, engines
 from rlvr_envs.retrieval.base import Document, Hit
 from rlvr_envs.retrieval.engines import build, choose
 
@@ -217,7 +217,7 @@ PROGRAM = """
 import json, sys
 sys.path.insert(0, {here!r})
 from conftest import sample
-from rlvr_envs.retrieval.base import build
+from rlvr_envs.retrieval.engines import build
 pages = sample(300)
 engine = build(pages, {name!r})
 queries = [" ".join(page.text.split()[:3]) for page in pages[:60]] + ['"ka"', "kaka", "lo mi ren"]
@@ -257,19 +257,19 @@ def test_an_engine_serves_forked_workers(engine, documents):
 
 
 def test_the_variable_chooses(monkeypatch):
-    monkeypatch.setenv(base.VARIABLE, "bm25")
+    monkeypatch.setenv(engines.VARIABLE, "bm25")
     assert choose() == "bm25"
     assert choose("tantivy") == "tantivy"
-    monkeypatch.setenv(base.VARIABLE, "tantivvy")
+    monkeypatch.setenv(engines.VARIABLE, "tantivvy")
     with pytest.raises(ConfigError, match=r"RLVR_SEARCH_ENGINE should be one of .* 'tantivy'"):
         choose()
-    monkeypatch.delenv(base.VARIABLE)
+    monkeypatch.delenv(engines.VARIABLE)
     with pytest.raises(ConfigError, match="engine should be one of auto, bm25, tantivy"):
         choose("lucene")
 
 
 def test_without_tantivy_the_fallback_serves(monkeypatch, documents):
-    monkeypatch.delenv(base.VARIABLE, raising=False)
+    monkeypatch.delenv(engines.VARIABLE, raising=False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "tantivy", None)
     assert type(build(documents)).__name__ == "Bm25Engine"

@@ -7,14 +7,11 @@ run goes on, and says each thing once.
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlvr_envs.agents.grpo.config import Config
-from rlvr_envs.agents.grpo.run import Callback
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.agents.grpo.tracking.metrics import WHY_EQUAL
-
-if TYPE_CHECKING:
-    from rlvr_envs.agents.grpo.run import Run
 
 Numbers = Mapping[str, float]
 
@@ -173,7 +170,7 @@ class Alarms(Callback):
         self._silent: dict[str, float] = {}
         self._told: list[str] = []
 
-    def on_step(self, run: "Run", numbers: dict[str, float]) -> None:
+    def on_step(self, run: Run, numbers: dict[str, float]) -> None:
         for name, text in self.look(numbers).items():
             run.metrics.tell(f"warning/{name}", f"warning: {text}")
 

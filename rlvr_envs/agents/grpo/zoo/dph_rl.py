@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -12,12 +12,9 @@ from rlvr_envs.agents.grpo.episode import Episode, Segment
 from rlvr_envs.agents.grpo.losses import LOG_RATIO_LIMIT, clipped, difference
 from rlvr_envs.agents.grpo.plugins import callback, loss
 from rlvr_envs.agents.grpo.presets import recipe
-from rlvr_envs.agents.grpo.run import Callback
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-
-if TYPE_CHECKING:
-    from rlvr_envs.agents.grpo.run import Run
 
 # Where the draws of stored problems are told from a step's own rounds of sampling.
 _APART = 1_000_000
@@ -74,7 +71,7 @@ class InitialSolutions(Callback):
         self._problems, self._replay = problems, replay
         self._stored: list[Episode] | None = None
 
-    def on_batch(self, run: "Run", episodes: list[Episode]) -> list[Episode]:
+    def on_batch(self, run: Run, episodes: list[Episode]) -> list[Episode]:
         """Return the step's episodes and some of those that are stored."""
         if self._stored is None:  # before the first update: the sampler is the initial policy
             self._stored = self._play(run)
@@ -87,7 +84,7 @@ class InitialSolutions(Callback):
             replace(self._stored[i], group=first + place) for place, i in enumerate(chosen)
         ]
 
-    def _play(self, run: "Run") -> list[Episode]:
+    def _play(self, run: Run) -> list[Episode]:
         from rlvr_envs.agents.grpo.train import play
 
         proposals = [run.curriculum.propose() for _ in range(self._problems)]
@@ -99,7 +96,7 @@ class InitialSolutions(Callback):
             for episode in group.episodes
         ]
 
-    def on_step(self, run: "Run", numbers: dict[str, float]) -> None:
+    def on_step(self, run: Run, numbers: dict[str, float]) -> None:
         """Say how many answers are stored."""
         numbers["initial_solutions"] = float(len(self._stored or ()))
 

@@ -2,18 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from rlvr_envs.agents.grpo.episode import Group
 from rlvr_envs.agents.grpo.plugins import callback
-from rlvr_envs.agents.grpo.run import Callback
+from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.core.errors import ConfigError
-
-if TYPE_CHECKING:
-    from rlvr_envs.agents.grpo.run import Run
 
 LEARNING_IMPACT = "learning_impact.json"
 
@@ -49,7 +46,7 @@ class LearningImpact(Callback):
     def __init__(self) -> None:
         self._scores: dict[str, list[float]] = {}
 
-    def on_group(self, run: "Run", group: Group) -> None:
+    def on_group(self, run: Run, group: Group) -> None:
         """Take down the group's mean score."""
         posed, scores = group.posed, group.scores
         problem = posed.problem_seed if posed.problem_seed is not None else group.proposal.index
@@ -57,7 +54,7 @@ class LearningImpact(Callback):
             key = json.dumps([posed.task, posed.difficulty, problem])
             self._scores.setdefault(key, []).append(sum(scores) / len(scores))
 
-    def on_end(self, run: "Run") -> None:
+    def on_end(self, run: Run) -> None:
         """Write what was found, if any problem came back."""
         seen = {key: each for key, each in self._scores.items() if len(each) > 1}
         if not seen or not run.workers.is_main:
