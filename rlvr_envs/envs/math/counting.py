@@ -55,8 +55,8 @@ def _ask_arrangement(numbers: Numbers, surface: int) -> str:
             "possible?"
         )
     letters = "".join(n * letter for n, letter in zip(copies, string.ascii_uppercase, strict=False))
-    rule = " in which no two letters A are next to each other" if spread else ""
-    return f"How many different rearrangements of the string {letters} are there{rule}?"
+    rule = " so that no two letters A are next to each other" if spread else ""
+    return f"How many different strings can you form with all the letters of {letters}{rule}?"
 
 
 def _count_arrangement(numbers: Numbers) -> int:
