@@ -29,15 +29,17 @@ _PREFIXES = {2: "0B", 8: "0O", 16: "0X"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseConversionConfig(TaskConfig):
-    """How long the numbers are, which bases occur, and whether they are calculated with."""
+    """The length of the numbers, the bases, and whether there is a calculation."""
 
-    n_digits: int = knob(4, "digits of each number, in its own base", low=1)
+    n_digits: int = knob(4, "digits of each number, written in its own base", low=1)
     max_base: int = knob(16, "bases are drawn from 2..max_base", low=3, high=len(DIGITS))
-    n_numbers: int = knob(1, "with more than one, a sum or product is asked for", low=1)
+    n_numbers: int = knob(
+        1, "how many numbers; if more than one, they are added or multiplied", low=1
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "BaseConversionConfig":
-        """A digit more a rung; bases up to 36 by rung 9; a number every third rung from 4."""
+        """One more digit a level; bases up to 36 at level 9; more numbers from level 4."""
         return cls(
             n_digits=3 + difficulty,
             max_base=min(9 + 3 * difficulty, len(DIGITS)),
@@ -61,25 +63,24 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
     """Write a number, or the result of a calculation, in a given base.
 
     Description:
-        A number in one base is to be written in another; further up, a product or sum of
-        numbers, each in a base of its own, is to be calculated first. Digits above 9 are the
-        letters from A.
+        Convert a number from one base to another. At higher levels, first calculate a sum or
+        product of several numbers, each in its own base. Digits above 9 are the letters from A.
 
     Observation:
         The numbers with their bases, and the base of the answer.
 
     Action:
-        The digits; the base may be added as a subscript or in words.
+        The digits. The base may follow as a subscript or in words.
 
     Reward:
         1 for the right number in the right base, otherwise 0.
 
     Verification:
-        Exact, on integers; letters of either case and leading zeros are accepted, another base
-        than the one asked for is not. No known gaps.
+        Exact, on integers. Upper and lower case letters and leading zeros are accepted; a
+        number in any other base is not. No known gaps.
 
     Difficulty:
-        The digits, the bases and the count of numbers grow.
+        The number of digits, the bases and the count of numbers grow.
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 4.4.
@@ -120,12 +121,15 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
             for operator, number in zip(problem.operators, shown[1:], strict=True)
         )
         if problem.operators:
-            request = f"Calculate ${text}$ and write the result in base {problem.target}."
+            request = (
+                f"Calculate ${text}$. The subscript of each number is its base. "
+                f"Write the result in base {problem.target}."
+            )
         else:
             request = f"Convert ${text}$ from base {problem.bases[0]} to base {problem.target}."
         if max(*problem.bases, problem.target) <= 10:
             return request
-        return f"{request} The digits above 9 are letters: A is 10, B is 11, and so on."
+        return f"{request} Letters are the digits above 9: A is 10, B is 11, and so on."
 
     def verify(self, problem: BaseConversionProblem, answer: str) -> Verdict:
         found = read_digits(answer, problem.target)
@@ -133,7 +137,7 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
             return Verdict.unparsable(f"expected the digits of a number in base {problem.target}")
         if found == int(problem.result, problem.target):
             return Verdict.correct()
-        return Verdict.wrong("the number is not right")
+        return Verdict.wrong("the number is wrong")
 
     def solve(self, problem: BaseConversionProblem) -> str:
         return problem.result

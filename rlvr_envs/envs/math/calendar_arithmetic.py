@@ -35,17 +35,21 @@ _SPAN_DAYS = 365 * 500
 class CalendarArithmeticConfig(TaskConfig):
     """The kinds of questions, and how far they reach."""
 
-    kinds: tuple[str, ...] = knob(KINDS, "one is drawn for each problem", choices=KINDS)
-    n_steps: int = knob(2, "how often one goes forward or back", low=1)
-    max_days: int = knob(
-        5_000, "a step, or a difference, is at most this many days or minutes", low=8
+    kinds: tuple[str, ...] = knob(
+        KINDS, "kinds of questions; each problem has one of them", choices=KINDS
     )
-    max_months: int = knob(8, "of a made-up year", low=2)
-    max_month_days: int = knob(40, "of a made-up month", low=5)
+    n_steps: int = knob(2, "how many moves forward or back a question has", low=1)
+    max_days: int = knob(
+        5_000, "the largest move or difference in days; on a clock, in tens of minutes", low=8
+    )
+    max_months: int = knob(8, "the largest number of months in a made-up year", low=2)
+    max_month_days: int = knob(
+        40, "the largest number of days in a made-up month, without the leap day", low=5
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "CalendarArithmeticConfig":
-        """The reach triples a rung, every other adds a step, and made-up years grow."""
+        """Moves triple in size each level; every second level adds a move; made-up years grow."""
         return cls(
             n_steps=1 + difficulty // 2,
             max_days=12 * 3**difficulty,
@@ -56,7 +60,7 @@ class CalendarArithmeticConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class CalendarArithmeticProblem:
-    """A start, what is done to it, and the rules.
+    """A start, the moves from it, and the rules.
 
     Attributes:
         kind: one of `KINDS`.
@@ -82,12 +86,12 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
     """Count days, find dates and weekdays, and add to clock times.
 
     Description:
-        Questions on the Gregorian calendar, continued before 1582 and beyond 9999 by the same
-        rule, on weekdays and on the 24-hour clock, and the same on made-up calendars and clocks
-        whose rules are stated, which cannot be remembered.
+        Questions about dates of the Gregorian calendar, weekdays and the 24-hour clock, and
+        about made-up calendars and clocks, whose rules the prompt states. The Gregorian rules
+        hold for every year, also before 1582 and after 9999.
 
     Observation:
-        The rules where they are made up, and the question.
+        The question, and the rules of a made-up calendar or clock.
 
     Action:
         A whole number of days, the name of a weekday, a date such as 2024-03-05, or a time such
@@ -97,11 +101,11 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
         1 for the right answer, otherwise 0.
 
     Verification:
-        Exact. Weekdays may be shortened to three letters. Gregorian dates may also be written as
-        5 March 2024 or March 5, 2024; times need the 24-hour form.
+        Exact. A weekday may be shortened to three letters. A Gregorian date may also be written
+        as 5 March 2024 or March 5, 2024. A time must not use am or pm.
 
     Difficulty:
-        The reach in days, the number of steps and the length of made-up years grow.
+        The size and number of the moves and the length of made-up years grow.
 
     References:
         Reingold and Dershowitz, Calendrical Calculations.
@@ -129,16 +133,18 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
         if problem.kind.endswith("difference"):
             return judge_math(str(problem.answer[0]), answer, answer_type="integer")
         if problem.kind.startswith("weekday"):
-            given, expected = words.read_weekday(answer), "the name of a weekday"
+            given, noun = words.read_weekday(answer), "weekday"
+            expected = "the name of a weekday"
         elif problem.kind.endswith("clock"):
-            given, expected = words.read_time(answer), "a time such as 08:05"
+            given, noun = words.read_time(answer), "time"
+            expected = "a time such as 08:05"
         else:
             given = words.read_date(answer, named_months=problem.calendar is None)
-            expected = "a date such as 0012-03-05"
+            noun, expected = "date", "a date such as 0012-03-05"
         if given is None:
             return Verdict.unparsable(f"expected {expected}")
         if given != problem.answer:
-            return Verdict.wrong(f"this is {expected}, but not the right one")
+            return Verdict.wrong(f"the {noun} is wrong")
         return Verdict.correct()
 
     def solve(self, problem: CalendarArithmeticProblem) -> str:
@@ -229,16 +235,16 @@ class _Gregorian:
 def _ask_clock(problem: CalendarArithmeticProblem) -> str:
     hours, minutes = problem.day
     if problem.kind == "clock":
-        rules = "A clock shows the time from 00:00 to 23:59."
+        clocks = "A 24-hour clock (from 00:00 to 23:59)"
     else:
-        rules = (
-            f"On a made-up planet, a day has {hours} hours of {minutes} minutes. A clock shows "
-            f"the hours and the minutes, from 00:00 to {words.time(hours - 1, minutes - 1)}."
+        last = words.time(hours - 1, minutes - 1)
+        clocks = (
+            f"On a made-up planet, a day has {hours} hours of {minutes} minutes. Clocks there run "
+            f"from 00:00 to {last} and then start again at 00:00. A clock"
         )
     return (
-        f"{rules} It is {words.time(*problem.start)}. From there, "
-        f"{words.walk(problem.steps, 'minutes')}. What does the clock show then? "
-        "Answer with the time as HH:MM."
+        f"{clocks} shows {words.time(*problem.start)}. {words.walk(problem.steps, 'minutes')}. "
+        "What time does the clock show then? Answer in the form HH:MM."
     )
 
 
@@ -246,32 +252,35 @@ def _ask_weekday(problem: CalendarArithmeticProblem) -> str:
     if problem.kind == "weekday_after":
         day = words.WEEKDAYS[problem.start[0]]
         return (
-            f"Today is a {day}. From today, {words.walk(problem.steps, 'days')}. "
-            "Which day of the week is it then?"
+            f"Today is a {day}. From today, {words.walk(problem.steps, 'days').lower()}. "
+            "Which day of the week do you reach?"
         )
     year, month, day_of_month = problem.start
     return (
-        "1 January 2000 was a Saturday. By the rules of the Gregorian calendar, which day of the "
-        f"week is {words.gregorian((year, month, day_of_month))}?"
+        "In the Gregorian calendar, 1 January 2000 was a Saturday. Which day of the week is "
+        f"{words.gregorian((year, month, day_of_month))}?"
     )
 
 
 def _ask_date(problem: CalendarArithmeticProblem) -> str:
     calendar = problem.calendar
-    told = words.gregorian if calendar is None else words.made_up
-    rules = "By the rules of the Gregorian calendar:" if calendar is None else words.rules(calendar)
+    written = words.gregorian if calendar is None else words.made_up
+    rules = _GREGORIAN if calendar is None else words.rules(calendar)
     year, month, day = problem.start
-    start = told((year, month, day))
+    start = written((year, month, day))
     if problem.end:
         year, month, day = problem.end
         return (
-            f"{rules} How many days after {start} is {told((year, month, day))}? "
-            "(The next day is 1 day after.)"
+            f"{rules} How many days is it from {start} to {written((year, month, day))}? "
+            "(From one day to the next is 1 day.)"
         )
     return (
-        f"{rules} From {start}, {words.walk(problem.steps, 'days')}. Which date is it then? "
-        "Answer with the year, the month's number and the day as YYYY-MM-DD."
+        f"{rules} Start on {start}. {words.walk(problem.steps, 'days')}. Which date do you reach? "
+        "Answer with the numbers of the year, the month and the day in the form YYYY-MM-DD."
     )
+
+
+_GREGORIAN = "Use the rules of the Gregorian calendar for every year."
 
 
 # Steps to dates, weekdays and times, for any calendar that numbers its days.

@@ -1,4 +1,4 @@
-"""Causal queries: what observing, setting or imagining one variable says about another."""
+"""Causal queries: associational, interventional and counterfactual distributions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,20 +28,24 @@ _NEAR = 3  # the second variable of the query is among this many before the last
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CausalQueryConfig(TaskConfig):
-    """The size of the causal graph, and what is asked of it."""
+    """The size of the causal graph, and the kinds of queries."""
 
-    n_variables: int = knob(5, "the variables of the query and those that they depend on", low=2)
-    n_bystanders: int = knob(2, "further variables, on which the query does not depend", low=0)
+    n_variables: int = knob(5, "variables that the query depends on, with its own", low=2)
+    n_bystanders: int = knob(2, "more variables, on which the query does not depend", low=0)
     max_values: int = knob(2, "each variable takes 2..max_values values", low=2, high=4)
-    max_parents: int = knob(2, "parents of a variable, at most", low=1, high=4)
-    denominator: int = knob(
-        20, "probabilities told are multiples of 1/denominator", choices=(10, 20, 50, 100)
+    max_parents: int = knob(
+        2, "the largest number of parents (direct causes) of a variable", low=1, high=4
     )
-    levels: tuple[str, ...] = knob(LEVELS, "one is drawn for each problem", choices=LEVELS)
+    denominator: int = knob(
+        20, "given probabilities are multiples of 1/denominator", choices=(10, 20, 50, 100)
+    )
+    levels: tuple[str, ...] = knob(
+        LEVELS, "kinds of queries; each problem has one of them", choices=LEVELS
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "CausalQueryConfig":
-        """A variable more each rung, a bystander every other; then more parents and values."""
+        """One more variable a level, more bystanders; later more parents and values."""
         return cls(
             n_variables=2 + difficulty,
             n_bystanders=difficulty // 2,
@@ -53,17 +57,17 @@ class CausalQueryConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class CausalQueryProblem:
-    """The mechanisms in the order told, and the query.
+    """The mechanisms in the order of the prompt, and the query.
 
     Attributes:
         sizes: how many values each variable takes.
         mechanisms: one for each variable.
-        denominator: the sum of the weights of every distribution told.
+        denominator: the sum of the weights of every given distribution.
         level: association, intervention or counterfactual.
         target: the variable whose distribution is asked for.
-        variable: the variable that is observed, set or imagined otherwise.
+        variable: the variable that is observed, set, or different in the counterfactual.
         value: the value that it is observed to have, or set to.
-        seen: the values of the variable and the target that were seen before a counterfactual;
+        seen: the observed values of the variable and the target in a counterfactual query;
             empty otherwise.
         answer: the exact distribution.
     """
@@ -84,29 +88,29 @@ class CausalQueryTask(Task[CausalQueryConfig, CausalQueryProblem]):
     """Compute a conditional, interventional or counterfactual distribution in a causal model.
 
     Description:
-        A random causal graph with its mechanisms told in full. Associational and interventional
-        queries tell conditional probability tables; counterfactual ones tell a structural model
-        with independent noises, so that the answer is determined by the text. Problems whose
-        answer is within total variation 0.05 of what a shortcut gives (ignoring the observation
-        or the intervention, or taking one for the other), or that need less than half of the
-        variables, are drawn again, up to a limit.
+        A random causal graph with all of its mechanisms. Associational and interventional
+        queries come with conditional probability tables; counterfactual queries come with a
+        structural causal model with independent noise variables, so the text determines the
+        answer. A problem is drawn again, up to a limit, if its answer is within total variation
+        distance 0.05 of what a shortcut gives (ignoring the observation or the intervention, or
+        confusing the two), or if it needs less than half of the variables.
 
     Observation:
         The mechanisms in random order, and the query.
 
     Action:
-        The list of the probabilities of the target's values, such as ``[0.25, 0.75]``.
+        The list of the probabilities of the target variable's values, such as ``[0.25, 0.75]``.
 
     Reward:
         1 if the list is within total-variation distance 0.01 (inclusive) of the exact
         distribution, otherwise 0.
 
     Verification:
-        Exact rational arithmetic. The list must have a number in [0, 1] for every value, and its
-        sum may miss 1 by what rounding to two digits explains.
+        Exact rational arithmetic. The list must have one number in [0, 1] for every value. Its
+        sum may differ from 1 by as much as rounding to two decimals can cause.
 
     Difficulty:
-        The variables that the query depends on grow, then the number of values and of parents.
+        The query depends on more variables; then variables have more values and parents.
 
     References:
         Generalization of RLVR Using Causal Reasoning as a Testbed, arXiv 2512.20760, 2025;
@@ -125,11 +129,11 @@ class CausalQueryTask(Task[CausalQueryConfig, CausalQueryProblem]):
         return best
 
     def prompt(self, problem: CausalQueryProblem) -> str:
-        told = describe(problem.sizes, problem.mechanisms, problem.denominator)
+        model = describe(problem.sizes, problem.mechanisms, problem.denominator)
         seen = problem.seen if problem.level == "counterfactual" else None
         asked = question(problem.level, problem.target, problem.variable, problem.value, seen)
-        size = problem.sizes[problem.target]
-        return f"{told}\n\n{asked} {_FORM.format(n=size, last=size - 1)}"
+        values = [f"{name(problem.target)}={v}" for v in range(problem.sizes[problem.target])]
+        return f"{model}\n\n{asked} {_FORM.format(values=listed(values))}"
 
     def verify(self, problem: CausalQueryProblem, answer: str) -> Verdict:
         given = read_distribution(answer)
@@ -142,7 +146,7 @@ class CausalQueryTask(Task[CausalQueryConfig, CausalQueryProblem]):
             return Verdict.wrong("the probabilities do not add up to 1")
         far = distance(given, problem.answer)
         if far > _TOLERANCE:
-            return Verdict.wrong("the distribution is not within 0.01 of the right one")
+            return Verdict.wrong("the distribution is more than 0.01 away from the right one")
         return Verdict.correct(distance=float(far))
 
     def solve(self, problem: CausalQueryProblem) -> str:
@@ -191,8 +195,8 @@ class CausalQueryTask(Task[CausalQueryConfig, CausalQueryProblem]):
 
 
 _FORM = (
-    "Answer with the list of its {n} probabilities, for the values 0 to {last} in this order, "
-    "each rounded to two decimals."
+    "Answer with the list of the probabilities of {values}, in this order, in square brackets and "
+    "separated by commas. Round each probability to two decimals."
 )
 
 

@@ -18,10 +18,10 @@ _TRIED = 12  # a worked solution tries values up to this one by one, and calcula
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChineseRemainderConfig(TaskConfig):
-    """How many congruences there are, and how large their moduli."""
+    """The number of congruences and the size of their moduli."""
 
-    n_moduli: int = knob(3, "how many congruences", low=2)
-    max_modulus: int = knob(30, "the moduli are different numbers from 3..max_modulus")
+    n_moduli: int = knob(3, "number of congruences", low=2)
+    max_modulus: int = knob(30, "the moduli are distinct numbers from 3..max_modulus")
 
     def check(self) -> None:
         if self.max_modulus < 2 * self.n_moduli + 2:
@@ -29,7 +29,7 @@ class ChineseRemainderConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ChineseRemainderConfig":
-        """The moduli double a rung; every second rung adds a congruence."""
+        """The moduli double each level; every second level adds a congruence."""
         return cls(n_moduli=2 + difficulty // 2, max_modulus=10 * 2**difficulty)
 
 
@@ -47,12 +47,12 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
     """Find the smallest non-negative solution of simultaneous congruences.
 
     Description:
-        The solution is drawn evenly below the least common multiple of the moduli, which makes
-        it the smallest one and the congruences consistent. The moduli differ but need not be
-        coprime.
+        The solution is drawn uniformly below the least common multiple of the moduli, so it is
+        the smallest one and the congruences are consistent. The moduli are distinct but need not
+        be coprime.
 
     Observation:
-        The congruences, one a line.
+        The congruences, one per line.
 
     Action:
         One integer.
@@ -95,7 +95,7 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
     def verify(self, problem: ChineseRemainderProblem, answer: str) -> Verdict:
         # A copied congruence is no answer, even where its remainder is the solution.
         if modulus_of(answer) not in (None, math.lcm(*problem.moduli)):
-            return Verdict.wrong("the answer is given modulo another number")
+            return Verdict.wrong("the answer states a wrong modulus")
         return judge_math(str(problem.solution), answer, answer_type="integer")
 
     def solve(self, problem: ChineseRemainderProblem) -> str:

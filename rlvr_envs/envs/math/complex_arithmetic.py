@@ -19,18 +19,18 @@ OPERATORS = "+-*|"  # the last is a division written as a fraction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComplexArithmeticConfig(TaskConfig):
-    """How long the expression is, and how large the numbers are."""
+    """The length of the expression and the size of the numbers."""
 
     n_numbers: int = knob(3, "complex numbers in the expression", low=2)
     max_part: int = knob(9, "real and imaginary parts are drawn from -max_part..max_part", low=1)
-    max_power: int = knob(3, "a number may be raised to a power up to this", low=1)
+    max_power: int = knob(3, "the largest exponent of a power", low=1)
     n_operators: int = knob(
-        4, "the first so many of + - * and division", low=1, high=len(OPERATORS)
+        4, "how many of + - * and division occur, in this order", low=1, high=len(OPERATORS)
     )
 
     @classmethod
     def at(cls, difficulty: int) -> "ComplexArithmeticConfig":
-        """A number every second rung, larger parts, more operators, and powers from rung 3."""
+        """One more number every second level, larger parts, more operators, powers from level 3."""
         return cls(
             n_numbers=2 + difficulty // 2,
             max_part=5 + difficulty,
@@ -54,8 +54,8 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
 
     Description:
         Numbers with non-zero integer parts, some raised to a power, are joined by sums,
-        differences, products and quotients into a random tree. A division by zero gives way to
-        a sum.
+        differences, products and quotients into a random tree. A division by zero is replaced
+        by a sum.
 
     Observation:
         The expression in LaTeX.
@@ -67,7 +67,7 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
         1 for the exact value, otherwise 0.
 
     Verification:
-        Exact, on rational parts. An expression that remains to be evaluated earns 0.
+        Exact, on rational parts. An expression that is not evaluated earns 0.
 
     Difficulty:
         The number of numbers, their parts, the operators and the powers grow.
@@ -106,8 +106,8 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
 
     def prompt(self, problem: ComplexArithmeticProblem) -> str:
         return (
-            "Calculate the exact value of the following expression, in the form $a + bi$ with "
-            f"rational $a$ and $b$:\n\n$${problem.expression}$$"
+            f"Calculate the exact value of this expression:\n\n$${problem.expression}$$\n\n"
+            "Answer in the form $a + bi$, where $a$ and $b$ are integers or fractions."
         )
 
     def verify(self, problem: ComplexArithmeticProblem, answer: str) -> Verdict:
@@ -115,7 +115,7 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
         if found is None:
             return Verdict.unparsable("expected one complex number, as a + bi")
         right = found == (problem.real, problem.imaginary)
-        return Verdict.correct() if right else Verdict.wrong("the number is not right")
+        return Verdict.correct() if right else Verdict.wrong("the number is wrong")
 
     def solve(self, problem: ComplexArithmeticProblem) -> str:
         return signed_sum([(problem.real, ""), (problem.imaginary, "i")])

@@ -19,7 +19,7 @@ from rlvr_envs.generators.mathematics.steps import ascii_math, operand, total, w
 from rlvr_envs.generators.mathematics.words import listed
 from rlvr_envs.verifiers.symbolic import judge_math
 
-# The kinds of plane geometry question: how each is drawn, worded, and answered.
+# The kinds of plane geometry questions: how each is drawn, worded, and answered.
 #
 # A problem is a flat tuple of rationals. ``draw(rng, scale)`` gives it, ``ask(numbers)`` words it,
 # and ``answer(numbers)`` is the reference in LaTeX, of the type ``answer_type``.
@@ -27,12 +27,13 @@ from rlvr_envs.verifiers.symbolic import judge_math
 Numbers = tuple[Fraction, ...]
 Point = tuple[Fraction, Fraction]
 _SQUARES = tuple(p * p for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47))
-_ROOT = "Give the exact value; a square root may stay, but what is under it must be worked out."
+_ROOT = "Give the exact value. You may leave a square root, but work out the number under it."
+_PAIR = "Answer with its exact coordinates in the form $(x, y)$."
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How large the numbers of a question may be."""
+    """The size of the numbers in a question."""
 
     max_coordinate: int
     max_denominator: int
@@ -169,10 +170,10 @@ def _answer_distance(numbers: Numbers) -> str:
 def _ask_section(numbers: Numbers) -> str:
     a, b, (m, n) = numbers[:2], numbers[2:4], numbers[4:]
     if m == n == 1:
-        return f"Find the midpoint of the segment from {_at(a)} to {_at(b)}."
+        return f"Find the midpoint of the segment from {_at(a)} to {_at(b)}. {_PAIR}"
     return (
         f"The point $P$ lies on the segment from $A = {point(a)}$ to $B = {point(b)}$ and divides "
-        f"it so that $AP : PB = {m} : {n}$. Find the coordinates of $P$."
+        f"it in the ratio $AP : PB = {m} : {n}$. Find the point $P$. {_PAIR}"
     )
 
 
@@ -258,8 +259,9 @@ KINDS = {
     "area": Kind(
         _polygon,
         lambda n: (
-            "Find the area of the polygon whose vertices are, in order, "
-            f"{listed([_at(corner) for corner in _corners(n)])}."
+            "Find the area of the polygon with the vertices "
+            f"{listed([_at(corner) for corner in _corners(n)])}, in this order. "
+            "Give the exact value."
         ),
         _answer_area,
         "rational",
@@ -267,8 +269,8 @@ KINDS = {
     "line": Kind(
         _two_points,
         lambda n: (
-            f"Find an equation of the line through the points {_at(n[:2])} and {_at(n[2:])}, "
-            "in the form $ax + by = c$ or $y = mx + b$ with the numbers worked out."
+            f"Find an equation of the line through the points {_at(n[:2])} and {_at(n[2:])}. Write "
+            "it in the form $ax + by = c$ or $y = mx + b$, with all numbers worked out."
         ),
         _answer_line,
         "equation",
@@ -277,26 +279,29 @@ KINDS = {
     "crossing": Kind(
         _two_lines,
         lambda n: (
-            f"Find the point in which the lines {_equation(n[:3])} and {_equation(n[3:])} meet."
+            f"Find the intersection point of the lines {_equation(n[:3])} and {_equation(n[3:])}. "
+            f"{_PAIR}"
         ),
         _answer_crossing,
         "tuple",
     ),
     "reflection": Kind(
         _point_and_line,
-        _with_line("Find the reflection of the point {} in the line {}."),
+        _with_line(f"Find the reflection of the point {{}} in the line {{}}. {_PAIR}"),
         lambda n: _towards(n, 2),
         "tuple",
     ),
     "foot": Kind(
         _point_and_line,
-        _with_line("Find the foot of the perpendicular from the point {} to the line {}."),
+        _with_line(
+            f"Find the foot of the perpendicular from the point {{}} to the line {{}}. {_PAIR}"
+        ),
         lambda n: _towards(n, 1),
         "tuple",
     ),
     "line_distance": Kind(
         _point_and_line,
-        _with_line(f"Find the distance of the point {{}} from the line {{}}. {_ROOT}"),
+        _with_line(f"Find the distance from the point {{}} to the line {{}}. {_ROOT}"),
         _answer_line_distance,
         "real",
     ),
@@ -304,13 +309,13 @@ KINDS = {
         _triangle,
         lambda n: (
             "Find the centre of the circle through the points "
-            f"{listed([_at(corner) for corner in _corners(n)])}."
+            f"{listed([_at(corner) for corner in _corners(n)])}. {_PAIR}"
         ),
         _answer_circumcentre,
         "tuple",
     ),
 }
-_EASY = 5  # the first kinds, which need one formula each, make up the lowest rungs
+_EASY = 5  # the first kinds need one formula each; the lowest levels have no others
 _SIGN = re.compile(r"(?<=[0-9xy)}])[+-]")
 _SUM_IN_BRACKETS = re.compile(r"[({][^(){}]*[0-9][+-]")
 _OPEN_POWER = re.compile(r"(?:\^|\*\*)(?!\{?\(?(?:1/2|0?\.5|\\frac\{1\}\{2\}|\\frac12))")
@@ -318,16 +323,16 @@ _OPEN_POWER = re.compile(r"(?:\^|\*\*)(?!\{?\(?(?:1/2|0?\.5|\\frac\{1\}\{2\}|\\f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinateGeometryConfig(TaskConfig):
-    """Which questions are asked, and how large their numbers are."""
+    """The kinds of questions and the size of their numbers."""
 
     kinds: tuple[str, ...] = knob(
-        tuple(KINDS), "some of the kinds that the task's text lists", choices=KINDS
+        tuple(KINDS), "kinds of questions; each problem has one of them", choices=KINDS
     )
     max_coordinate: int = knob(
         20, "coordinates and coefficients lie in -max_coordinate..max_coordinate"
     )
     max_denominator: int = knob(1, "coordinates have denominators 1..max_denominator", low=1)
-    n_vertices: int = knob(4, "of the polygon whose area is asked for")
+    n_vertices: int = knob(4, "number of vertices of a polygon")
 
     def check(self) -> None:
         if not 3 <= self.n_vertices <= self.max_coordinate:
@@ -335,9 +340,9 @@ class CoordinateGeometryConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "CoordinateGeometryConfig":
-        """Coordinates double a rung; denominators and vertices grow every other rung.
+        """Coordinates double each level; denominators and vertices grow every second level.
 
-        The lowest two rungs ask for the kinds of one formula alone.
+        Levels 0 and 1 have only the kinds that need a single formula.
         """
         return cls(
             kinds=tuple(KINDS)[: _EASY if difficulty < 2 else None],
@@ -361,28 +366,28 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
     """Compute a point, a length, an area or a line in the coordinate plane, exactly.
 
     Description:
-        Ten kinds: distance of two points; midpoint or another section of a segment; area of a
-        polygon; line through two points; where two lines meet; reflection of a point in a line;
-        foot of a perpendicular; distance of a point from a line; centre of the circle through
-        three points; radius of a circle given by its expanded equation.
+        Ten kinds: distance between two points; midpoint of a segment, or the point that divides
+        it in a given ratio; area of a polygon; line through two points; intersection of two
+        lines; reflection of a point in a line; foot of a perpendicular; distance from a point to
+        a line; centre of the circle through three points; radius of a circle given by its
+        expanded equation.
 
     Observation:
-        One question with its coordinates.
+        One question with all coordinates and equations.
 
     Action:
-        A number, a pair of coordinates or an equation of a line, as the question says.
+        A number, a pair of coordinates or an equation of a line.
 
     Reward:
-        1 for the exact answer in any equivalent form that is worked out, otherwise 0.
+        1 for the exact answer in any equivalent form with all numbers worked out, otherwise 0.
 
     Verification:
-        Exact: rationals, square roots, and equations up to a factor. Roots of sums that were not
-        added up, and lines with brackets or powers, earn nothing, since filling in a formula is
-        not an answer. A decimal counts where it is exact and, where the decimals of the value never
-        end, also where it is correctly rounded to six significant digits or more.
+        Exact: rationals, square roots, and equations up to a factor. A formula with the numbers
+        filled in is not an answer, so the root of a sum and a line with brackets or powers earn
+        nothing. A decimal counts only where it is exact.
 
     Difficulty:
-        Coordinates and denominators grow, and the polygon gets more vertices.
+        Coordinates and denominators grow, and polygons have more vertices.
 
     References:
         Coxeter and Greitzer, Geometry Revisited, chapter 1; the shoelace formula of Gauss.
@@ -401,7 +406,7 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
     def verify(self, problem: CoordinateGeometryProblem, answer: str) -> Verdict:
         answer_type = KINDS[problem.kind].answer_type
         if answer_type in ("real", "equation") and not _worked_out(answer, answer_type):
-            return Verdict.wrong("the numbers in the answer are not worked out")
+            return Verdict.wrong("the answer contains a calculation that is not worked out")
         return judge_math(problem.answer, answer, answer_type=answer_type, exact=True)
 
     def solve(self, problem: CoordinateGeometryProblem) -> str:

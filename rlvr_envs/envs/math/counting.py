@@ -16,7 +16,7 @@ from rlvr_envs.generators.mathematics.counting_steps import STEPS
 from rlvr_envs.generators.mathematics.words import counted, listed
 from rlvr_envs.verifiers.symbolic import judge_math
 
-# The kinds of counting question: how each draws its numbers, is worded, and is counted.
+# The kinds of counting questions: how each draws its numbers, is worded, and is counted.
 #
 # Each kind is three functions. ``draw(rng, size)`` gives the numbers of a question; ``ask(numbers,
 # surface)`` words it in one of `SURFACES` settings; ``count(numbers)`` is the answer.
@@ -48,15 +48,15 @@ def _ask_arrangement(numbers: Numbers, surface: int) -> str:
     spread, *copies = numbers
     if surface:
         beads = [f"{n} {colour}" for n, colour in zip(copies, _COLOURS, strict=False)]
-        rule = f" so that no two {_COLOURS[0]} beads are next to each other" if spread else ""
+        rule = f" No two {_COLOURS[0]} beads may be next to each other." if spread else ""
         return (
-            f"A row is made of {listed(beads)} beads, all of them used{rule}. Beads of one colour "
-            "look alike, and a row read from the left differs from the same row read from the "
-            "right. How many different rows are possible?"
+            f"You put {listed(beads)} beads in a row and use all of them.{rule} Beads of the same "
+            "colour are identical. Read each row from left to right. How many different rows are "
+            "possible?"
         )
     letters = "".join(n * letter for n, letter in zip(copies, string.ascii_uppercase, strict=False))
-    rule = " and in which no two letters A are next to each other" if spread else ""
-    return f"How many different strings are there that use exactly the letters {letters}{rule}?"
+    rule = " so that no two letters A are next to each other" if spread else ""
+    return f"How many different strings can you form with all the letters of {letters}{rule}?"
 
 
 def _count_arrangement(numbers: Numbers) -> int:
@@ -112,16 +112,16 @@ def _ask_paths(numbers: Numbers, surface: int) -> str:
     width, height, *flat = numbers
     points = listed([f"$({x}, {y})$" for x, y in _pairs(flat)], "or")
     if surface:
-        avoid = f" and never stands on {points}" if points else ""
+        avoid = f" The robot must not visit {points}." if points else ""
         return (
-            f"A robot walks on the integer grid from $(0, 0)$ to $({width}, {height})$. Each step "
-            f"adds 1 either to its first or to its second coordinate{avoid}. "
+            f"A robot walks from $(0, 0)$ to $({width}, {height})$ on the points with integer "
+            f"coordinates. Each step adds 1 to exactly one of its two coordinates.{avoid} "
             "How many different walks are possible?"
         )
-    avoid = f", without passing through {points}" if points else ""
+    avoid = f" The path must not pass through {points}." if points else ""
     return (
-        f"How many paths lead from $(0, 0)$ to $({width}, {height})$ if every step goes one unit "
-        f"to the right or one unit up{avoid}?"
+        f"A lattice path leads from $(0, 0)$ to $({width}, {height})$. Every step goes one unit to "
+        f"the right or one unit up.{avoid} How many such paths are there?"
     )
 
 
@@ -158,12 +158,14 @@ def _ask_shares(numbers: Numbers, surface: int) -> str:
     if surface:
         unknowns = [f"x_{{{i}}}" for i in range(1, takers + 1)]
         return (
-            f"How many solutions does the equation ${' + '.join(unknowns)} = {things}$ have in "
-            f"integers that are each at least {least} and at most {most}?"
+            f"How many integer solutions does the equation ${' + '.join(unknowns)} = {things}$ "
+            f"have in which every unknown is at least {least} and at most {most}?"
         )
+    bounds = f"must get at least {least} and" if least else "gets"
     return (
-        f"In how many ways can {things} identical sweets be handed out to {takers} children so "
-        f"that every child gets at least {least} and at most {most}? All sweets are handed out."
+        f"You give all of {things} identical sweets to {takers} children. Every child {bounds} "
+        f"at most {most} of them. In how many ways can you do this? "
+        "Two ways differ if some child gets a different number of sweets."
     )
 
 
@@ -188,12 +190,16 @@ def _draw_table(rng: Rng, size: int) -> Numbers:
 def _ask_table(numbers: Numbers, surface: int) -> str:
     people, special, apart = numbers
     group = ("sisters", "friends")[surface]
-    rule = f"no two of the {special} {group} sit" if apart else f"the {special} {group} sit"
-    ending = "next to each other" if apart else "together, in consecutive seats"
+    if not apart:
+        rule = f"the {special} {group} sit in consecutive seats"
+    elif special == 2:
+        rule = f"the 2 {group} do not sit next to each other"
+    else:
+        rule = f"no two of the {special} {group} sit next to each other"
     return (
-        f"{people} people, among them {special} {group}, sit down at a round table with {people} "
-        "seats. Seatings that differ only by a rotation count as one. In how many ways can they "
-        f"sit so that {rule} {ending}?"
+        f"{people} people sit at a round table with {people} seats. Among them are {special} "
+        f"{group}. Seatings that differ only by a rotation count as the same, but mirror images "
+        f"count as different. In how many ways can the people sit so that {rule}?"
     )
 
 
@@ -220,14 +226,14 @@ def _draw_multiples(rng: Rng, size: int) -> Numbers:
 def _ask_multiples(numbers: Numbers, surface: int) -> str:
     limit, avoided, *divisors = numbers
     texts = [str(divisor) for divisor in divisors]
-    kept = "none" if avoided else "at least one"
+    amount = "none" if avoided else "at least one"
     if surface:
         return (
             f"Tickets are numbered from 1 to {limit}. A ticket wins if its number is a multiple of "
-            f"{kept} of the numbers {listed(texts)}. How many tickets win?"
+            f"{amount} of the numbers {listed(texts)}. How many tickets win?"
         )
     return (
-        f"How many integers from 1 to {limit}, both included, are divisible by {kept} of the "
+        f"How many integers from 1 to {limit} (inclusive) are divisible by {amount} of the "
         f"numbers {listed(texts)}?"
     )
 
@@ -253,13 +259,13 @@ def _ask_runs(numbers: Numbers, surface: int) -> str:
     length, symbols, run = numbers
     if surface:
         return (
-            f"Each of {length} posts in a row is painted in one of {symbols} colours, of which one "
-            f"is red. No {run} posts in direct succession may be red. How many paintings are "
-            "possible?"
+            f"You paint each of {length} posts in a row in one of {symbols} colours. One of the "
+            f"colours is red. No {run} consecutive posts may all be red. In how many ways can you "
+            "paint the posts?"
         )
     return (
-        f"How many codes of {length} symbols, each an integer from 0 to {symbols - 1}, do not "
-        f"contain {run} zeros in direct succession?"
+        f"A code is a sequence of {length} integers, each from 0 to {symbols - 1}. How many codes "
+        f"do not contain {run} consecutive zeros?"
     )
 
 
@@ -283,12 +289,13 @@ def _ask_spaced(numbers: Numbers, surface: int) -> str:
     places, chosen, gap = numbers
     if surface:
         return (
-            f"From the integers 1 to {places}, {chosen} different ones are chosen so that any two "
-            f"of them differ by more than {gap}. How many choices are there?"
+            f"You choose a set of {chosen} different integers from 1 to {places}. Any two of them "
+            f"must differ by more than {gap}. How many such sets are there?"
         )
     return (
-        f"A street has {places} plots in a row. In how many ways can {chosen} of them be chosen "
-        f"for houses so that any two houses have at least {counted(gap, 'free plot')} between them?"
+        f"A street has {places} plots in a row. You choose {chosen} of the plots and build a "
+        f"house on each. At least {counted(gap, 'free plot')} must lie between any two houses. "
+        "In how many ways can you choose the plots?"
     )
 
 
@@ -309,13 +316,13 @@ def _ask_fixed(numbers: Numbers, surface: int) -> str:
     things, fixed = numbers
     if surface:
         return (
-            f"{things} guests leave their hats at the door, and each takes one hat on leaving. In "
-            f"how many ways can the hats be taken so that the number of guests with their own hat "
-            f"is exactly {fixed}?"
+            f"{things} guests leave their hats at the door. When they go home, each guest takes "
+            "one hat. In how many ways can they take the hats so that the number of guests who get "
+            f"their own hat is exactly {fixed}?"
         )
     return (
         f"How many permutations $\\pi$ of the numbers from 1 to {things} have exactly {fixed} "
-        f"fixed point{'' if fixed == 1 else 's'}, that is, numbers $i$ with $\\pi(i) = i$?"
+        f"fixed point{'' if fixed == 1 else 's'} (numbers $i$ with $\\pi(i) = i$)?"
     )
 
 
@@ -340,18 +347,19 @@ def _ask_parts(numbers: Numbers, surface: int) -> str:
     things, parts, named = numbers
     if surface:
         rule = (
-            f"given to {parts} children so that every child gets at least one"
+            f"give {things} different toys to {parts} children so that each child gets at least one"
             if named
-            else f"packed into {parts} identical bags so that no bag is empty"
+            else f"pack {things} different toys into {parts} identical bags so that no bag is empty"
         )
-        return f"In how many ways can {things} different toys be {rule}?"
+        return f"In how many ways can you {rule}?"
     if named:
         return (
-            f"How many functions from a set of {things} elements to a set of {parts} elements are "
-            "surjective?"
+            f"How many surjective functions are there from a set of {things} elements to a set of "
+            f"{parts} elements?"
         )
     return (
-        f"In how many ways can a set of {things} elements be split into {parts} nonempty subsets?"
+        f"In how many ways can you partition a set of {things} elements into {parts} nonempty "
+        "subsets?"
     )
 
 
@@ -373,21 +381,23 @@ KINDS = {
     "fixed_points": Kind(_draw_fixed, _ask_fixed, _count_fixed),
     "parts": Kind(_draw_parts, _ask_parts, _count_parts),
 }
-_ATTEMPTS = 20  # draws with an answer below 2 are rare, and kept after so many in a row
+_ATTEMPTS = 20  # after so many draws in a row, an answer below 2 is accepted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountingConfig(TaskConfig):
-    """Which questions are asked, and how large they are."""
+    """The kinds of questions and their size."""
 
     kinds: tuple[str, ...] = knob(
-        tuple(KINDS), "some of the kinds that the task's text lists", choices=KINDS
+        tuple(KINDS), "kinds of questions; each problem has one of them", choices=KINDS
     )
-    size: int = knob(16, "about how many things, people, places or steps a question has", low=2)
+    size: int = knob(
+        16, "roughly the number of things, people, places or steps in a question", low=2
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "CountingConfig":
-        """The size of the question grows by three a rung, and so the things to be counted."""
+        """The size grows by three each level."""
         return cls(size=3 + 3 * difficulty)
 
 
@@ -407,16 +417,16 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
 
     Description:
         Ten kinds, each in two settings: arrangements of a multiset; committees with a quota;
-        lattice paths around blocked points; identical things shared out between bounds; round
-        tables with people together or apart; multiples by inclusion and exclusion; strings
-        without runs; choices that keep a distance; permutations with fixed points; partitions
-        and surjections.
+        lattice paths around blocked points; identical things distributed within bounds; round
+        tables with people together or apart; multiples (inclusion and exclusion); strings
+        without long runs; choices with a minimum distance; permutations with fixed points;
+        partitions and surjections.
 
     Observation:
         One question in words.
 
     Action:
-        One integer, worked out: a factorial or a binomial coefficient earns nothing.
+        One integer. A formula, such as a factorial or a binomial coefficient, earns nothing.
 
     Reward:
         1 for the right count, otherwise 0.
@@ -425,7 +435,7 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
         Exact, on integers. No known gaps.
 
     Difficulty:
-        The number of things grows, and with it the number of cases a listing would have.
+        The number of things grows, so listing all cases becomes impossible.
 
     References:
         Stanley, Enumerative Combinatorics, volume 1, chapters 1 and 2.
@@ -444,7 +454,8 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
         return CountingProblem(kind, surface, numbers, count)
 
     def prompt(self, problem: CountingProblem) -> str:
-        return KINDS[problem.kind].ask(problem.numbers, problem.surface)
+        question = KINDS[problem.kind].ask(problem.numbers, problem.surface)
+        return f"{question} Answer with an integer, not a formula."
 
     def verify(self, problem: CountingProblem, answer: str) -> Verdict:
         return judge_math(str(problem.count), answer, answer_type="integer")

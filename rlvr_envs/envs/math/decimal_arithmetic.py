@@ -22,12 +22,12 @@ FORMS = ("expression", "percent_of", "percent_change", "percent_total", "percent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecimalArithmeticConfig(TaskConfig):
-    """How many numbers there are, how long, and what is asked of them."""
+    """The number of terms, their length, and the kinds of questions."""
 
     n_terms: int = knob(
-        4, "decimals in an expression; a third as many percentages follow each other", low=2
+        4, "numbers in an expression; there are 1 + n_terms // 3 percentages", low=2
     )
-    whole_digits: int = knob(2, "digits before the decimal point, at most", low=1)
+    whole_digits: int = knob(2, "the largest number of digits before the decimal point", low=1)
     places: int = knob(2, "digits after the decimal point", low=1)
     forms: tuple[str, ...] = knob(
         FORMS, "the kinds of questions, each equally likely", choices=FORMS
@@ -35,7 +35,7 @@ class DecimalArithmeticConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "DecimalArithmeticConfig":
-        """A term and a form more a rung, a whole digit every second and a place every third."""
+        """One more term and form a level; a whole digit every second level, a place every third."""
         return cls(
             n_terms=2 + difficulty,
             whole_digits=1 + difficulty // 2,
@@ -46,7 +46,7 @@ class DecimalArithmeticConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class DecimalArithmeticProblem:
-    """The question, whether it asks for a percentage, and the exact value."""
+    """The question, whether its answer is a percentage, and the exact value."""
 
     question: str
     in_percent: bool
@@ -58,25 +58,25 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
     """Calculate exactly with decimals and percentages.
 
     Description:
-        Either an expression of decimals, or a percentage of a percentage of a number, or a
-        quantity that changes by one percentage after another: its final value, the total change,
-        or the last change where the final value is given. Every answer is a finite decimal.
+        One of: an expression of decimals; a percentage of a percentage of a number; a quantity
+        that changes by several percentages in turn, where the question is about its final value,
+        the total change, or the last change. Every answer is a finite decimal.
 
     Observation:
         The question.
 
     Action:
-        One decimal; a percent sign is allowed where a percentage is asked for.
+        One decimal. A percent sign is allowed where the answer is a percentage.
 
     Reward:
         1 for the exact value, otherwise 0.
 
     Verification:
-        Exact, on rationals; a rounded value is wrong, and an expression to be evaluated
+        Exact, on rationals. A rounded value is wrong, and an expression that is not evaluated
         earns 0.
 
     Difficulty:
-        The number of terms and percentages and the digits before and after the point grow.
+        The numbers of terms, of percentages and of digits grow.
 
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
@@ -126,7 +126,9 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
         return Fraction(draw + (draw % 10 == 0), 10**self.config.places)
 
     def prompt(self, problem: DecimalArithmeticProblem) -> str:
-        return problem.question
+        if "$$" in problem.question:
+            return problem.question
+        return f"{problem.question} Give the exact value as a decimal; do not round."
 
     def verify(self, problem: DecimalArithmeticProblem, answer: str) -> Verdict:
         return judge_rational(problem.value, answer, in_percent=problem.in_percent)
@@ -152,7 +154,7 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
 
 
 def _change(rng: Rng) -> Fraction:
-    """Return a change in percent that leaves something over: -95 to 100 in halves, never 0."""
+    """Return a change in percent: -95 to 100 in steps of one half, never 0."""
     draw = integer(rng, -190, 199)
     return Fraction(draw + (draw >= 0), 2)
 

@@ -1,4 +1,4 @@
-"""Definite integrals with exact values, made by differentiating an antiderivative."""
+"""Definite integrals with exact values, built by differentiating an antiderivative."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,14 +36,14 @@ _LAST_KIND = len(antiderivatives.KINDS) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefiniteIntegralConfig(TaskConfig):
-    """What the integrand is made of, and how far the interval reaches."""
+    """The parts of the integrand, and the bounds."""
 
-    first_kind: int = knob(0, "the simplest kind of integral that may occur")
-    last_kind: int = knob(4, "the hardest; 7 is the hardest that there is")
-    n_terms: int = knob(1, "how many integrals are added", low=1)
-    degree: int = knob(2, "of the polynomials inside them", low=1)
-    max_coefficient: int = knob(9, "of those polynomials, in absolute value", low=2)
-    max_bound: int = knob(3, "bounds are whole numbers from 0 to this, or multiples of pi", low=1)
+    first_kind: int = knob(0, "the simplest kind of integral that may occur, from 0")
+    last_kind: int = knob(4, "the hardest kind of integral that may occur, up to 7")
+    n_terms: int = knob(1, "number of integrals that are added", low=1)
+    degree: int = knob(2, "degree of the polynomials in the antiderivative", low=1)
+    max_coefficient: int = knob(9, "the largest absolute value of their coefficients", low=2)
+    max_bound: int = knob(3, "bounds are integers from 0 to max_bound, or multiples of pi", low=1)
 
     def check(self) -> None:
         if not 0 <= self.first_kind <= self.last_kind <= _LAST_KIND:
@@ -51,9 +51,10 @@ class DefiniteIntegralConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "DefiniteIntegralConfig":
-        """Kinds get harder up to rung 9, terms more up to rung 12; degrees, coefficients grow on.
+        """Kinds get harder up to level 9; terms grow up to level 12; degrees, coefficients always.
 
-        Bounds stop at 5, or one end of an integral of exponentials would vanish beside the other.
+        Bounds stop at 5: with larger ones, one end of an integral of exponentials would be
+        negligible beside the other.
         """
         return cls(
             first_kind=min(difficulty // 3, 3),
@@ -82,21 +83,21 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
     Description:
         The integrand is a sum of derivatives of chosen functions: polynomials, sines and
         exponentials, logarithms, compositions (substitution), products (by parts), rational
-        functions (partial fractions), and exponentials times sines. Once sines occur, some
-        problems have polynomials times sines and cosines between multiples of pi.
+        functions (partial fractions), and exponentials times sines. From level 1, some problems
+        integrate polynomials times sines and cosines between multiples of pi.
 
     Observation:
         The integral with its bounds.
 
     Action:
-        An exact number, which may hold pi, e, roots, logarithms and values of functions.
+        An exact number, which may contain pi, e, roots, logarithms and other function values.
 
     Reward:
         1 for the value of the integral, otherwise 0.
 
     Verification:
-        The answer is compared as a real number with the exact value, whatever its form; a
-        decimal passes for an irrational value only with more digits than anyone rounds to.
+        The answer is compared as a real number with the exact value, in any form. A rounded
+        decimal does not pass.
 
     Difficulty:
         The kinds of integral, the number of terms, the degrees, coefficients and bounds grow.
@@ -125,7 +126,7 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
         bounds = f"\\int_{{{problem.low}}}^{{{problem.high}}}"
         return (
             f"Evaluate the definite integral $${bounds} \\left( {problem.integrand} \\right) dx.$$ "
-            "Give the exact value."
+            "Give the exact value, not a rounded decimal."
         )
 
     def verify(self, problem: DefiniteIntegralProblem, answer: str) -> Verdict:

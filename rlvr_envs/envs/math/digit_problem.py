@@ -59,23 +59,23 @@ def given_digit_sum(limit: int, total: int) -> int:
 
 Numbers = tuple[int, ...]
 _QUESTIONS = {
-    "product_digit_sum": "What is the sum of the decimal digits of ${} \\times {}$?",
+    "product_digit_sum": "What is the sum of the base-10 digits of the product ${} \\times {}$?",
     "base_digit_sum": (
-        "The number {} (in base 10) is written in base {}. What is the sum of its digits there, "
-        "as a number in base 10?"
+        "Write the base-10 number {} in base {}. What is the sum of the values of its new digits? "
+        "Give this sum in base 10."
     ),
     "power_last_digits": "What is the remainder when ${}^{{{}}}$ is divided by {}?",
-    "factorial_zeros": "With how many zeros does ${}!$ end when it is written in base {}?",
+    "factorial_zeros": "How many trailing zeros does ${}!$ have when it is written in base {}?",
     "digit_occurrences": (
-        "All integers from {} to {}, both included, are written down in decimal, without leading "
-        "zeros. How many times is the digit {} written?"
+        "You write all integers from {} to {} (inclusive) in base 10, without leading zeros. How "
+        "many times do you write the digit {}?"
     ),
     "range_digit_sum": (
-        "All integers from {} to {}, both included, are written down in decimal. What is the sum "
-        "of all the digits written?"
+        "You write all integers from {} to {} (inclusive) in base 10. What is the sum of all the "
+        "digits that you write?"
     ),
     "given_digit_sum": (
-        "How many integers from 1 to {}, both included, have decimal digits that add up to {}?"
+        "How many integers from 1 to {} (inclusive) have digits in base 10 that add up to {}?"
     ),
 }
 KINDS = tuple(_QUESTIONS)
@@ -83,18 +83,18 @@ KINDS = tuple(_QUESTIONS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigitProblemConfig(TaskConfig):
-    """Which questions are asked, and how large their numbers are."""
+    """The kinds of questions and the size of their numbers."""
 
-    kinds: tuple[str, ...] = knob(KINDS, "some of the keys of the table above", choices=KINDS)
-    max_value: int = knob(
-        1_000, "every number in a question is at most this, apart from bases", low=12
+    kinds: tuple[str, ...] = knob(
+        KINDS, "kinds of questions; each problem has one of them", choices=KINDS
     )
-    max_base: int = knob(12, "bases are 2..max_base", low=10, high=36)
-    n_last_digits: int = knob(2, "how many last digits of a power are asked for, at most", low=1)
+    max_value: int = knob(1_000, "the largest number in a question, apart from bases", low=12)
+    max_base: int = knob(12, "bases are drawn from 2..max_base", low=10, high=36)
+    n_last_digits: int = knob(2, "the largest number of last digits of a power", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "DigitProblemConfig":
-        """Numbers grow fivefold a rung, bases up to 36, last digits by one every other rung."""
+        """Numbers grow fivefold a level, bases up to 36, last digits by one every second level."""
         return cls(
             max_value=20 * 5**difficulty,
             max_base=min(10 + 2 * difficulty, 36),
@@ -113,12 +113,13 @@ class DigitProblem:
 
 @register("DigitProblem-v0", domain="math")
 class DigitProblemTask(Task[DigitProblemConfig, DigitProblem]):
-    """Answer a question about digits: their sum, their number, the last ones.
+    """Answer a question about digits: their sum, their number, or the last ones.
 
     Description:
         Seven kinds: the digit sum of a product; the digit sum in another base; the last digits
-        of a power; the zeros at the end of a factorial in some base; how often a digit occurs in
-        a range; the sum of all digits of a range; how many numbers have a given digit sum.
+        of a power; the trailing zeros of a factorial in some base; the number of times a digit
+        occurs in a range; the sum of all digits in a range; how many numbers have a given digit
+        sum.
 
     Observation:
         One question in words.
@@ -133,8 +134,8 @@ class DigitProblemTask(Task[DigitProblemConfig, DigitProblem]):
         Exact, on integers. No known gaps.
 
     Difficulty:
-        The numbers, the bases and the count of last digits grow; listing the numbers in question
-        soon becomes impossible.
+        The numbers, the bases and the count of last digits grow, so listing all numbers soon
+        becomes impossible.
 
     References:
         Legendre, Essai sur la theorie des nombres, 1830 (primes in a factorial).

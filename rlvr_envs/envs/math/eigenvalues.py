@@ -1,4 +1,4 @@
-"""Eigenvalues of an integer matrix that was built to have integer ones."""
+"""Eigenvalues of an integer matrix whose eigenvalues are integers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +17,19 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EigenvaluesConfig(TaskConfig):
-    """Size of the matrix, of its eigenvalues, and how well they are hidden."""
+    """Size of the matrix and of its eigenvalues, and how well they are hidden."""
 
-    size: int = knob(3, "rows and columns", low=1)
+    size: int = knob(3, "number of rows and of columns", low=1)
     max_eigenvalue: int = knob(
         9, "eigenvalues are drawn from -max_eigenvalue..max_eigenvalue", low=1
     )
-    n_mixes: int = knob(4, "elementary similarities that hide the triangular shape", low=0)
+    n_mixes: int = knob(
+        4, "number of elementary similarity transformations that hide the triangular form", low=0
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "EigenvaluesConfig":
-        """Triangular on rung 0; the similarities, the eigenvalues and the size grow."""
+        """Triangular at level 0; the similarities, the eigenvalues and the size grow."""
         return cls(
             size=2 + (difficulty + 1) // 3,
             max_eigenvalue=5 + 2 * difficulty,
@@ -37,7 +39,7 @@ class EigenvaluesConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class EigenvaluesProblem:
-    """The matrix, and its distinct eigenvalues in rising order."""
+    """The matrix, and its distinct eigenvalues in increasing order."""
 
     matrix: tuple[tuple[int, ...], ...]
     eigenvalues: tuple[int, ...] = hidden()
@@ -49,7 +51,7 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
 
     Description:
         A triangular integer matrix with chosen eigenvalues is disguised by elementary
-        similarities, which keep its entries whole. Eigenvalues may repeat.
+        similarity transformations, which keep its entries integer. Eigenvalues may repeat.
 
     Observation:
         A square matrix of integers.
@@ -61,7 +63,7 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
         1 for exactly the eigenvalues, otherwise 0.
 
     Verification:
-        Exact, as sets of integers. Multiplicities are not asked for.
+        Exact, as sets of integers, without multiplicities.
 
     Difficulty:
         The size, the eigenvalues and the number of similarities grow.
@@ -86,7 +88,7 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
     def prompt(self, problem: EigenvaluesProblem) -> str:
         return (
             f"Find all eigenvalues of the matrix $${latex.matrix(problem.matrix)}.$$ "
-            "Answer with the set of distinct eigenvalues, in braces."
+            "Answer with the set of its distinct eigenvalues: in braces, separated by commas."
         )
 
     def verify(self, problem: EigenvaluesProblem, answer: str) -> Verdict:

@@ -19,20 +19,20 @@ OPERATORS = "+-*/|"  # the last is a division written as one large fraction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FractionArithmeticConfig(TaskConfig):
-    """How many fractions there are, how large, and how they are joined."""
+    """The number of fractions, their size, and the operators between them."""
 
-    n_fractions: int = knob(4, "fractions in the expression", low=2)
+    n_fractions: int = knob(4, "number of fractions in the expression", low=2)
     max_denominator: int = knob(12, "denominators are drawn from 2..max_denominator", low=3)
     n_operators: int = knob(
         4,
-        "the first so many of + - * / and division as a large fraction",
+        "how many of + - * / and the large fraction bar occur, in this order",
         low=1,
         high=len(OPERATORS),
     )
 
     @classmethod
     def at(cls, difficulty: int) -> "FractionArithmeticConfig":
-        """One fraction more a rung and larger denominators; all operators from rung 3."""
+        """One more fraction a level and larger denominators; all operators from level 3."""
         return cls(
             n_fractions=2 + difficulty,
             max_denominator=6 + 2 * difficulty,
@@ -54,8 +54,8 @@ class FractionArithmeticTask(Task[FractionArithmeticConfig, FractionArithmeticPr
 
     Description:
         Positive fractions in lowest terms are joined into a random tree by the four operators
-        and by large fraction bars. No fraction is an integer, and an operator that would divide
-        by zero or give zero makes way for another.
+        and by large fraction bars. No fraction is an integer. An operator that would divide by
+        zero or give zero is replaced by another.
 
     Observation:
         The expression in LaTeX.
@@ -67,7 +67,7 @@ class FractionArithmeticTask(Task[FractionArithmeticConfig, FractionArithmeticPr
         1 for the exact value, in lowest terms or not, otherwise 0.
 
     Verification:
-        Exact, on rationals. An answer that is itself an expression to be evaluated earns 0.
+        Exact, on rationals. An expression that is not evaluated earns 0.
 
     Difficulty:
         The number of fractions, their denominators and the choice of operators grow.

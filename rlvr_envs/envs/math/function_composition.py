@@ -1,4 +1,4 @@
-"""Composing functions: the value at a point, or the composition as a polynomial."""
+"""Composition of functions: its value at a point, or the composition as a polynomial."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,19 +24,19 @@ _FEW_NAMES = ("f", "g", "h")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCompositionConfig(TaskConfig):
-    """How many functions there are, of what kind, and what is asked for."""
+    """The number and kinds of functions, and the form of the question."""
 
-    n_functions: int = knob(2, "functions composed", low=2)
+    n_functions: int = knob(2, "number of functions that are composed", low=2)
     max_coefficient: int = knob(
         6, "coefficients are drawn from -max_coefficient..max_coefficient", low=2
     )
-    max_argument: int = knob(9, "the point lies in -max_argument..max_argument", low=1)
-    n_quadratics: int = knob(1, "how many of the functions are quadratic", low=0)
+    max_argument: int = knob(9, "the argument lies in -max_argument..max_argument", low=1)
+    n_quadratics: int = knob(1, "number of quadratic functions", low=0)
     n_quotients: int = knob(
-        0, "how many are quotients of linear functions, where a value is asked for", low=0
+        0, "number of quotients of linear functions, in questions about a value", low=0
     )
     forms: tuple[str, ...] = knob(
-        FORMS, "ask for a value, or for the expanded composition", choices=FORMS
+        FORMS, "questions about a value, or about the expanded composition", choices=FORMS
     )
 
     def check(self) -> None:
@@ -45,7 +45,7 @@ class FunctionCompositionConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "FunctionCompositionConfig":
-        """A function more every second rung, larger numbers; quadratics, then quotients grow."""
+        """One more function every second level; larger numbers; more quadratics, then quotients."""
         return cls(
             n_functions=2 + difficulty // 2,
             max_coefficient=4 + difficulty,
@@ -66,7 +66,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCompositionProblem:
-    """The functions, outermost first, the point or None, and the value or the coefficients."""
+    """The functions, outermost first; the argument or None; the value or the coefficients."""
 
     functions: tuple[Function, ...]
     argument: int | None
@@ -78,29 +78,29 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
     """Evaluate or expand a composition of functions.
 
     Description:
-        Linear and quadratic functions and quotients of linear ones are composed in random order.
-        Either the value at an integer is asked for, or, of polynomials alone, the composition as
-        an expanded polynomial. The point is no pole; if eight points are, the quotients become
-        their numerators.
+        Linear and quadratic functions and quotients of linear functions are composed in random
+        order. The question is about the value at an integer or, for polynomials only, about the
+        composition as an expanded polynomial. The integer is not a pole; if eight draws are poles,
+        each quotient is replaced by its numerator.
 
     Observation:
         The functions, and the composition.
 
     Action:
-        The value as an integer, a fraction or a decimal; or the polynomial in x, one term for
-        each power.
+        The value as an integer, a fraction or an exact decimal; or the polynomial in x, with one
+        term for each power.
 
     Reward:
         1 for the exact value or polynomial, otherwise 0.
 
     Verification:
-        Exact, on rationals. An expression that remains to be evaluated, multiplied out or
-        collected earns 0.
+        Exact, on rationals. An expression that is not fully evaluated, expanded and collected
+        earns 0.
 
     Difficulty:
         The number of functions, the quadratics and quotients among them, and the numbers grow.
-        From rung 11 there are no more than four quadratics, because the digits of the value
-        double with each.
+        There are at most four quadratics (reached at level 11), because each one doubles the
+        number of digits of the value.
 
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
@@ -145,13 +145,13 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
         )
         inner = "x" if problem.argument is None else str(problem.argument)
         composed = "(".join([*names, inner]) + ")" * count
-        shown = f"Let\n\n$$\\begin{{aligned}}\n{lines}\n\\end{{aligned}}$$\n\n"
+        given = f"Let\n\n$$\\begin{{aligned}}\n{lines}\n\\end{{aligned}}$$\n\n"
         if problem.argument is None:
             return (
-                f"{shown}Write ${composed}$ as an expanded polynomial in $x$, with one term for "
-                "each power of $x$."
+                f"{given}Write ${composed}$ as an expanded polynomial in $x$, with at most one "
+                "term for each power of $x$."
             )
-        return f"{shown}Calculate the exact value of ${composed}$, as an integer or a fraction."
+        return f"{given}Calculate the exact value of ${composed}$, as an integer or a fraction."
 
     def verify(self, problem: FunctionCompositionProblem, answer: str) -> Verdict:
         if problem.argument is not None:
@@ -161,9 +161,9 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
         named = len(written) < 2 or symbols(written[0])  # f(g(x)) = ..., but not 5 = ...
         found = expanded_of(written[-1], "x", limit) if written and named else None
         if found is None:
-            return Verdict.unparsable("expected an expanded polynomial in x of a fitting degree")
+            return Verdict.unparsable("expected an expanded polynomial in x of a possible degree")
         right = found == problem.result
-        return Verdict.correct() if right else Verdict.wrong("the polynomial is not right")
+        return Verdict.correct() if right else Verdict.wrong("the polynomial is wrong")
 
     def solve(self, problem: FunctionCompositionProblem) -> str:
         if problem.argument is not None:

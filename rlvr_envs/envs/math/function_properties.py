@@ -1,4 +1,4 @@
-r"""Finite functions: iterates, preimages, cycles and fixed points."""
+"""Finite functions: iterates, preimages, cycles and fixed points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,21 +34,23 @@ _NAMES = "fghpqrstuvw"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionPropertiesConfig(TaskConfig):
-    """The size of the functions, and what is asked of them."""
+    """The size of the functions, and the kinds of questions."""
 
     n_points: int = knob(12, "the functions map {0, ..., n_points - 1} to itself", low=4)
-    n_functions: int = knob(
-        2, "how many are composed, where functions are composed", low=1, high=len(_NAMES)
+    n_functions: int = knob(2, "number of functions in a composition", low=1, high=len(_NAMES))
+    max_iterations: int = knob(
+        1_000, "the largest number of times that a function is applied", low=2
     )
-    max_iterations: int = knob(1_000, "iterates are asked for up to this one", low=2)
     formula_share: float = knob(
-        0.3, "how often a function is told by a formula, not a table", low=0, high=1
+        0.3, "probability that a function is given by a formula, not by a table", low=0, high=1
     )
-    kinds: tuple[str, ...] = knob(KINDS, "one is drawn for each problem", choices=KINDS)
+    kinds: tuple[str, ...] = knob(
+        KINDS, "kinds of questions; each problem has one of them", choices=KINDS
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "FunctionPropertiesConfig":
-        """Three points more each rung, iterates times four, a further function every third."""
+        """Three more points and four times the iterations a level; a function every third."""
         return cls(
             n_points=5 + 3 * difficulty,
             n_functions=min(len(_NAMES), 1 + (difficulty + 2) // 3),
@@ -59,15 +61,15 @@ class FunctionPropertiesConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class FunctionPropertiesProblem:
-    """The functions, and what is asked of the last one applied to the one before it, and so on.
+    """The functions and the question, which may be about their composition.
 
     Attributes:
         kind: one of `KINDS`.
         n_points: the functions map 0..n_points-1 to itself.
         functions: the one applied last comes first, as in ``f(g(x))``.
-        point: the point asked about; 0 where none is.
-        iterations: how often the function is applied; 1 unless iterates are asked for.
-        answer: one number, or the elements of a preimage in rising order.
+        point: the point in the question; 0 where there is none.
+        iterations: how often the function is applied; 1 unless the question is about an iterate.
+        answer: one number, or the elements of a preimage in increasing order.
     """
 
     kind: str
@@ -83,16 +85,17 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
     """Answer a question about functions of a finite set to itself.
 
     Description:
-        Functions are told by tables or by polynomials modulo n. The questions: a high iterate at
-        a point, a composition at a point, the length of the cycle that a point runs into, the
+        Functions are given by tables or by polynomials modulo n. The questions: a high iterate at
+        a point, a composition at a point, the length of the cycle that a point leads to, the
         number of fixed points of a composition, all preimages of a value, the size of an image.
-        Cycle lengths and numbers of fixed points are planted, so that no value prevails.
+        Cycle lengths and numbers of fixed points are drawn uniformly, so no value is much more
+        frequent than others.
 
     Observation:
         The functions and the question.
 
     Action:
-        One integer; for preimages, the set.
+        One integer; for preimages, a set of integers.
 
     Reward:
         1 for the right number or the whole set, otherwise 0.
@@ -101,7 +104,7 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
         Exact, on integers and finite sets.
 
     Difficulty:
-        The points, the number of composed functions and the iterates grow.
+        The number of points, of composed functions and of iterations grows.
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 3.1 (functional graphs).
@@ -128,8 +131,8 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
 
     def prompt(self, problem: FunctionPropertiesProblem) -> str:
         n, names = problem.n_points, _NAMES[: len(problem.functions)]
-        told = "\n".join(
-            _told(name, function, n)
+        definitions = "\n".join(
+            _definition(name, function, n)
             for name, function in zip(names, problem.functions, strict=True)
         )
         inner = "(".join(names)
@@ -143,7 +146,7 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
         )
         noun = "function maps" if len(names) == 1 else "functions map"
         points = f"$\\{{0, 1, \\dots, {n - 1}\\}}$"
-        return f"The following {noun} the set {points} to itself.\n{told}\n{asked}"
+        return f"The following {noun} the set {points} to itself.\n{definitions}\n{asked}"
 
     def verify(self, problem: FunctionPropertiesProblem, answer: str) -> Verdict:
         kind = "set" if problem.kind == "preimage" else "integer"
@@ -194,21 +197,21 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
 
 _QUESTIONS = {
     "iterate": (
-        "Let $f^k$ be $f$ applied $k$ times, so that $f^2(x) = f(f(x))$. "
+        "Let $f^k$ be the function $f$ applied $k$ times, for example $f^2(x) = f(f(x))$. "
         "What is $f^{{{k}}}({point})$?"
     ),
     "composition": "What is ${of_point}$?",
     "cycle_length": (
-        "Starting at {point} and applying $f$ again and again ends in a cycle. "
-        "How many different numbers are in that cycle?"
+        "If you start at {point} and apply $f$ repeatedly, you reach a cycle. "
+        "How many different numbers does this cycle contain?"
     ),
-    "fixed_points": "For how many $x$ in the set is ${of_x} = x$?",
-    "preimage": "Find the set of all $x$ with ${of_x} = {point}$.",
-    "image_size": "How many different values does ${of_x}$ take as $x$ runs through the set?",
+    "fixed_points": "For how many numbers $x$ in the set is ${of_x} = x$?",
+    "preimage": "Find the set of all $x$ with ${of_x} = {point}$. Answer with the set, in braces.",
+    "image_size": "How many different values does ${of_x}$ take for $x$ in this set?",
 }
 
 
-def _told(name: str, function: FiniteFunction, n: int) -> str:
+def _definition(name: str, function: FiniteFunction, n: int) -> str:
     if function.coefficients:
         return f"${name}(x) = ({polynomial(function.coefficients)}) \\bmod {n}$"
     entries = ", ".join(f"{name}({x}) = {y}" for x, y in enumerate(function.table))

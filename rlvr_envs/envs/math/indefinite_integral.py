@@ -1,4 +1,4 @@
-"""Indefinite integrals, made by differentiating an antiderivative."""
+"""Indefinite integrals, built by differentiating an antiderivative."""
 
 from dataclasses import dataclass
 
@@ -20,13 +20,13 @@ _LAST_KIND = len(antiderivatives.KINDS) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndefiniteIntegralConfig(TaskConfig):
-    """What the integrand is made of."""
+    """The parts of the integrand."""
 
-    first_kind: int = knob(0, "the simplest kind of integral that may occur")
-    last_kind: int = knob(4, "the hardest; 7 is the hardest that there is")
-    n_terms: int = knob(1, "how many integrals are added", low=1)
-    degree: int = knob(2, "of the polynomials inside them", low=1)
-    max_coefficient: int = knob(9, "of those polynomials, in absolute value", low=2)
+    first_kind: int = knob(0, "the simplest kind of integral that may occur, from 0")
+    last_kind: int = knob(4, "the hardest kind of integral that may occur, up to 7")
+    n_terms: int = knob(1, "number of integrals that are added", low=1)
+    degree: int = knob(2, "degree of the polynomials in the antiderivative", low=1)
+    max_coefficient: int = knob(9, "the largest absolute value of their coefficients", low=2)
 
     def check(self) -> None:
         if not 0 <= self.first_kind <= self.last_kind <= _LAST_KIND:
@@ -34,9 +34,9 @@ class IndefiniteIntegralConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "IndefiniteIntegralConfig":
-        """Kinds get harder up to rung 9, terms more up to rung 12.
+        """Kinds get harder up to level 9; the number of terms grows up to level 12.
 
-        Degrees and coefficients keep growing.
+        Degrees and coefficients grow at every level.
         """
         return cls(
             first_kind=min(difficulty // 3, 3),
@@ -74,8 +74,8 @@ class IndefiniteIntegralTask(Task[IndefiniteIntegralConfig, IndefiniteIntegralPr
         1 for any antiderivative of the integrand, otherwise 0.
 
     Verification:
-        The answer is differentiated and compared with the integrand, so every antiderivative
-        passes, whatever its form or constant. The identity is tested at sample points.
+        The answer is differentiated and compared with the integrand at sample points. So every
+        antiderivative passes, in any form and with any constant.
 
     Difficulty:
         The kinds of integral, the number of terms, the degrees and the coefficients grow.
@@ -98,7 +98,8 @@ class IndefiniteIntegralTask(Task[IndefiniteIntegralConfig, IndefiniteIntegralPr
     def prompt(self, problem: IndefiniteIntegralProblem) -> str:
         return (
             f"Find the indefinite integral $$\\int \\left( {problem.integrand} \\right) dx.$$ "
-            "Give an antiderivative as an expression in $x$, for $x > 0$."
+            "Assume $x > 0$. Answer with one antiderivative as an expression in $x$. You may leave "
+            "out the constant of integration."
         )
 
     def verify(self, problem: IndefiniteIntegralProblem, answer: str) -> Verdict:

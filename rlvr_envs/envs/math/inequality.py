@@ -60,12 +60,16 @@ _RELATIONS: dict[str, Callable[[Fraction | int], bool]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InequalityConfig(TaskConfig):
-    """Which kinds occur, how many points matter, and how large the numbers are."""
+    """The kinds of inequalities, the number of roots or poles, and the size of the numbers."""
 
-    kinds: tuple[str, ...] = knob(KINDS, "each equally likely", choices=KINDS)
-    n_points: int = knob(3, "roots and poles, or absolute values", low=2)
-    max_point: int = knob(12, "their numerators lie in -max_point..max_point")
-    max_denominator: int = knob(2, "their denominators are drawn from 1..max_denominator", low=1)
+    kinds: tuple[str, ...] = knob(
+        KINDS, "kinds of inequalities, each equally likely", choices=KINDS
+    )
+    n_points: int = knob(3, "number of roots and poles, or of absolute values plus 1", low=2)
+    max_point: int = knob(12, "numerators of roots and poles lie in -max_point..max_point")
+    max_denominator: int = knob(
+        2, "denominators of roots and poles are drawn from 1..max_denominator", low=1
+    )
 
     def check(self) -> None:
         if self.max_point < self.n_points:
@@ -73,7 +77,7 @@ class InequalityConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "InequalityConfig":
-        """A point more every second rung, larger numbers; a kind more until rung 3."""
+        """A point every second level, larger numbers; one more kind a level up to level 3."""
         return cls(
             kinds=KINDS[: 1 + difficulty] if difficulty < 4 else KINDS[1:],
             n_points=2 + difficulty // 2,
@@ -84,7 +88,7 @@ class InequalityConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class InequalityProblem:
-    """The inequality in LaTeX, and its solutions as disjoint intervals in rising order."""
+    """The inequality in LaTeX, and its solutions as disjoint intervals in increasing order."""
 
     inequality: str
     solutions: tuple[Span, ...] = hidden()
@@ -95,23 +99,23 @@ class InequalityTask(Task[InequalityConfig, InequalityProblem]):
     """Solve an inequality over the real numbers.
 
     Description:
-        A linear inequality; or a polynomial with planted rational roots, some of them double; or
-        a quotient with planted roots and poles, compared with a constant; or a sum of multiples
-        of absolute values, compared with its value at a planted point. Each has a simple root or
-        a crossing, so the solution is never empty nor everything.
+        One of: a linear inequality; a polynomial with chosen rational roots, some of them double;
+        a quotient with chosen roots and poles, compared with a constant; a sum of multiples of
+        absolute values, compared with its value at a chosen point. Each has a simple root or a
+        change of sign, so the solution set is never empty and never all real numbers.
 
     Observation:
         The inequality.
 
     Action:
-        The solution set, as an interval or a union of intervals, or as inequalities for x.
+        The solution set as an interval or a union of intervals, or as inequalities for x.
 
     Reward:
         1 for the solution set, otherwise 0.
 
     Verification:
-        The sets are compared exactly, end by end. Inequalities in an answer must bound x itself,
-        so a copy of the question earns 0. No known gaps.
+        The sets are compared exactly, endpoint by endpoint. Inequalities in an answer must bound
+        x itself, so a copy of the question earns 0. No known gaps.
 
     Difficulty:
         The number of roots, poles and absolute values, and the size of the numbers grow.
@@ -191,9 +195,13 @@ class InequalityTask(Task[InequalityConfig, InequalityProblem]):
         return left, number(bound), points, lambda x: total(x) - bound
 
     def prompt(self, problem: InequalityProblem) -> str:
+        text = problem.inequality
+        linear = "^" not in text and "|" not in text and "frac" not in text
+        closed = _RELATION.split(text)[1] in ("\\le", "\\ge")
+        points = ", with isolated points, if any, in braces" if closed and not linear else ""
         return (
-            f"Solve the inequality over the real numbers:\n\n$${problem.inequality}$$\n\n"
-            "Give the solution set as an interval or a union of intervals."
+            f"Solve the inequality over the real numbers:\n\n$${text}$$\n\n"
+            f"Give the solution set as an interval or a union of intervals{points}."
         )
 
     def verify(self, problem: InequalityProblem, answer: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""Limits of indeterminate forms, built so that their values are known."""
+"""Limits of indeterminate forms with known values."""
 
 import re
 from collections.abc import Callable
@@ -49,13 +49,15 @@ _MAX_EXPONENT = 40  # of e, roughly
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitConfig(TaskConfig):
-    """Which kinds of limit occur, and how much cancels in them."""
+    """The kinds of limits, and how much cancels in them."""
 
-    first_kind: int = knob(0, "the simplest kind of limit that may occur")
-    last_kind: int = knob(4, "the hardest; 6 is the hardest that there is")
-    order: int = knob(2, "of the terms that cancel", low=1)
-    n_functions: int = knob(1, "functions in a numerator that is cut at a Taylor polynomial", low=1)
-    max_coefficient: int = knob(9, "in absolute value", low=2)
+    first_kind: int = knob(0, "the simplest kind of limit that may occur, from 0")
+    last_kind: int = knob(4, "the hardest kind of limit that may occur, up to 6")
+    order: int = knob(2, "order of the terms that cancel", low=1)
+    n_functions: int = knob(
+        1, "number of functions from which a Taylor polynomial is subtracted", low=1
+    )
+    max_coefficient: int = knob(9, "the largest absolute value of coefficients", low=2)
 
     def check(self) -> None:
         last = len(_KINDS) - 1
@@ -64,7 +66,7 @@ class LimitConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "LimitConfig":
-        """Kinds get harder up to rung 15; orders, functions and coefficients keep growing."""
+        """Kinds get harder up to level 15; orders, functions and coefficients always grow."""
         return cls(
             first_kind=min(difficulty // 3, len(_KINDS) - 2),
             last_kind=min(difficulty, len(_KINDS) - 1),
@@ -89,11 +91,12 @@ class LimitTask(Task[LimitConfig, LimitProblem]):
 
     Description:
         Rational functions at infinity and at removable singularities; quotients of functions
-        that vanish at 0; differences of roots; powers that tend to one to infinity; functions
-        without the first terms of their Taylor series, alone and inside a power.
+        that vanish at 0; a square root minus a linear function at infinity; powers of the form
+        one to infinity; functions minus the first terms of their Taylor series, alone and inside
+        a power.
 
     Observation:
-        The limit, in the usual notation.
+        The limit in the usual notation.
 
     Action:
         An exact number: a rational one, or a power of e.
@@ -102,8 +105,8 @@ class LimitTask(Task[LimitConfig, LimitProblem]):
         1 for the limit, otherwise 0.
 
     Verification:
-        Each problem is built around its limit. The answer is compared with it as a real number,
-        whatever its form. No known gaps.
+        Each problem is built from its limit. The answer is compared with it as a real number, in
+        any form. No known gaps.
 
     Difficulty:
         The kinds of limit, the order of the terms that cancel, the number of functions and the
@@ -121,7 +124,7 @@ class LimitTask(Task[LimitConfig, LimitProblem]):
     def prompt(self, problem: LimitProblem) -> str:
         return (
             f"Find the limit $$\\lim_{{x \\to {problem.point}}} {problem.expression}.$$ "
-            "Give the exact value."
+            "Give the exact value, not a rounded decimal."
         )
 
     def verify(self, problem: LimitProblem, answer: str) -> Verdict:
@@ -229,7 +232,7 @@ def _taylor(rng: Rng, config: LimitConfig) -> LimitProblem:
 
 def _taylor_in_power(rng: Rng, config: LimitConfig) -> LimitProblem:
     rest, order, coefficient = remainder(rng, config.n_functions, config.order, 3)
-    # A power of e beyond this could not be told from its neighbours by comparing digits.
+    # Comparing digits cannot distinguish a larger power of e from its neighbours.
     below = nonzero(rng, 9) * (1 + int(abs(coefficient)) // _MAX_EXPONENT)
     base, bottom = latex(add(ONE, rest)), latex(mul(num(abs(below)), power(X, order)))
     text = f"{written.in_parentheses(base)}^{{{'-' if below < 0 else ''}1 / ({bottom})}}"

@@ -1,4 +1,4 @@
-"""Linear equations in two integers."""
+"""Linear Diophantine equations in two unknowns."""
 
 import re
 from dataclasses import dataclass
@@ -22,14 +22,18 @@ _PAIR = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearDiophantineConfig(TaskConfig):
-    """How large the coefficients and the planted solution may be."""
+    """The size of the coefficients and of the hidden solution."""
 
-    max_coefficient: int = knob(100, "of x and y, in absolute value; they are at least 2", low=3)
-    max_solution: int = knob(100, "the planted x and y, in absolute value", low=2)
+    max_coefficient: int = knob(
+        100, "coefficients of x and y have absolute values 2..max_coefficient", low=3
+    )
+    max_solution: int = knob(
+        100, "the largest absolute value of x and y in the hidden solution", low=2
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearDiophantineConfig":
-        """Coefficients and solution grow fivefold a rung."""
+        """Coefficients and solution grow fivefold each level."""
         return cls(max_coefficient=9 * 5**difficulty, max_solution=6 * 5**difficulty)
 
 
@@ -48,8 +52,9 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
     """Find one integer solution of a linear equation in two unknowns.
 
     Description:
-        A solution is planted, so there are infinitely many. No coefficient is 1 or -1 and the
-        right side is not 0, so no solution can be read off without work as a rule.
+        The right side is computed from a hidden solution, so there are infinitely many
+        solutions. No coefficient is 1 or -1 and the right side is not 0, so most problems have
+        no obvious solution.
 
     Observation:
         The equation.
@@ -61,11 +66,11 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
         1 for any integer solution, otherwise 0.
 
     Verification:
-        The pair is put into the equation, in exact integers. Numbers are written out in decimal
-        digits, at most 1,000 of them; products and powers are not evaluated.
+        The pair is put into the equation, in exact integers. Numbers must be written in decimal,
+        with at most 1,000 digits; products and powers are not evaluated.
 
     Difficulty:
-        The coefficients and the planted solution grow.
+        The coefficients and the hidden solution grow.
 
     References:
         Niven, Zuckerman and Montgomery, An Introduction to the Theory of Numbers, section 5.1.
@@ -84,7 +89,7 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
         return (
             "Find integers $x$ and $y$ such that "
             f"${problem.a}x {sign} {abs(problem.b)}y = {problem.c}$. "
-            "Any integer solution is accepted. Give it as an ordered pair $(x, y)$."
+            "Any integer solution is accepted. Give one solution as an ordered pair $(x, y)$."
         )
 
     def verify(self, problem: LinearDiophantineProblem, answer: str) -> Verdict:

@@ -17,20 +17,26 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearEquationConfig(TaskConfig):
-    """How deep the parentheses go, and how large the numbers are."""
+    """The depth of the parentheses and the size of the numbers."""
 
-    depth: int = knob(2, "parentheses within parentheses on each side", low=0)
+    depth: int = knob(
+        2, "levels of nested parentheses on the left; the right has half as many", low=0
+    )
     max_coefficient: int = knob(
         9, "coefficients are drawn from -max_coefficient..max_coefficient", low=2
     )
     max_solution: int = knob(
         20, "the solution's numerator lies in -max_solution..max_solution", low=2
     )
-    max_denominator: int = knob(1, "of the solution and of quotients; 1 keeps all integer", low=1)
+    max_denominator: int = knob(
+        1,
+        "the largest denominator of the solution and of quotients; 1 means integers",
+        low=1,
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearEquationConfig":
-        """A level of parentheses every second rung, larger numbers, and fractions from rung 3."""
+        """Deeper parentheses every second level, larger numbers, and fractions from level 2."""
         return cls(
             depth=(1 + difficulty) // 2,
             max_coefficient=5 + 2 * difficulty,
@@ -41,7 +47,7 @@ class LinearEquationConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class LinearEquationProblem:
-    """The two sides in LaTeX, and the one solution."""
+    """The two sides in LaTeX, and the unique solution."""
 
     left: str
     right: str
@@ -50,7 +56,7 @@ class LinearEquationProblem:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A written expression, and the slope and constant it comes to."""
+    """An expression as written, and its slope and constant."""
 
     text: str
     slope: Fraction
@@ -68,15 +74,16 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
     """Solve a linear equation in x.
 
     Description:
-        Each side nests sums of a multiple of a parenthesis (or a quotient of one), a multiple of
-        x and a constant. The solution is planted first, and a last constant on the right makes it
-        true; the slopes of the two sides differ, so it is the only one.
+        Each side nests sums of a multiple (or a quotient) of an expression in parentheses, a
+        multiple of x and a constant. The solution is drawn first, and a last constant on the
+        right makes the equation true for it. The slopes of the two sides differ, so the solution
+        is unique.
 
     Observation:
         The equation.
 
     Action:
-        The value of x, as a number or as ``x = ...``.
+        The value of x, alone or as ``x = ...``.
 
     Reward:
         1 for the solution, otherwise 0.
@@ -128,12 +135,13 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
         return outer if outer.slope else _Side(f"{outer.text} + x", Fraction(1), outer.constant)
 
     def _factor(self, rng: Rng) -> int:
-        """Return a factor other than 0 and 1, so that no parentheses are idle."""
+        """Return a factor other than 0 and 1, so all parentheses are necessary."""
         value = nonzero(rng, self.config.max_coefficient)
         return value if value != 1 else self.config.max_coefficient
 
     def prompt(self, problem: LinearEquationProblem) -> str:
-        return f"Solve for x:\n\n$${problem.left} = {problem.right}$$"
+        equation = f"{problem.left} = {problem.right}"
+        return f"Solve for $x$:\n\n$${equation}$$\n\nGive the exact value of $x$."
 
     def verify(self, problem: LinearEquationProblem, answer: str) -> Verdict:
         return judge_math(number(problem.solution), answer, answer_type="rational", exact=True)

@@ -24,9 +24,9 @@ _PRIME = 2**31 - 1  # a matrix that is regular modulo a prime is regular
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearSystemConfig(TaskConfig):
-    """How many unknowns there are, and how large the numbers are."""
+    """The number of unknowns and the size of the numbers."""
 
-    n_variables: int = knob(3, "unknowns, and as many equations", low=2)
+    n_variables: int = knob(3, "number of unknowns and of equations", low=2)
     max_coefficient: int = knob(
         9, "coefficients are drawn from -max_coefficient..max_coefficient", low=1
     )
@@ -39,7 +39,7 @@ class LinearSystemConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearSystemConfig":
-        """One unknown more every second rung, larger numbers, and fractions from rung 4."""
+        """One more unknown every second level, larger numbers, and fractions from level 4."""
         return cls(
             n_variables=2 + difficulty // 2,
             max_coefficient=3 + 2 * difficulty,
@@ -62,15 +62,15 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
     """Solve a system of linear equations.
 
     Description:
-        As many equations as unknowns, with a regular matrix of integers and a planted rational
-        solution. A singular draw of the matrix is replaced; the last resort is to enlarge its
-        diagonal until no draw could be singular.
+        As many equations as unknowns, with a regular integer matrix and a rational solution. A
+        singular matrix is drawn again. After eight draws, its diagonal is enlarged so that it
+        is regular.
 
     Observation:
-        The equations, in x and y, in x, y and z, or in numbered unknowns.
+        The equations in x and y, in x, y and z, or in numbered unknowns.
 
     Action:
-        The ordered tuple of the values of the unknowns.
+        The tuple of the values of the unknowns, in order.
 
     Reward:
         1 for the solution, otherwise 0.
@@ -119,13 +119,14 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
         )
         return (
             f"Solve the system of equations:\n\n$$\\begin{{aligned}}\n{lines}\n"
-            f"\\end{{aligned}}$$\n\nGive the solution as the ordered tuple $({', '.join(names)})$."
+            "\\end{aligned}$$\n\n"
+            f"Give the exact solution as the ordered tuple $({', '.join(names)})$."
         )
 
     def verify(self, problem: LinearSystemProblem, answer: str) -> Verdict:
         ordered = _ordered(problem, answer)
         if ordered is None:
-            return Verdict.wrong("the assignments are not one for each unknown")
+            return Verdict.wrong("the answer must give exactly one value for each unknown")
         return judge_math(point(problem.solution), ordered, answer_type="tuple", exact=True)
 
     def solve(self, problem: LinearSystemProblem) -> str:

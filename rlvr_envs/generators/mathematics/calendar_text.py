@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from rlvr_envs.generators.mathematics.calendars import Date, MadeUpCalendar
+from rlvr_envs.generators.mathematics.words import listed
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (
@@ -47,19 +48,19 @@ def date_number(date: Sequence[int]) -> str:
 
 def rules(calendar: MadeUpCalendar) -> str:
     """Return the rules of a made-up calendar in words."""
-    months = ", ".join(map(str, calendar.months))
+    months = listed(list(map(str, calendar.months)))
     return (
-        f"In a made-up calendar, each year has {len(calendar.months)} months, numbered from 1, of "
-        f"{months} days in this order. In every year whose number is a multiple of "
-        f"{calendar.leap_every}, month {calendar.leap_month} has one day more. Days are numbered "
-        "from 1 in each month."
+        f"In a made-up calendar, every year has {len(calendar.months)} months. In order, they have "
+        f"{months} days. In every year whose number is a multiple of {calendar.leap_every}, month "
+        f"{calendar.leap_month} has one extra day. Months and the days of a month are numbered "
+        "from 1."
     )
 
 
 def walk(steps: Sequence[int], unit: str) -> str:
-    """Return steps forward and back in words, such as ``go forward 3 days, then back 2 days``."""
-    told = [f"{'back' if step < 0 else 'forward'} {abs(step)} {unit}" for step in steps]
-    return f"go {', then '.join(told)}"
+    """Return moves forward and back in words, such as ``Go forward 3 days, then back 2 days``."""
+    moves = [f"{'back' if step < 0 else 'forward'} {abs(step)} {unit}" for step in steps]
+    return f"Go {', then '.join(moves)}"
 
 
 def read_weekday(answer: str) -> tuple[int, ...] | None:

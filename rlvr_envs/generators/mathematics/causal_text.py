@@ -1,4 +1,4 @@
-"""Causal models and queries in words, and the reading of a distribution."""
+"""Causal models and queries in words, and a reader of distributions."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -6,19 +6,21 @@ from fractions import Fraction
 from rlvr_envs.generators.mathematics.causal_model import Distribution, Mechanism, Model
 from rlvr_envs.generators.mathematics.latex import decimal
 from rlvr_envs.generators.mathematics.plain_answers import squeeze
+from rlvr_envs.generators.mathematics.words import listed
 from rlvr_envs.verifiers import parse
 
-_LETTERS = "ABCDEFGHIJKLMNOQRSTVWXYZ"  # P is for probabilities and U for noises
+_LETTERS = "ABCDEFGHIJKLMNOQRSTVWXYZ"  # P stands for probabilities and U for noise variables
 _MAX_ITEMS = 16
 _BRACKETS = {"[": "]", "(": ")", "{": "}"}
 
 _PROBABILISTIC = (
-    "A causal model is given by how each variable depends on its direct causes, "
-    "the variables named after it."
+    "Here is a causal Bayesian network. For each variable it gives the direct causes (parents) "
+    "and the probability of each value, given the values of the parents."
 )
 _STRUCTURAL = (
-    "In a causal model, each variable is a function of its direct causes, the variables named "
-    "after it, and of a hidden noise of its own. The noises are independent of one another."
+    "Here is a structural causal model. Each variable is a function of its direct causes (parents) "
+    "and of its own noise variable, whose name starts with U. The noise variables are hidden and "
+    "independent of each other."
 )
 
 
@@ -42,12 +44,12 @@ def describe(sizes: Sequence[int], mechanisms: Sequence[Mechanism], denominator:
 def question(
     level: str, target: int, variable: int, value: int, seen: tuple[int, ...] | None
 ) -> str:
-    """Return the query in words; ``seen`` holds the facts that come before a counterfactual."""
+    """Return the query in words; ``seen`` holds the observed values of a counterfactual query."""
     y, x = name(target), name(variable)
     if level == "association":
         return (
-            f"It is observed that {x}={value}. What is the distribution of {y} given this "
-            f"observation, P({y} | {x}={value})?"
+            f"You observe {x}={value}. What is the distribution of {y} given this observation, "
+            f"P({y} | {x}={value})?"
         )
     if level == "intervention" or seen is None:
         return (
@@ -55,9 +57,9 @@ def question(
             f"distribution of {y} under this intervention, P({y} | do({x}={value}))?"
         )
     return (
-        f"It is observed that {x}={seen[0]} and {y}={seen[1]}. If {x} had been set to {value} "
-        f"instead, all noises being as they were, what would be the distribution of {y}? That is, "
-        f"find P({y}_{{{x}={value}}} | {x}={seen[0]}, {y}={seen[1]})."
+        f"You observe {x}={seen[0]} and {y}={seen[1]}. Suppose that an intervention had set {x} to "
+        f"{value} instead, with all noise variables unchanged. What would the distribution of {y} "
+        f"be? That is, find P({y}_{{{x}={value}}} | {x}={seen[0]}, {y}={seen[1]})."
     )
 
 
@@ -83,15 +85,13 @@ def read_distribution(answer: str) -> Distribution | None:
 
 def _told(model: Model, mechanism: Mechanism, denominator: int) -> list[str]:
     own, size = name(mechanism.variable), model.sizes[mechanism.variable]
-    *some, last = [name(parent) for parent in mechanism.parents] or [""]
-    causes = f"{', '.join(some)} and {last}" if some else last
-    values = ", ".join(map(str, range(size)))
-    origin = f"depends on {causes}" if causes else "has no causes"
-    lines = [f"{own} takes the values {values}; it {origin}."]
+    causes = [name(parent) for parent in mechanism.parents]
+    origin = f"parent{'s' * (len(causes) > 1)} {listed(causes)}" if causes else "no parents"
+    lines = [f"{own}: values {listed(list(map(str, range(size))))}; {origin}."]
     if mechanism.noise:
         lines.append(_probabilities(f"U_{own}", mechanism.noise, denominator))
     for assignment, row in zip(model.assignments(mechanism), mechanism.rows, strict=True):
-        told = ", ".join(
+        case = ", ".join(
             f"{name(parent)}={value}"
             for parent, value in zip(mechanism.parents, assignment, strict=True)
         )
@@ -100,7 +100,7 @@ def _told(model: Model, mechanism: Mechanism, denominator: int) -> list[str]:
             body = f"{own} = {', '.join(map(str, row))} for U_{own} = {states} respectively"
         else:
             body = _probabilities(own, row, denominator)
-        lines.append(f"If {told}: {body}" if told else body)
+        lines.append(f"If {case}: {body}" if case else body)
     return lines
 
 

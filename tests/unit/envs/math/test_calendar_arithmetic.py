@@ -57,9 +57,10 @@ def gregorian(text):
 
 def made_up(text):
     """Count through the calendar one day at a time, by the rules in the text."""
-    months = [int(m) for m in re.search(r"of ([\d, ]+) days in this order", text)[1].split(", ")]
+    listed = re.search(r"they have ([^.]+) days", text)[1]
+    months = [int(m) for m in re.findall(r"\d+", listed)]
     every = int(re.search(r"multiple of (\d+)", text)[1])
-    leap = int(re.search(r"month (\d+) has one day more", text)[1])
+    leap = int(re.search(r"month (\d+) has one extra day", text)[1])
     dates = [
         (int(y), int(m), int(d))
         for d, m, y in re.findall(r"day (\d+) of month (\d+) of year (\d+)", text)
@@ -94,7 +95,7 @@ def clock(text):
     """Turn the clock one minute at a time."""
     planet = re.search(r"has (\d+) hours of (\d+) minutes", text)
     n_hours, n_minutes = map(int, planet.groups()) if planet else (24, 60)
-    hour, minute = map(int, re.search(r"It is (\d+):(\d+)", text).groups())
+    hour, minute = map(int, re.search(r"shows (\d+):(\d+)", text).groups())
     total = sum(steps(text))
     for _ in range(abs(total)):
         minute += 1 if total > 0 else -1

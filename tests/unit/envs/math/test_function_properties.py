@@ -31,7 +31,7 @@ def brute_force(prompt):
         k, x = re.search(r"What is \$f\^\{(\d+)\}\((\d+)\)", asked).groups()
         return walk(tables["f"], int(x), int(k))[-1]
     if "cycle" in asked:
-        late = walk(tables["f"], int(re.search(r"Starting at (\d+)", asked)[1]), 3 * n)
+        late = walk(tables["f"], int(re.search(r"start at (\d+)", asked)[1]), 3 * n)
         return len(set(late[n:]))
     return composition(asked, tables, n)
 
