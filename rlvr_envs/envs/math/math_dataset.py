@@ -1,4 +1,4 @@
-"""Questions with answers from a file of yours: GSM8K, MATH, AIME and the like."""
+"""Questions and answers from your own file: GSM8K, MATH, AIME and the like."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,35 +23,39 @@ class MathDatasetConfig(TaskConfig):
     """Which file, which columns, and how its answers are judged."""
 
     path: str = knob(
-        SAMPLE, 'a JSONL or Parquet file; "sample" is a dozen questions shipped with us'
+        SAMPLE, 'a JSONL or Parquet file; "sample" is a dozen questions that come with the package'
     )
-    question_column: str | None = knob(None, "None recognises the column by its name")
-    answer_column: str | None = knob(None, "None recognises the column by its name")
-    answer_type: str | None = knob(None, "of all answers; None reads it off each")
-    rel_tol: float | None = knob(None, "relative tolerance for numbers; None wants them exact")
-    on_bad_gold: str = knob("error", '"skip" leaves out rows whose answer cannot be judged')
+    question_column: str | None = knob(None, "column of the questions; None detects it by name")
+    answer_column: str | None = knob(None, "column of the answers; None detects it by name")
+    answer_type: str | None = knob(None, "type of all answers; None infers it for each answer")
+    rel_tol: float | None = knob(None, "relative tolerance for numbers; None requires exact values")
+    on_bad_gold: str = knob(
+        "error", '"error" refuses a file with an answer that cannot be judged; "skip" drops the row'
+    )
 
     def check(self) -> None:
         if not isinstance(self.path, str) or not self.path:
-            raise ConfigError(f"path is the name of a JSONL or Parquet file, got {self.path!r}")
+            raise ConfigError(
+                f"path must be the name of a JSONL or Parquet file, got {self.path!r}"
+            )
         if self.on_bad_gold not in _ON_BAD_GOLD:
             allowed = " or ".join(map(repr, _ON_BAD_GOLD))
-            raise ConfigError(f"on_bad_gold is {allowed}, got {self.on_bad_gold!r}")
+            raise ConfigError(f"on_bad_gold must be {allowed}, got {self.on_bad_gold!r}")
         compile_gold("0", answer_type=self.answer_type)
         check_tolerance(self.rel_tol)
 
     @classmethod
     def at(cls, difficulty: int) -> "MathDatasetConfig":
-        """There is no ladder: the questions of a file are as hard as they are."""
+        """Raise ConfigError: there are no difficulty levels, because a file is as hard as it is."""
         raise ConfigError(
-            f"MathDataset has no difficulty (got {difficulty!r}): its questions come from a file, "
-            "and 'path' says which"
+            f"MathDataset has no difficulty levels (got {difficulty!r}): its questions come from "
+            "the file given by 'path'"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class MathDatasetProblem:
-    """A question and all that judging an answer to it needs, so that a row needs no file."""
+    """A question with everything needed to judge an answer, so a stored row needs no file."""
 
     question: str
     answer: str = hidden()
@@ -67,13 +71,13 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
     Description:
         ``gym.make("rlvr/MathDataset-v0", path="math500.jsonl")`` serves the rows of a JSONL or
         Parquet file, drawn at random, or one by one with ``reset(options={"index": i})``. The
-        columns are recognised by name, or named with ``question_column`` and ``answer_column``.
-        An answer is what follows ``####``, else what the last ``\boxed{}`` holds, else all of the
-        cell. The file is read when its first question is wanted; judging a stored row does not
-        need it. Without ``path``, a dozen questions of our own are served.
+        columns are detected by name, or set with ``question_column`` and ``answer_column``.
+        The answer is the text after ``####``, else the content of the last ``\boxed{}``, else the
+        whole cell. The file is read when the first question is requested; judging a stored row
+        does not need it. Without ``path``, the task serves a dozen sample questions.
 
     Observation:
-        The question, as the file has it.
+        The question, exactly as in the file.
 
     Action:
         The answer, in any equivalent form.
@@ -83,13 +87,13 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
 
     Verification:
         By the math verifier: numbers exactly, unless ``rel_tol`` allows a relative error;
-        expressions, sets, intervals, matrices and so on by their meaning. A row whose answer it
-        cannot judge is refused when the file is read: with ``on_bad_gold="error"`` the error
-        names such rows, with ``"skip"`` the others are numbered on without them. Known gap: a
-        wrong answer in the file is taken for right.
+        expressions, sets, intervals, matrices and so on by their meaning. Reading the file
+        refuses rows whose answer cannot be judged: with ``on_bad_gold="error"`` the error
+        names these rows; with ``"skip"`` they are dropped and the other rows are numbered
+        without them. Known gap: a wrong answer in the file counts as right.
 
     Difficulty:
-        No ladder: the questions of a file are as hard as they are.
+        No levels: the difficulty is that of the questions in the file.
 
     References:
         Cobbe et al. 2021, Training Verifiers to Solve Math Word Problems (GSM8K).
@@ -97,10 +101,10 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
     """
 
     def file(self) -> RowFile[Question]:
-        """Return the questions of the file, and the rows that were refused.
+        """Return the questions in the file and the rows that were refused.
 
         Raises:
-            ConfigError: the file cannot be read, or holds no question that can be posed.
+            ConfigError: the file cannot be read, or holds no usable question.
         """
         config = self.config
         path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)

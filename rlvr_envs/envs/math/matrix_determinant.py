@@ -23,7 +23,7 @@ class MatrixDeterminantConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixDeterminantConfig":
-        """Every second rung adds a row and a column; the entries grow by three a rung."""
+        """Every second level adds a row and a column; entries grow by three a level."""
         return cls(size=2 + difficulty // 2, max_entry=5 + 3 * difficulty)
 
 
@@ -40,8 +40,8 @@ class MatrixDeterminantTask(Task[MatrixDeterminantConfig, MatrixDeterminantProbl
     """Compute the determinant of a matrix.
 
     Description:
-        The entries are drawn evenly from a range around 0, so the determinant varies widely and
-        is seldom 0.
+        The entries are drawn uniformly from a range around 0, so the determinant varies widely
+        and is rarely 0.
 
     Observation:
         A square matrix of integers.

@@ -13,7 +13,7 @@ from rlvr_envs.generators.mathematics import latex, matrices
 from rlvr_envs.generators.mathematics.steps import eliminate, show_row
 from rlvr_envs.verifiers.symbolic import judge_math
 
-_DRAWS = 8  # how often a matrix that is its own inverse is drawn anew
+_DRAWS = 8  # how often a matrix that is its own inverse is redrawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,14 +21,14 @@ class MatrixInverseConfig(TaskConfig):
     """Size of the matrix and of the factors that it is built from."""
 
     size: int = knob(2, "rows and columns", low=1)
-    max_entry: int = knob(4, "of the triangular factors, in absolute value", low=1)
-    max_pivot: int = knob(4, "of the diagonal factor, in absolute value", low=1)
+    max_entry: int = knob(4, "largest absolute entry of the triangular factors", low=1)
+    max_pivot: int = knob(4, "largest absolute entry of the diagonal factor", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixInverseConfig":
-        """Every fourth rung adds a row and a column, up to 12; the factors' entries go on growing.
+        """Every fourth level adds a row and a column, up to 12; the factors' entries keep growing.
 
-        Larger inverses would be longer than any answer that is read.
+        Larger inverses would exceed the length limit of answers.
         """
         return cls(
             size=min(2 + (difficulty + 1) // 4, 12),
@@ -51,8 +51,8 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
 
     Description:
         The matrix is a product of a lower triangular, a diagonal and an upper triangular matrix
-        of small integers, with its rows in a random order; so its inverse exists, and has
-        entries of moderate size.
+        of small integers, with its rows in random order. So the inverse exists and has entries
+        of moderate size.
 
     Observation:
         A square matrix of integers.
@@ -64,8 +64,8 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
         1 for the inverse, otherwise 0.
 
     Verification:
-        Exact, entry by entry, on rational numbers. A number times a matrix is not read, as the
-        prompt says.
+        Exact, entry by entry, on rational numbers. A scalar times a matrix is not accepted, as
+        the prompt says.
 
     Difficulty:
         The size of the matrix and the entries of its factors grow.
@@ -85,7 +85,8 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
     def prompt(self, problem: MatrixInverseProblem) -> str:
         return (
             f"Find the inverse of the matrix $${latex.matrix(problem.matrix)}.$$ "
-            "Give it as one matrix of exact entries, with no factor in front."
+            "Answer with one matrix whose entries are integers or fractions, without a scalar "
+            "factor in front."
         )
 
     def verify(self, problem: MatrixInverseProblem, answer: str) -> Verdict:

@@ -25,9 +25,9 @@ class MatrixProductConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixProductConfig":
-        """Entries grow on every rung; sizes up to 12, powers up to 4 and factors more slowly.
+        """Entries grow every level; sizes (up to 12), powers (up to 4) and factors more slowly.
 
-        Larger products would be longer than any answer that is read.
+        Larger products would exceed the length limit of answers.
         """
         return cls(
             n_factors=2 + difficulty // 10,
@@ -51,8 +51,8 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
     """Multiply matrices.
 
     Description:
-        Matrices of matching shapes, with entries drawn evenly from a range around 0. On higher
-        rungs the square ones among them are raised to powers.
+        Matrices of matching shapes, with entries drawn uniformly from a range around 0. At higher
+        levels the square matrices may be raised to powers.
 
     Observation:
         The product, written out.

@@ -20,7 +20,7 @@ class MatrixRankConfig(TaskConfig):
 
     min_size: int = knob(3, "rows and columns are drawn from min_size..max_size")
     max_size: int = 5
-    max_entry: int = knob(2, "of the factors, in absolute value", low=1)
+    max_entry: int = knob(2, "largest absolute entry of the factors", low=1)
 
     def check(self) -> None:
         if not 2 <= self.min_size <= self.max_size:
@@ -28,7 +28,7 @@ class MatrixRankConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixRankConfig":
-        """The matrix grows by a row and a column a rung, the entries every fourth rung."""
+        """The matrix grows by a row and a column a level, the entries every fourth level."""
         return cls(
             min_size=2 + difficulty // 2,
             max_size=3 + difficulty,
@@ -49,12 +49,12 @@ class MatrixRankTask(Task[MatrixRankConfig, MatrixRankProblem]):
     """Find the rank and the nullity of a matrix.
 
     Description:
-        The matrix is a product of two factors of full rank, so that its rank is the number of
-        columns of the first: any number from 1 to the smaller dimension, each equally likely.
-        Numbers of rows and columns vary, so no fixed pair is often right.
+        The matrix is a product of two factors of full rank, so its rank is the number of columns
+        of the first: any number from 1 to the smaller dimension, each equally likely. The numbers
+        of rows and columns vary, so no fixed pair is often right.
 
     Observation:
-        A matrix of integers, as a rule not square.
+        A matrix of integers, usually not square.
 
     Action:
         The pair (rank, nullity).
@@ -87,9 +87,9 @@ class MatrixRankTask(Task[MatrixRankConfig, MatrixRankProblem]):
 
     def prompt(self, problem: MatrixRankProblem) -> str:
         return (
-            f"Let $$A = {latex.matrix(problem.matrix)}.$$ Find the rank of $A$ and its nullity "
-            "(the dimension of the space of vectors $x$ with $Ax = 0$). "
-            "Answer with the pair (rank, nullity)."
+            f"Let $$A = {latex.matrix(problem.matrix)}.$$ Find the rank and the nullity of $A$. "
+            "The nullity is the dimension of the null space, the set of vectors $x$ with "
+            "$Ax = 0$. Answer with the pair (rank, nullity)."
         )
 
     def verify(self, problem: MatrixRankProblem, answer: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""Questions of which some lack a premise, so that the right answer is that there is none."""
+"""Word problems, some of which lack a premise; then the right answer is to say so."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -49,14 +49,16 @@ class MissingPremiseConfig(TaskConfig):
     """The kinds of stories, their length, and how many of them are ill-posed."""
 
     kinds: tuple[str, ...] = knob(KINDS, "one is drawn for each problem", choices=KINDS)
-    n_steps: int = knob(3, "people, days, plots, jars or unknowns to work through", low=1, high=100)
-    n_distractors: int = knob(2, "up to this many premises that settle nothing", low=0, high=100)
-    max_number: int = knob(30, "the size of the numbers", low=4)
-    ill_posed_share: float = knob(0.5, "how often a premise is missing", low=0, high=1)
+    n_steps: int = knob(
+        3, "people, days, plots, jars or unknowns that the answer involves", low=1, high=100
+    )
+    n_distractors: int = knob(2, "up to this many extra premises that do not help", low=0, high=100)
+    max_number: int = knob(30, "rough size of the numbers", low=4)
+    ill_posed_share: float = knob(0.5, "share of problems with a missing premise", low=0, high=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MissingPremiseConfig":
-        """A step and a distractor more each rung, up to 100 of them, and larger numbers."""
+        """Each level adds a step and a distractor, up to 100 each, and larger numbers."""
         return cls(
             n_steps=min(100, 1 + difficulty),
             n_distractors=min(100, difficulty),
@@ -66,7 +68,7 @@ class MissingPremiseConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class MissingPremiseProblem:
-    """The premises in the order told, and the question; the answer is None where there is none."""
+    """The premises in prompt order and the question; the answer is None if undetermined."""
 
     kind: str
     premises: tuple[Premise, ...]
@@ -80,25 +82,25 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
 
     Description:
         A short story (collections, ages, a journey, areas, a mixture, equations) determines a
-        number. With the probability ``ill_posed_share`` one premise that the answer needs is left
-        out. Distractors, some of them consequences of the other premises, keep the number of
-        premises from giving this away.
+        number. With probability ``ill_posed_share``, one premise that the answer needs is left
+        out. Distractors are added, some of them consequences of the other premises, so that the
+        number of premises does not give this away.
 
     Observation:
-        The premises in random order, the question, and the words for the case that the answer is
-        not determined.
+        The premises in random order, the question, and the phrase to use if the answer cannot be
+        determined.
 
     Action:
         One exact number, or "cannot be determined".
 
     Reward:
-        1 for the number where it is determined, and for saying so where it is not; otherwise 0.
-        By design the constant answer "cannot be determined" earns ``ill_posed_share``, 0.5 as it
-        stands, and no other constant answer earns more than a little.
+        1 for the number if it is determined, 1 for "cannot be determined" if it is not,
+        otherwise 0. By design, always answering "cannot be determined" earns
+        ``ill_posed_share`` (0.5 by default); no other constant answer earns much.
 
     Verification:
-        Numbers are judged exactly. For the other half a fixed list of phrases counts, whatever
-        their case and punctuation; a phrase that is not on it does not pass.
+        Numbers are judged exactly. For the other problems a fixed list of phrases is accepted,
+        with any case and punctuation; phrases not on the list are not.
 
     Difficulty:
         The premises, the distractors and the numbers grow.
@@ -132,21 +134,21 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
         premises = " ".join(premise.text() for premise in problem.premises)
         question = QUESTIONS[problem.kind].format(*problem.asked)
         return (
-            f"{premises} {question} Give the exact number, or, if the information given does not "
-            f'determine it, answer "{UNDETERMINED}".'
+            f"{premises} {question} Answer with the exact number, as an integer or a fraction. If "
+            f'the information above does not determine it, answer "{UNDETERMINED}".'
         )
 
     def verify(self, problem: MissingPremiseProblem, answer: str) -> Verdict:
         # The detail must not tell which of the two kinds of answer is right.
         if _says_undetermined(answer):
             right = problem.answer is None
-            return Verdict.correct() if right else Verdict.wrong("the answer is not right")
+            return Verdict.correct() if right else Verdict.wrong("the answer is wrong")
         if problem.answer is None:
-            return Verdict.wrong("the answer is not right")
+            return Verdict.wrong("the answer is wrong")
         judged = judge_math(number(problem.answer), answer, answer_type="rational", exact=True)
         if judged.score or not judged.scored:
             return judged
-        return Verdict.wrong("the answer is not right")
+        return Verdict.wrong("the answer is wrong")
 
     def solve(self, problem: MissingPremiseProblem) -> str:
         return UNDETERMINED if problem.answer is None else number(problem.answer)
@@ -178,7 +180,7 @@ def _by_name(premises: Premises, form: str) -> dict[str, int]:
 
 
 def _chain(premises: Premises, start: str, forms: Sequence[str]) -> list[Premise]:
-    """Return the premises from a name to the one that it is told by, and so on."""
+    """Return the premise that defines a name, then the one that defines its source, and so on."""
     rules = {p.names[0]: p for p in premises if p.form in forms}
     found: list[Premise] = []
     name = start

@@ -12,7 +12,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics.steps import euclid, operand
 from rlvr_envs.verifiers.symbolic import judge_math
 
-_ATTEMPTS = 200  # a draw succeeds at least one time in ten for moduli a reader could write down
+_ATTEMPTS = 200  # a draw succeeds at least one time in ten for moduli that could be written down
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class ModularInverseConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ModularInverseConfig":
-        """The modulus grows eightfold a rung, and with it the steps of Euclid's algorithm."""
+        """The modulus grows eightfold a level, and with it the steps of Euclid's algorithm."""
         return cls(max_modulus=40 * 8**difficulty)
 
 
@@ -42,7 +42,7 @@ class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
 
     Description:
         The integer is coprime to the modulus and is neither 1 nor -1 modulo it, which are their
-        own inverses. The inverse asked for is the one between 0 and the modulus.
+        own inverses. The answer is the inverse between 0 and the modulus.
 
     Observation:
         The integer and the modulus.
@@ -51,7 +51,7 @@ class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
         One integer.
 
     Reward:
-        1 for the inverse in the range asked for, otherwise 0.
+        1 for the inverse in the requested range, otherwise 0.
 
     Verification:
         Exact, on integers. No known gaps.
@@ -77,7 +77,7 @@ class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
     def prompt(self, problem: ModularInverseProblem) -> str:
         value, modulus = problem.value, problem.modulus
         return (
-            f"Find the inverse of {value} modulo {modulus}: the integer $x$ with "
+            f"Find the multiplicative inverse of {value} modulo {modulus}: the integer $x$ with "
             f"$0 < x < {modulus}$ and ${value}x \\equiv 1 \\pmod{{{modulus}}}$."
         )
 

@@ -1,4 +1,4 @@
-"""Sequences whose rule is stated: find a term far ahead."""
+"""Sequences with a stated rule: find a term far ahead."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from rlvr_envs.generators.mathematics.steps import differences, operand, times
 from rlvr_envs.generators.mathematics.words import listed
 from rlvr_envs.verifiers.symbolic import judge_math
 
-# The rules of sequences: how each draws its numbers, is worded, and gives its terms.
+# The rules of sequences.
 #
-# ``draw(rng, max_value, max_order)`` gives the numbers of a rule, ``ask(numbers)`` states it in
-# full, ``term(numbers, index)`` is a term, counted from 1, and
-# ``explain(numbers, index)`` the steps that lead to it.
+# ``draw(rng, max_value, max_order)`` draws the numbers of a rule, ``ask(numbers)`` states the rule
+# in full, ``term(numbers, index)`` computes a term, counted from 1, and
+# ``explain(numbers, index)`` gives the steps that lead to it.
 
 Numbers = tuple[int, ...]
 
@@ -92,9 +92,9 @@ def _ask_differences(numbers: Numbers) -> str:
     order = len(numbers) - 1
     name = {2: "second", 3: "third"}.get(order, f"{order}th")
     return (
-        f"The {name} differences of the sequence $a_1, a_2, a_3, \\ldots$ are constant, that is, "
-        f"$a_n$ is a polynomial in $n$ of degree at most {order}. Its first terms are "
-        f"{listed([str(value) for value in numbers])}."
+        f"The first terms of the sequence $a_1, a_2, a_3, \\ldots$ are "
+        f"{listed([str(value) for value in numbers])}. The {name} differences of the sequence are "
+        f"constant: $a_n$ is a polynomial in $n$ of degree at most {order}."
     )
 
 
@@ -114,8 +114,8 @@ def _ask_recurrence(numbers: Numbers) -> str:
         ]
     )
     return (
-        f"A sequence has {start}, and $a_n = {signed_sum([*terms, (constant, '')])}$ for all "
-        f"$n > {len(first)}$."
+        f"A sequence starts with {start}. For all $n > {len(first)}$, "
+        f"$a_n = {signed_sum([*terms, (constant, '')])}$."
     )
 
 
@@ -319,8 +319,8 @@ RULES: dict[str, Rule] = {
     "increments": Rule(
         _first_and_line,
         lambda n: (
-            f"A sequence has $a_1 = {n[0]}$, and for all $n > 1$, $a_n - a_{{n-1}}$ equals "
-            f"${linear(n[1:2], 'n', n[2])}$."
+            f"A sequence starts with $a_1 = {n[0]}$. For all $n > 1$, "
+            f"$a_n - a_{{n-1}} = {linear(n[1:2], 'n', n[2])}$."
         ),
         lambda n, index: n[0] + n[1] * (index * (index + 1) // 2 - 1) + n[2] * (index - 1),
         _explain_increments,
@@ -331,8 +331,8 @@ RULES: dict[str, Rule] = {
     "remainders": Rule(
         _remainders,
         lambda n: (
-            f"A sequence has $a_1 = {n[3]}$, and for all $n > 1$, $a_n$ is the remainder of "
-            f"${n[1]}a_{{n-1}} + {n[2]}$ on division by {n[0]}."
+            f"A sequence starts with $a_1 = {n[3]}$. For all $n > 1$, $a_n$ is the remainder when "
+            f"${n[1]}a_{{n-1}} + {n[2]}$ is divided by {n[0]}."
         ),
         _term_of_remainders,
         _explain_remainders,
@@ -340,8 +340,9 @@ RULES: dict[str, Rule] = {
     "digits": Rule(
         _first_and_addend,
         lambda n: (
-            f"A sequence has $a_1 = {n[0]}$, and for all $n > 1$, $a_n$ is $a_{{n-1}} + "
-            f"{n[1]}$ plus the sum of the decimal digits of $a_{{n-1}}$."
+            f"A sequence starts with $a_1 = {n[0]}$. For all $n > 1$, "
+            f"$a_n = a_{{n-1}} + {n[1]} + s$, where $s$ is the sum of the decimal digits of "
+            "$a_{n-1}$."
         ),
         _repeat(lambda n, last: last + n[1] + sum(map(int, str(last)))),
         _explain_digits,
@@ -349,7 +350,7 @@ RULES: dict[str, Rule] = {
     "branching": Rule(
         _branching,
         lambda n: (
-            f"A sequence has $a_1 = {n[0]}$. For all $n > 1$, $a_n = a_{{n-1}} / 2$ if "
+            f"A sequence starts with $a_1 = {n[0]}$. For all $n > 1$, $a_n = a_{{n-1}} / 2$ if "
             f"$a_{{n-1}}$ is even, and $a_n = {n[1]}a_{{n-1}} + {n[2]}$ if $a_{{n-1}}$ is odd."
         ),
         _repeat(_next_by_parity),
@@ -358,9 +359,10 @@ RULES: dict[str, Rule] = {
     "interleaved": Rule(
         _interleaved,
         lambda n: (
-            "In a sequence, the terms $a_1, a_3, a_5, \\ldots$ form an arithmetic sequence "
-            f"with first term {n[0]} and common difference {n[1]}, and the terms $a_2, a_4, a_6, "
-            f"\\ldots$ form a geometric sequence with first term {n[2]} and common ratio {n[3]}."
+            "A sequence $a_1, a_2, a_3, \\ldots$ interleaves two sequences. The terms "
+            "$a_1, a_3, a_5, \\ldots$ form an arithmetic sequence with first term "
+            f"{n[0]} and common difference {n[1]}. The terms $a_2, a_4, a_6, \\ldots$ form a "
+            f"geometric sequence with first term {n[2]} and common ratio {n[3]}."
         ),
         _term_of_interleaved,
         _explain_interleaved,
@@ -368,8 +370,8 @@ RULES: dict[str, Rule] = {
     "skipping": Rule(
         _skipping,
         lambda n: (
-            "The sequence $a_1, a_2, a_3, \\ldots$ consists of the positive integers that are "
-            f"divisible neither by {n[0]} nor by {n[1]}, in ascending order."
+            "The sequence $a_1, a_2, a_3, \\ldots$ lists the positive integers that are not "
+            f"divisible by {n[0]} and not divisible by {n[1]}, in increasing order."
         ),
         _term_of_skipping,
         _explain_skipping,
@@ -382,18 +384,16 @@ RULES: dict[str, Rule] = {
 class NextTermConfig(TaskConfig):
     """Which rules are used, how far the term is, and how large the numbers are."""
 
-    kinds: tuple[str, ...] = knob(
-        tuple(RULES), "some of the kinds that the task's text lists", choices=RULES
-    )
+    kinds: tuple[str, ...] = knob(tuple(RULES), "kinds of rules to draw from", choices=RULES)
     n_steps: int = knob(
-        12, "how far ahead the term may lie; further where a formula leaps there", low=3
+        12, "how many steps ahead the term may be; more for rules with a closed formula", low=3
     )
-    max_value: int = knob(100, "of the first terms and constants, in absolute value", low=4)
-    max_order: int = knob(2, "how many earlier terms a recurrence looks back on", low=1)
+    max_value: int = knob(100, "rough size of the first terms and constants", low=4)
+    max_order: int = knob(2, "largest order of a recurrence", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "NextTermConfig":
-        """Three more steps a rung, twice the values, and a longer look back every third rung."""
+        """Three more steps and twice the values a level; a higher order every third level."""
         return cls(
             n_steps=4 + 3 * difficulty,
             max_value=6 * 2**difficulty,
@@ -418,11 +418,11 @@ class NextTermTask(Task[NextTermConfig, NextTermProblem]):
     Description:
         Ten kinds of rule: arithmetic and geometric sequences; increments that depend on the
         index; constant higher differences; linear recurrences, plain and modulo a number; sums
-        of digits; a rule for even and another for odd terms; two interleaved sequences; numbers
-        that skip multiples. The rule is always stated, so that exactly one answer is right.
+        of digits; one rule for even and another for odd terms; two interleaved sequences; numbers
+        that skip multiples. The rule is always stated, so exactly one answer is right.
 
     Observation:
-        The rule, the first terms it needs, and the index of the term asked for.
+        The rule, the first terms it needs, and the index of the term to find.
 
     Action:
         One integer.

@@ -1,4 +1,4 @@
-"""Dividing one polynomial by another, with remainder."""
+"""Polynomial division with remainder."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,9 @@ class PolynomialDivisionConfig(TaskConfig):
 
     quotient_degree: int = knob(2, "degree of the quotient", low=1)
     divisor_degree: int = knob(2, "degree of the divisor", low=1)
-    max_coefficient: int = knob(9, "of quotient, divisor and remainder", low=1)
+    max_coefficient: int = knob(
+        9, "largest absolute coefficient of quotient, divisor and remainder", low=1
+    )
     max_leading: int = knob(
         3, "the divisor's leading coefficient is drawn from 1..max_leading", low=1
     )
@@ -38,7 +40,7 @@ class PolynomialDivisionConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class PolynomialDivisionProblem:
-    """Dividend and divisor, and what the division gives; constants come first."""
+    """Dividend and divisor, quotient and remainder; coefficients with the constant first."""
 
     dividend: tuple[int, ...]
     divisor: tuple[int, ...]
@@ -48,11 +50,11 @@ class PolynomialDivisionProblem:
 
 @register("PolynomialDivision-v0", domain="math")
 class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionProblem]):
-    """Find quotient and remainder of a division of polynomials.
+    """Find the quotient and the remainder of a polynomial division.
 
     Description:
-        Quotient, divisor and remainder are drawn with integer coefficients, and the dividend
-        follows; both results are therefore unique.
+        Quotient, divisor and remainder are drawn with integer coefficients, and the dividend is
+        computed from them. Quotient and remainder are unique.
 
     Observation:
         Dividend and divisor.
@@ -89,8 +91,8 @@ class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionPr
     def prompt(self, problem: PolynomialDivisionProblem) -> str:
         return (
             f"Divide ${polynomial(problem.dividend)}$ by ${polynomial(problem.divisor)}$. "
-            "Give the ordered pair $(q(x), r(x))$ of the quotient and the remainder, where the "
-            "remainder has a lower degree than the divisor."
+            "Find the quotient $q(x)$ and the remainder $r(x)$. The remainder is 0 or has a lower "
+            "degree than the divisor. Answer with the pair $(q(x), r(x))$."
         )
 
     def verify(self, problem: PolynomialDivisionProblem, answer: str) -> Verdict:
@@ -100,11 +102,11 @@ class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionPr
         limit = len(problem.dividend) - 1
         quotient, remainder = (polynomial_of(node, "x", limit) for node in written)
         if quotient is None or remainder is None:
-            return Verdict.unparsable("one of the pair is no polynomial in x of a fitting degree")
+            return Verdict.unparsable("an item is not a polynomial in x, or its degree is too high")
         if quotient != problem.quotient:
-            return Verdict.wrong("the quotient is not right")
+            return Verdict.wrong("the quotient is wrong")
         if remainder != problem.remainder:
-            return Verdict.wrong("the remainder is not right")
+            return Verdict.wrong("the remainder is wrong")
         return Verdict.correct()
 
     def solve(self, problem: PolynomialDivisionProblem) -> str:

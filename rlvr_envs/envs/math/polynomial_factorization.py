@@ -27,16 +27,18 @@ class PolynomialFactorizationConfig(TaskConfig):
     """How many factors there are, of what degree, and how large."""
 
     n_factors: int = knob(3, "irreducible factors, counted with multiplicity", low=2)
-    max_degree: int = knob(2, "of a factor", low=1)
+    max_degree: int = knob(2, "largest degree of a factor", low=1)
     max_leading: int = knob(
         2, "leading coefficients of the factors are drawn from 1..max_leading", low=1
     )
-    max_coefficient: int = knob(9, "the other coefficients of the low factors stay below it", low=2)
+    max_coefficient: int = knob(
+        9, "largest absolute value of the other coefficients of linear and quadratic factors", low=2
+    )
     max_content: int = knob(1, "a common integer factor is drawn from 1..max_content", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "PolynomialFactorizationConfig":
-        """A factor every second rung, a degree every third; coefficients and content grow too."""
+        """A factor every second level, a degree every third; coefficients and content grow too."""
         return cls(
             n_factors=2 + difficulty // 2,
             max_degree=1 + (difficulty + 1) // 3,
@@ -63,14 +65,14 @@ class PolynomialFactorizationTask(
 
     Description:
         The expanded product of planted irreducible factors and an integer. Linear factors are
-        primitive, quadratic ones have a discriminant that is no square, and those of higher
-        degree satisfy Eisenstein's criterion before a shift of the variable that hides it.
+        primitive, quadratic ones have a discriminant that is not a square, and those of higher
+        degree satisfy Eisenstein's criterion up to a shift of the variable.
 
     Observation:
         The expanded polynomial.
 
     Action:
-        The product, as an expression; an equation with the polynomial is read too.
+        The product, as an expression; an equation with the polynomial on one side also works.
 
     Reward:
         1 for a complete factorisation, otherwise 0.
@@ -78,8 +80,8 @@ class PolynomialFactorizationTask(
     Verification:
         Each written factor must be, up to its sign, one of the irreducible factors, and integers
         must multiply to the common factor; order, signs and grouping are free. By unique
-        factorisation nothing else is complete. A common integer left inside a factor is wrong.
-        No known gaps.
+        factorisation nothing else is complete. A polynomial factor with a common integer is
+        wrong. No known gaps.
 
     Difficulty:
         The number of factors, their degrees and coefficients, and the common integer grow.
@@ -117,10 +119,16 @@ class PolynomialFactorizationTask(
         return _eisenstein(rng, degree, leading, limit)
 
     def prompt(self, problem: PolynomialFactorizationProblem) -> str:
+        common = (
+            " Write the greatest common divisor of the coefficients as a separate integer factor."
+            if content(problem.coefficients) > 1
+            else ""
+        )
         return (
-            f"Factor completely over the integers:\n\n$${polynomial(problem.coefficients)}$$\n\n"
-            "Write a product in which every polynomial is irreducible with integer coefficients; "
-            "an integer that divides all coefficients stands as a factor of its own."
+            "Factor the polynomial completely over the integers:\n\n"
+            f"$${polynomial(problem.coefficients)}$$\n\n"
+            "Answer with a product of polynomials that have integer coefficients and are "
+            f"irreducible over the integers.{common}"
         )
 
     def verify(self, problem: PolynomialFactorizationProblem, answer: str) -> Verdict:
@@ -135,7 +143,9 @@ class PolynomialFactorizationTask(
                 return Verdict.wrong("a side of the equation is not the polynomial")
         factors = factors_of(written[-1], "x", degree)
         if factors is None:
-            return Verdict.wrong("the answer is not a product of integer polynomials of the degree")
+            return Verdict.wrong(
+                "the answer is not a product of integer polynomials, or its degree is too high"
+            )
         return _judge_factors(problem, factors)
 
     def solve(self, problem: PolynomialFactorizationProblem) -> str:
@@ -183,7 +193,9 @@ def _judge_factors(
         if len(factor) > 1:
             unsigned = tuple(sign * value for value in factor)
             if unsigned not in planted:
-                return Verdict.wrong("a factor can be factored further, or does not belong")
+                return Verdict.wrong(
+                    "a polynomial factor is reducible or does not divide the polynomial"
+                )
             found[unsigned] += count
             constant *= sign**count
         elif abs(factor[0]) > problem.content:  # also keeps the power below small

@@ -20,15 +20,15 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolynomialRootsConfig(TaskConfig):
-    """How many roots there are, how large, and what else the polynomial holds."""
+    """How many roots there are, how large, and which other factors the polynomial has."""
 
     n_roots: int = knob(3, "distinct real roots", low=1)
     max_root: int = knob(20, "numerators of the roots lie in -max_root..max_root")
     max_denominator: int = knob(
         1, "denominators of the roots are drawn from 1..max_denominator", low=1
     )
-    n_repeats: int = knob(0, "how many times some root is repeated", low=0)
-    n_quadratics: int = knob(0, "factors without real roots", low=0)
+    n_repeats: int = knob(0, "repeated linear factors", low=0)
+    n_quadratics: int = knob(0, "quadratic factors without real roots", low=0)
 
     def check(self) -> None:
         if self.max_root < self.n_roots:
@@ -36,7 +36,7 @@ class PolynomialRootsConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PolynomialRootsConfig":
-        """A root every second rung, larger roots; repeats, fractions and quadratics follow."""
+        """A root every second level, larger roots; repeats, fractions and quadratics follow."""
         return cls(
             n_roots=2 + difficulty // 2,
             max_root=12 + 3 * difficulty,
@@ -60,7 +60,7 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
 
     Description:
         The expanded product of linear factors with distinct planted roots, of repeats of some of
-        them, and of quadratics of negative discriminant.
+        them, and of quadratic factors with negative discriminant.
 
     Observation:
         The equation that sets the polynomial to 0.
@@ -102,8 +102,10 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
 
     def prompt(self, problem: PolynomialRootsProblem) -> str:
         return (
-            f"Find all real solutions of\n\n$${polynomial(problem.coefficients)} = 0$$\n\n"
-            "Give them as a set, each solution once, whatever its multiplicity."
+            "Find all real solutions of the equation\n\n"
+            f"$${polynomial(problem.coefficients)} = 0$$\n\n"
+            "Answer with the set of exact solutions. List each solution once, even if it is a "
+            "multiple root."
         )
 
     def verify(self, problem: PolynomialRootsProblem, answer: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""Prime factorisation, written as a product of prime powers."""
+"""Prime factorisation of an integer, as a product of prime powers."""
 
 import math
 import re
@@ -34,7 +34,7 @@ class PrimeFactorizationConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PrimeFactorizationConfig":
-        """The primes triple a rung; from rung 3 on, two of them hide behind the cofactor."""
+        """The primes triple each level; from level 3 on, two of them multiply the cofactor."""
         return cls(
             max_cofactor=60 + 20 * difficulty,
             max_prime=20 * 3**difficulty,
@@ -68,11 +68,11 @@ class PrimeFactorizationTask(Task[PrimeFactorizationConfig, PrimeFactorizationPr
 
     Verification:
         Exact: the product must use the same primes as the known factorisation, as often, in any
-        order; a prime may also be repeated instead of raised. Composite factors, a factor 1 and
-        unevaluated sums earn nothing. Primes beyond 3.3e24 are strong probable primes.
+        order; a prime may also be repeated instead of raised to a power. Composite factors, a
+        factor 1 and sums earn nothing. Primes beyond 3.3e24 are strong probable primes.
 
     Difficulty:
-        The primes grow, so that trial division does; from rung 3 on there are two.
+        The primes grow, and so does the work of trial division; from level 3 on there are two.
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 4.5.4.
@@ -85,8 +85,8 @@ class PrimeFactorizationTask(Task[PrimeFactorizationConfig, PrimeFactorizationPr
 
     def prompt(self, problem: PrimeFactorizationProblem) -> str:
         return (
-            f"Write {problem.n} as a product of prime numbers, with exponents for repeated "
-            "primes, in the form $p^a \\cdot q^b \\cdots$."
+            f"Find the prime factorisation of {problem.n}. Answer with a product of prime powers "
+            "in the form $p^a \\cdot q^b \\cdots$. You may leave out exponents of 1."
         )
 
     def verify(self, problem: PrimeFactorizationProblem, answer: str) -> Verdict:
@@ -97,8 +97,8 @@ class PrimeFactorizationTask(Task[PrimeFactorizationConfig, PrimeFactorizationPr
             return Verdict.correct()
         known = {prime for prime, _ in problem.factors}
         if {base for base, _ in given} <= known:
-            return Verdict.wrong("an exponent does not fit")
-        return Verdict.wrong("the factors are not the primes of this number")
+            return Verdict.wrong("a prime is missing or has a wrong exponent")
+        return Verdict.wrong("a factor is not a prime factor of this number")
 
     def solve(self, problem: PrimeFactorizationProblem) -> str:
         return " \\cdot ".join(

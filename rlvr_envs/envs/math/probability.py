@@ -14,21 +14,19 @@ from rlvr_envs.generators.mathematics.probability import KINDS
 from rlvr_envs.generators.mathematics.probability_steps import STEPS
 from rlvr_envs.verifiers.symbolic import judge_math
 
-_ATTEMPTS = 20  # draws with the answer 0 or 1 are rare, and kept after so many in a row
+_ATTEMPTS = 20  # draws with the answer 0 or 1 are rare, and accepted after so many in a row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbabilityConfig(TaskConfig):
     """Which questions are asked, and how large they are."""
 
-    kinds: tuple[str, ...] = knob(
-        tuple(KINDS), "some of the kinds that the task's text lists", choices=KINDS
-    )
-    size: int = knob(10, "dice, balls, bags, draws and stages all grow with it", low=0)
+    kinds: tuple[str, ...] = knob(tuple(KINDS), "kinds of questions to draw from", choices=KINDS)
+    size: int = knob(10, "size of a problem: numbers of dice, balls, bags, draws and stages", low=0)
 
     @classmethod
     def at(cls, difficulty: int) -> "ProbabilityConfig":
-        """The size grows by two a rung: more dice, balls and bags, more draws and stages."""
+        """The size grows by two a level: more dice, balls and bags, more draws and stages."""
         return cls(size=2 * difficulty)
 
 
@@ -48,8 +46,8 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
     Description:
         Ten kinds: the sum of dice; balls drawn with or without replacement; marbles of several
         colours; which bag a draw came from (Bayes); a medical test (Bayes); the wait for a red
-        ball; the highest or lowest of several dice; balls moved through a chain of bags; players
-        taking turns; mean and variance of a wheel of fortune.
+        ball; the highest or lowest roll of several dice; balls moved through a chain of bags;
+        players taking turns; mean and variance of a wheel of fortune.
 
     Observation:
         One question in words.
@@ -61,8 +59,8 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
         1 for the exact value, otherwise 0.
 
     Verification:
-        Exact, on fractions. A decimal counts where it is exact and, where the decimals of the value
-        never end, also where it is correctly rounded to six significant digits or more.
+        Exact, on fractions. An exact decimal is accepted. If the decimals of the value never end, a
+        decimal correctly rounded to six or more significant digits is accepted too.
 
     Difficulty:
         The counts of dice, balls, bags, draws and stages grow, and with them the sample space.
@@ -85,7 +83,7 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
 
     def prompt(self, problem: ProbabilityProblem) -> str:
         question = KINDS[problem.kind].ask(problem.numbers)
-        return f"{question} Give the exact value, for example as a fraction."
+        return f"{question} Answer with the exact value, as an integer or a fraction."
 
     def verify(self, problem: ProbabilityProblem, answer: str) -> Verdict:
         return judge_math(number(problem.value), answer, answer_type="rational", exact=True)

@@ -20,16 +20,16 @@ ATOMS = ("integer", "fraction", "square", "cube")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomCalculationConfig(TaskConfig):
-    """How long the expression is, what it is made of, and how answers are scored."""
+    """The length of the expression, its operands, and how answers are scored."""
 
     n_steps: int = knob(5, "operators in the expression", low=1)
     max_integer: int = knob(100, "integers are drawn from 0..max_integer", low=2)
-    atoms: tuple[str, ...] = knob(ATOMS, "the kinds of atoms, each equally likely", choices=ATOMS)
-    graded: bool = knob(False, "credit for answers that come close")
+    atoms: tuple[str, ...] = knob(ATOMS, "kinds of operands, each equally likely", choices=ATOMS)
+    graded: bool = knob(False, "give partial credit for answers close to the value")
 
     @classmethod
     def at(cls, difficulty: int) -> "RandomCalculationConfig":
-        """Two steps more a rung, larger integers, and one more kind of atom until rung 3."""
+        """Two more steps a level, larger integers, and one more kind of operand up to level 3."""
         kinds = ("integer", "square", "fraction", "cube")
         return cls(
             n_steps=1 + 2 * difficulty,
@@ -51,10 +51,10 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
     """Evaluate a random arithmetic expression exactly.
 
     Description:
-        Integers, fractions of them, and their squares and cubes are joined by the four operators
-        into a random tree. Expressions are made at random on the spot, so none can have been
-        seen in training. Operators that would divide by zero, or let numerators and denominators
-        run away, give way to others.
+        Integers, fractions, squares and cubes are joined by the four operators into a random
+        tree. Expressions are drawn at random, so a model is unlikely to have seen them in
+        training. An operator that would divide by zero, or make the numerator or denominator
+        very long, is replaced by another.
 
     Observation:
         The expression in LaTeX.
@@ -70,7 +70,7 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
         Exact, on rationals. An answer that is itself an expression to be evaluated earns 0.
 
     Difficulty:
-        The steps, the size of the integers and the kinds of atoms grow.
+        The steps, the size of the integers and the kinds of operands grow.
 
     References:
         Wu et al., Reasoning or Memorization? Unreliable Results of Reinforcement Learning Due to
@@ -94,9 +94,12 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
         return RandomCalculationProblem(made.text, made.value)
 
     def prompt(self, problem: RandomCalculationProblem) -> str:
+        operators = problem.expression.count("\\times") + problem.expression.count("\\div")
+        order = " Multiply and divide from left to right." if operators > 1 else ""
+        near = " A close answer earns partial credit." if self.config.graded else ""
         return (
-            "Calculate the exact value of the following expression, as an integer or a fraction:"
-            f"\n\n$${problem.expression}$$"
+            f"Evaluate the expression exactly.{order}\n\n$${problem.expression}$$\n\n"
+            f"Answer with one integer or fraction.{near}"
         )
 
     def verify(self, problem: RandomCalculationProblem, answer: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""Ratios, proportions, mixtures, scales and rates of work, told in words."""
+"""Word problems on ratios, proportions, mixtures, scales and rates of work."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,10 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.generators.mathematics.steps import operand, total, worked
+from rlvr_envs.generators.mathematics.words import counted, listed
 from rlvr_envs.verifiers.symbolic import judge_math
 
-# Kinds of questions on ratios and proportions: drawing their numbers, telling and solving them.
+# Kinds of questions on ratios and proportions: their numbers, text and solution.
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def _tell_share(numbers: Sequence[int]) -> str:
     total, asked, *parts = numbers
     tanks = "tanks 1 and 2" if len(parts) == 2 else f"tanks 1 to {len(parts)}"
     return (
-        f"{total} litres of water are shared among {tanks} in the ratio "
+        f"A total of {total} litres of water is divided among {tanks} in the ratio "
         f"{' : '.join(map(str, parts))}, in this order. How many litres does tank {asked} get?"
     )
 
@@ -51,14 +52,15 @@ def _draw_chain(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
 
 def _tell_chain(numbers: Sequence[int]) -> str:
     amount, *links = numbers
-    told = ", ".join(
-        f"of powder {i} to powder {i + 1} is {a} : {b}"
+    ratios = " ".join(
+        f"The ratio of powder {i} to powder {i + 1} is {a} : {b} by weight."
         for i, (a, b) in enumerate(_pairs(links), start=1)
     )
     last = len(links) // 2 + 1
+    powders = "powders 1 and 2" if last == 2 else f"powders 1 to {last}"
     return (
-        f"In a recipe, the ratio {told}. There are {amount} grams of powder 1. "
-        f"How many grams of powder {last} are there?"
+        f"A recipe mixes {powders}. {ratios} The mixture contains {amount} grams of powder 1. "
+        f"How many grams of powder {last} does it contain?"
     )
 
 
@@ -79,18 +81,18 @@ def _draw_crew(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
 
 
 _CREW_QUESTIONS = (
-    "How many workers, at the same rate, build {4} walls in {2} days, working {3} hours a day?",
-    "In how many days do {1} workers, at the same rate, build {4} walls, working {3} hours a day?",
-    "How many hours a day do {1} workers, at the same rate, work to build {4} walls in {2} days?",
-    "How many walls do {1} workers build, at the same rate, in {2} days, working {3} hours a day?",
+    "How many workers does it take to build {4} walls in {2} days, working {3} hours a day?",
+    "How many days do {1} workers take to build {4} walls, working {3} hours a day?",
+    "How many hours a day do {1} workers have to work to build {4} walls in {2} days?",
+    "How many walls do {1} workers build in {2} days, working {3} hours a day?",
 )
 
 
 def _tell_crew(numbers: Sequence[int]) -> str:
     asked, workers, days, hours, walls, *other = numbers
     return (
-        f"{workers} workers build {walls} walls in {days} days, working {hours} hours a day. "
-        f"{_CREW_QUESTIONS[asked].format(None, *other)}"
+        f"All workers work at the same constant rate. Working {hours} hours a day, {workers} "
+        f"workers build {walls} walls in {days} days. {_CREW_QUESTIONS[asked].format(None, *other)}"
     )
 
 
@@ -114,14 +116,13 @@ def _draw_pipes(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
 
 
 def _tell_pipes(numbers: Sequence[int]) -> str:
-    told = " ".join(
+    pipes = " ".join(
         f"Pipe {i} alone {'fills the empty' if hours > 0 else 'drains the full'} tank in "
         f"{abs(hours)} hours."
         for i, hours in enumerate(numbers, start=1)
     )
-    return (
-        f"{told} If all {len(numbers)} are open, how many hours does the empty tank take to fill?"
-    )
+    together = "both pipes" if len(numbers) == 2 else f"all {len(numbers)} pipes"
+    return f"{pipes} If {together} are open, how many hours does it take to fill the empty tank?"
 
 
 def _solve_pipes(numbers: Sequence[int]) -> Fraction:
@@ -135,13 +136,13 @@ def _draw_map(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
 
 def _tell_map(numbers: Sequence[int]) -> str:
     scale, length, *copies = numbers
-    sheet, made = "the map", ""
+    sheet, steps = "the map", ""
     for i, (a, b) in enumerate(_pairs(copies), start=1):
-        made += f" On copy {i}, every length is {a}/{b} of what it is on {sheet}."
+        steps += f" On copy {i}, every length is {a}/{b} of the corresponding length on {sheet}."
         sheet = f"copy {i}"
     return (
-        f"A map has the scale 1 : {scale}.{made} How many kilometres in the landscape are "
-        f"{length} centimetres on {sheet}?"
+        f"A map has the scale 1 : {scale}.{steps} How many kilometres on the ground do {length} "
+        f"centimetres on {sheet} represent?"
     )
 
 
@@ -161,14 +162,20 @@ def _draw_dilution(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
 
 def _tell_dilution(numbers: Sequence[int]) -> str:
     volume, percent, *removed = numbers
-    steps = " ".join(
-        f"{'First' if i == 0 else 'Then'} {litres} of the {volume} litres are replaced with water "
-        "and mixed."
-        for i, litres in enumerate(removed)
-    )
+    if len(removed) == 1:
+        steps = (
+            f"You replace {counted(removed[0], 'litre')} of the liquid with the same amount of "
+            "water and mix."
+        )
+    else:
+        steps = (
+            "You replace some of the liquid with the same amount of water and mix. You do this "
+            f"{len(removed)} times, and the amounts are {listed(list(map(str, removed)))} litres, "
+            "in this order."
+        )
     return (
-        f"A tank holds {volume} litres of a solution that is {percent}% acid by volume. {steps} "
-        "What percentage of the solution is acid now?"
+        f"A tank contains {volume} litres of a solution that is {percent}% acid by volume. {steps} "
+        "What percentage of the solution is acid by volume now?"
     )
 
 
@@ -185,12 +192,16 @@ def _draw_alloy(rng: Rng, n_terms: int, top: int) -> tuple[int, ...]:
 
 
 def _tell_alloy(numbers: Sequence[int]) -> str:
-    told = " ".join(
-        f"Bar {i + 1} weighs {numbers[3 * i]} kg and holds copper and tin in the ratio "
+    bars = " ".join(
+        f"Bar {i + 1} weighs {numbers[3 * i]} kg and consists of copper and tin in the ratio "
         f"{numbers[3 * i + 1]} : {numbers[3 * i + 2]} by weight."
         for i in range(len(numbers) // 3)
     )
-    return f"{told} All bars are melted together. How many kilograms of copper are in the result?"
+    together = "Both" if len(numbers) == 6 else "All"
+    return (
+        f"{bars} {together} bars are melted together. How many kilograms of copper does the result "
+        "contain?"
+    )
 
 
 def _solve_alloy(numbers: Sequence[int]) -> Fraction:
@@ -336,17 +347,17 @@ class RatioProportionConfig(TaskConfig):
     n_terms: int = knob(
         3, "parts of a ratio, links of a chain, pipes, copies, dilutions or alloys", low=2, high=200
     )
-    max_number: int = knob(20, "the numbers told are of about this size", low=4)
+    max_number: int = knob(20, "rough size of the numbers", low=4)
 
     @classmethod
     def at(cls, difficulty: int) -> "RatioProportionConfig":
-        """A term more each rung, up to 200 of them; the numbers grow by six."""
+        """Each level adds a term, up to 200; the numbers grow by six."""
         return cls(n_terms=min(200, 2 + difficulty), max_number=6 + 6 * difficulty)
 
 
 @dataclass(frozen=True, slots=True)
 class RatioProportionProblem:
-    """The kind of question and the numbers that it tells, in the order of its text."""
+    """The kind of question and its numbers, in the order of ``numbers`` in its text function."""
 
     kind: str
     numbers: tuple[int, ...]
@@ -372,7 +383,7 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
         1 for the right number, otherwise 0.
 
     Verification:
-        Exact rational arithmetic on any way of writing the number.
+        Exact rational arithmetic; the number may be written in any form.
 
     Difficulty:
         The parts, links, pipes, copies, dilutions or alloys and the numbers grow; for workers,
@@ -389,7 +400,7 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
 
     def prompt(self, problem: RatioProportionProblem) -> str:
         text = PROPORTIONS[problem.kind].text(problem.numbers)
-        return f"{text} Give the exact number, as an integer or a fraction."
+        return f"{text} Answer with the exact number, as an integer or a fraction."
 
     def verify(self, problem: RatioProportionProblem, answer: str) -> Verdict:
         return judge_math(number(problem.answer), answer, answer_type="rational", exact=True)

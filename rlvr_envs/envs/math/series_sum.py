@@ -31,11 +31,13 @@ from rlvr_envs.verifiers.symbolic import judge_math
 class SeriesSumConfig(TaskConfig):
     """Which kinds of series occur, and how large they are."""
 
-    first_kind: int = knob(0, "the simplest kind of series that may occur")
-    last_kind: int = knob(4, "the hardest; 7 is the hardest that there is")
-    max_terms: int = knob(20, "of a finite sum without powers of a fixed number", low=4)
-    degree: int = knob(2, "of polynomials", low=1)
-    max_coefficient: int = knob(9, "in absolute value", low=2)
+    first_kind: int = knob(0, "the simplest kind of series that may occur, 0 to 7")
+    last_kind: int = knob(4, "the hardest kind that may occur, at most 7")
+    max_terms: int = knob(
+        20, "largest number of terms of a finite sum without a geometric factor", low=4
+    )
+    degree: int = knob(2, "largest degree of the polynomials", low=1)
+    max_coefficient: int = knob(9, "largest absolute coefficient", low=2)
 
     def check(self) -> None:
         last = len(_KINDS) - 1
@@ -44,7 +46,7 @@ class SeriesSumConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SeriesSumConfig":
-        """Kinds get harder up to rung 12; lengths double, degrees and coefficients grow."""
+        """Kinds get harder up to level 12; lengths double, degrees and coefficients grow."""
         return cls(
             first_kind=min(difficulty // 2, len(_KINDS) - 3),
             last_kind=min(difficulty, len(_KINDS) - 1),
@@ -68,7 +70,7 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
 
     Description:
         Arithmetic and geometric sums, finite and infinite; sums of polynomials; telescoping
-        sums of fractions; and polynomials times powers of a fixed number.
+        sums of fractions; and polynomials times the terms of a geometric series.
 
     Observation:
         A finite sum or a convergent series.
@@ -80,7 +82,7 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
         1 for the sum, otherwise 0.
 
     Verification:
-        Exact, on rational numbers; any equal form passes. No known gaps.
+        Exact, on rational numbers, in any equivalent form. No known gaps.
 
     Difficulty:
         The kinds of series, the number of terms, the degrees and the coefficients grow.
@@ -95,7 +97,8 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
         return kind(rng, config)
 
     def prompt(self, problem: SeriesSumProblem) -> str:
-        return f"Find the exact value of the sum $${problem.series}.$$"
+        name = "sum" if problem.series.startswith("\\sum") else "arithmetic series"
+        return f"Find the exact value of the {name} $${problem.series}.$$"
 
     def verify(self, problem: SeriesSumProblem, answer: str) -> Verdict:
         return judge_math(latex.number(problem.value), answer, answer_type="rational", exact=True)

@@ -1,4 +1,4 @@
-"""Expressions of finite sets: unions, intersections, differences and complements."""
+"""Set expressions: unions, intersections, differences and complements of finite sets."""
 
 import re
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from rlvr_envs.generators.mathematics.plain_answers import squeeze
 from rlvr_envs.generators.mathematics.steps import total, worked
 from rlvr_envs.verifiers.symbolic import judge_math
 
-_ATTEMPTS = 200  # results that are empty or everything are drawn again, so many times at most
+_ATTEMPTS = 200  # maximum number of draws to avoid a result that is empty or the whole universe
 _NAMES = "ABCDEFGHIJKLMNOPQRST"
-_MAX_OPERATIONS = 400  # so that a tree of them is never too deep to draw
+_MAX_OPERATIONS = 400  # keeps the recursion depth of the tree bounded
 _LEAF = "?"
 
 _MEANINGS = {
@@ -28,7 +28,7 @@ _MEANINGS = {
 }
 _BINARY = ("cup", "cap", "setminus", "triangle")
 _ASKS = {
-    "members": "Which set is ${}$? List its elements.",
+    "members": "Find the set ${}$. Answer with the list of its elements, in any order.",
     "size": "How many elements does ${}$ have?",
     "total": "What is the sum of the elements of ${}$?",
 }
@@ -40,10 +40,10 @@ _MEMBERS = re.compile(r"[0-9]{1,9}(?:[,;][0-9]{1,9})*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetOperationsConfig(TaskConfig):
-    """What is asked for, and how large the sets and the expression are."""
+    """The kinds of questions, and the sizes of the sets and the expression."""
 
     kinds: tuple[str, ...] = knob(
-        KINDS, "some of members, size and total (the sum of the elements)", choices=KINDS
+        KINDS, "questions to draw from; total is the sum of the elements", choices=KINDS
     )
     universe: int = knob(15, "the universe is 1..universe", low=4, high=10000)
     n_sets: int = knob(3, "how many sets are given", low=2, high=len(_NAMES))
@@ -53,7 +53,7 @@ class SetOperationsConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SetOperationsConfig":
-        """The universe grows by four a rung, the expression by one; sets by one in three."""
+        """Each level adds four elements and an operation; every third level adds a set."""
         return cls(
             universe=min(8 + 4 * difficulty, 10_000),
             n_sets=min(2 + difficulty // 3, len(_NAMES)),
@@ -79,13 +79,13 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
     Description:
         Random subsets of {1, ..., n} and a random expression of them with unions,
         intersections, differences, symmetric differences and complements, whose value is
-        neither empty nor everything.
+        neither empty nor the whole universe.
 
     Observation:
         The universe, the sets, and the expression.
 
     Action:
-        A list of elements such as ``{1, 4, 7}``, or one integer where a number is asked for.
+        A list of elements such as ``{1, 4, 7}``, or one integer if the question asks for a number.
 
     Reward:
         1 for the right set or number, otherwise 0.
@@ -115,14 +115,17 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
         return SetOperationsProblem(kind, config.universe, sets, expression, members)
 
     def prompt(self, problem: SetOperationsProblem) -> str:
-        lines = [f"Let $U = \\{{1, 2, \\ldots, {problem.universe}\\}}$ be the universe, and let"]
+        universe = ""
+        if "complement" in problem.expression:
+            universe = f"The universe is $U = \\{{1, 2, \\ldots, {problem.universe}\\}}$. "
+        lines = [f"{universe}The sets are"]
         lines += [
             f"${name} = {number_set(members)}$"
             for name, members in zip(_NAMES, problem.sets, strict=False)
         ]
         used = [text for sign, text in _MEANINGS.items() if text and sign in problem.expression]
         if used:
-            lines.append(f"Here {'; '.join(used)}.")
+            lines.append(" ".join(f"{text}." for text in used))
         lines.append(_ASKS[problem.kind].format(_latex(problem.expression)))
         return "\n".join(lines)
 
@@ -133,7 +136,7 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
         if given is None:
             return Verdict.unparsable("expected the elements of the set, such as {1, 4, 7}")
         if given != set(problem.members):
-            return Verdict.wrong("the set does not have these elements")
+            return Verdict.wrong("these are not the elements of the set")
         return Verdict.correct()
 
     def solve(self, problem: SetOperationsProblem) -> str:

@@ -15,9 +15,10 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 _QUESTIONS = {
     "totient": (
-        "Find $\\varphi({n})$, the number of integers from 1 to {n} that are coprime to {n}."
+        "Find Euler's totient $\\varphi({n})$: the number of integers from 1 to {n} that are "
+        "coprime to {n}."
     ),
-    "divisor_count": "How many positive divisors does {n} have, counting 1 and {n} itself?",
+    "divisor_count": "How many positive divisors does {n} have, including 1 and {n} itself?",
     "divisor_sum": ("What is the sum of all positive divisors of {n}, including 1 and {n} itself?"),
 }
 KINDS = tuple(_QUESTIONS)
@@ -26,7 +27,7 @@ _TRIED = 10**6  # trial division by larger primes is no worked solution that any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotientConfig(TaskConfig):
-    """Which functions are asked for, and how the integer is built."""
+    """The functions to evaluate, and how the integer is built."""
 
     kinds: tuple[str, ...] = knob(
         KINDS, "some of totient, divisor_count and divisor_sum", choices=KINDS
@@ -37,7 +38,7 @@ class TotientConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TotientConfig":
-        """The primes double a rung, the cofactor grows, and every third rung adds a prime."""
+        """The primes double each level, the cofactor grows, every third level adds a prime."""
         return cls(
             max_cofactor=40 + 20 * difficulty,
             max_prime=12 * 2**difficulty,
@@ -59,11 +60,11 @@ class TotientTask(Task[TotientConfig, TotientProblem]):
     """Evaluate Euler's totient, the number of divisors or the sum of divisors of an integer.
 
     Description:
-        The integer is a random cofactor times random primes, so its factorisation is known when
-        it is made and is the work that the agent has to do.
+        The integer is a random cofactor times random primes. So the generator knows the
+        factorisation, and the agent has to find it.
 
     Observation:
-        The integer, and which of the three functions is asked for.
+        The integer and one of the three functions.
 
     Action:
         One integer.

@@ -1,4 +1,4 @@
-"""Conversions between fictional units along a chain of stated factors."""
+"""Unit conversion between made-up units, along a chain of given conversions."""
 
 import re
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ _WRAPPED = re.compile(r"\\(?:text|mathrm|textrm|mbox|operatorname)\s*\{([^{}]*)\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitConversionConfig(TaskConfig):
-    """The length of the chain, what is off it, and the size of the factors."""
+    """The length of the chain, the distractors, and the size of the factors."""
 
     n_steps: int = knob(3, "conversions between the two units", low=1)
-    n_distractors: int = knob(2, "further units, defined but not needed", low=0)
-    max_factor: int = knob(9, "both sides of a conversion count 1..max_factor units", low=3)
+    n_distractors: int = knob(2, "units that are defined but not needed", low=0)
+    max_factor: int = knob(9, "both sides of a conversion have 1..max_factor units", low=3)
     max_amount: int = knob(50, "the largest amount", low=2)
     kinds: tuple[str, ...] = knob(KINDS, "some of plain, square and rate", choices=KINDS)
 
     @classmethod
     def at(cls, difficulty: int) -> "UnitConversionConfig":
-        """A step and a distractor more each rung, larger factors; squares and rates from 3."""
+        """Each level adds a step and a distractor and larger factors; squares, rates from 3."""
         return cls(
             n_steps=1 + difficulty,
             n_distractors=difficulty,
@@ -45,7 +45,7 @@ class UnitConversionConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A stated fact: ``left`` times one unit is ``right`` times the other."""
+    """A given conversion: ``left`` of ``unit`` equals ``right`` of ``other``."""
 
     left: int
     unit: str
@@ -55,7 +55,7 @@ class Conversion:
 
 @dataclass(frozen=True, slots=True)
 class UnitConversionProblem:
-    """What is stated, and the conversion asked for, ``units`` being its source and target.
+    """The given conversions and the one to find; ``units`` are its source and target.
 
     Rates are per unit of ``per``, before and after; other kinds do not use it.
     """
@@ -70,13 +70,13 @@ class UnitConversionProblem:
 
 @register("UnitConversion-v0", domain="math")
 class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
-    """Convert an amount between made-up units, given a list of conversions.
+    """Convert an amount between made-up units, using a list of conversions.
 
     Description:
-        The units are invented for each problem, so nothing can be remembered. The conversions
-        form a tree, or two trees for a rate, and the agent has to find the chain that joins the
-        two units; the units off the chain are distractors. Plain amounts, squares of units and
-        rates are asked for.
+        The units are invented for each problem, so nothing can be recalled from training. The
+        conversions form a tree, or two trees for a rate, and the agent has to find the chain
+        between the two units; all other units are distractors. Questions ask for plain amounts,
+        square units and rates.
 
     Observation:
         The conversions in random order, and the question.
@@ -85,11 +85,11 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
         One exact number, with or without the unit.
 
     Reward:
-        1 for the right number, with the right unit or none, otherwise 0.
+        1 for the right number, with the right unit or without a unit, otherwise 0.
 
     Verification:
-        Exact rational arithmetic on any way of writing the number. A wrong unit is a wrong
-        answer.
+        Exact rational arithmetic; the number may be written in any form. A wrong unit is a
+        wrong answer.
 
     Difficulty:
         The chain, the distractors and the factors grow.
@@ -130,23 +130,24 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
         facts = "\n".join(f"{f.left} {f.unit} = {f.right} {f.other}" for f in problem.facts)
         amount, (source, target) = problem.amount, problem.units
         if problem.per is not None:
-            asked = (
+            question = (
                 f"Convert {amount} {source} per {problem.per[0]} to {target} per {problem.per[1]}."
             )
         elif problem.kind == "square":
-            asked = f"How many square {target} are {amount} square {source}?"
+            question = f"Convert {amount} square {source} to square {target}."
         else:
-            asked = f"How many {target} are {amount} {source}?"
+            question = f"Convert {amount} {source} to {target}."
+        equations = "these equations" if len(problem.facts) > 1 else "this equation"
         return (
-            "In a made-up system of units, whose names have no plural forms, the following "
-            f"holds:\n{facts}\n\n{asked} Give the exact number, as an integer or a fraction."
+            f"The following units are made up. Use {equations} to convert between them:\n{facts}"
+            f"\n\n{question} Answer with the exact number, as an integer or a fraction."
         )
 
     def verify(self, problem: UnitConversionProblem, answer: str) -> Verdict:
         bare = _without_unit(answer, _unit(problem))
         names = {name for fact in problem.facts for name in (fact.unit, fact.other)}
         if not names.isdisjoint(re.findall(r"[a-z]+", bare.lower())):
-            return Verdict.wrong("the number is not given in the unit asked for")
+            return Verdict.wrong("the answer has a unit other than the target unit")
         return judge_math(number(problem.answer), bare, answer_type="rational", exact=True)
 
     def solve(self, problem: UnitConversionProblem) -> str:

@@ -1,4 +1,4 @@
-"""Word problems told from a graph of operations."""
+"""Word problems generated from a graph of operations."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,16 +18,16 @@ from rlvr_envs.verifiers.symbolic import judge_math
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One quantity's definition.
+    """The definition of one quantity.
 
     Attributes:
         subject: the index of the quantity.
         relation: ``given``, or one of `UNARY` and `BINARY`.
         sources: the quantities it is derived from.
-        amount: the given number, the number added, the factor, the divisor or the percentage;
-            for a fraction its numerator; unused by `BINARY` relations.
+        amount: the given number, the number added or subtracted, the factor, the divisor, the
+            percentage, or the numerator of a fraction; unused by `BINARY` relations.
         divisor: the denominator of a fraction, otherwise 1.
-        wording: which of the sentences for this relation states it.
+        wording: index of the sentence for this relation.
     """
 
     subject: int
@@ -44,7 +44,7 @@ _LINE = re.compile(r"\s*([^:]{1,80}):(?:.{0,200}=)?\s*([0-9]{1,18})\s*$", re.ASC
 @dataclass(frozen=True, slots=True)
 class _Context:
     opening: str
-    place: str  # what a named place is called
+    place: str  # template for the phrase of a named place
     items: tuple[str, ...]
 
 
@@ -55,27 +55,27 @@ _CONTEXTS = {
         ("red pencils", "rulers", "notebooks", "erasers", "glue sticks", "blue pens", "crayons"),
     ),
     "zoo": _Context(
-        "A keeper writes down how many animals live in the zoos of a country.",
+        "A country counts the animals in its zoos.",
         "in the {} zoo",
         ("flamingos", "lemurs", "tortoises", "zebras", "otters", "parrots", "meerkats"),
     ),
     "orchard": _Context(
-        "A farmer looks over the trees of several orchards.",
+        "A farmer counts the trees in several orchards.",
         "in the {} orchard",
         ("apple trees", "pear trees", "plum trees", "cherry trees", "fig trees", "quince trees"),
     ),
     "library": _Context(
-        "A city takes stock of its libraries.",
+        "A city counts the books in its libraries.",
         "in the {} library",
         ("novels", "atlases", "comics", "dictionaries", "cookbooks", "biographies", "poetry books"),
     ),
     "space_station": _Context(
-        "The crew of a space station checks what is stored in its modules.",
+        "The crew of a space station counts the supplies in its modules.",
         "in the {} module",
         ("oxygen tanks", "ration packs", "spare fuses", "space suits", "batteries", "air filters"),
     ),
     "bakery": _Context(
-        "A chain of bakeries counts what is on its shelves.",
+        "A chain of bakeries counts the goods on its shelves.",
         "in the {} bakery",
         ("rye loaves", "bagels", "croissants", "muffins", "pretzels", "cheese rolls"),
     ),
@@ -87,49 +87,57 @@ _PLACES = (
     *("Thistle", "Umber", "Violet", "Willow", "Zephyr"),
 )
 _FRACTIONS = {2: "half", 3: "one third", 4: "one quarter"}
-# Two sentences a relation; X is the quantity told of, Y and Z those that it is derived from.
+# Two sentences for each relation; X is the quantity defined, Y and Z are its sources.
 _SENTENCES = {
     "given": ("There are {n} {X}.", "The number of {X} is {n}."),
-    "more": ("There are {n} more {X} than {Y}.", "The number of {X} is {n} more than that of {Y}."),
+    "more": (
+        "There are {n} more {X} than {Y}.",
+        "The number of {X} is {n} more than the number of {Y}.",
+    ),
     "fewer": (
         "There are {n} fewer {X} than {Y}.",
-        "The number of {X} is {n} less than that of {Y}.",
+        "The number of {X} is {n} less than the number of {Y}.",
     ),
     "times": (
         "There are {n} times as many {X} as {Y}.",
-        "The number of {X} is {n} times that of {Y}.",
+        "The number of {X} is {n} times the number of {Y}.",
     ),
     "share": (
         "There are {part} as many {X} as {Y}.",
-        "Splitting the {Y} into {n} equal groups gives as many in each group as there are {X}.",
+        "The number of {X} is the number of {Y} divided by {n}.",
     ),
-    "percent": ("There are {n}% as many {X} as {Y}.", "The number of {X} is {n}% of that of {Y}."),
+    "percent": (
+        "There are {n}% as many {X} as {Y}.",
+        "The number of {X} is {n}% of the number of {Y}.",
+    ),
     "fraction": (
         "There are {n}/{d} as many {X} as {Y}.",
-        "The number of {X} is {n}/{d} of that of {Y}.",
+        "The number of {X} is {n}/{d} of the number of {Y}.",
     ),
     "sum": (
         "There are as many {X} as {Y} and {Z} together.",
-        "Adding the number of {Y} to that of {Z} gives the number of {X}.",
+        "The number of {X} is the number of {Y} plus the number of {Z}.",
     ),
     "difference": (
-        "Subtracting the number of {Z} from that of {Y} gives the number of {X}.",
-        "The number of {X} is how many more {Y} there are than {Z}.",
+        "The number of {X} is the number of {Y} minus the number of {Z}.",
+        "Subtract the number of {Z} from the number of {Y} to get the number of {X}.",
     ),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordProblemConfig(TaskConfig):
-    """The size of the graph of operations, its numbers, and how it is told."""
+    """The size of the graph of operations, its numbers, and the story."""
 
     n_operations: int = knob(4, "steps that the answer needs", low=1)
-    n_distractors: int = knob(2, "quantities told of that the answer does not need", low=0)
-    max_value: int = knob(1_000, "no quantity is made larger than this")
+    n_distractors: int = knob(2, "quantities that the answer does not need", low=0)
+    max_value: int = knob(1_000, "no quantity is larger than this")
     max_addend: int = knob(60, "given and added numbers are at most this", low=4)
     max_factor: int = knob(6, "factors, divisors and denominators are at most this", low=2)
-    context: str | None = knob(None, "where the story plays; drawn if None", choices=_CONTEXTS)
-    shuffle: bool = knob(True, "tell the facts in random order")
+    context: str | None = knob(
+        None, "setting of the story; drawn at random if None", choices=_CONTEXTS
+    )
+    shuffle: bool = knob(True, "give the facts in random order")
 
     def check(self) -> None:
         if self.max_value < 2 * self.max_addend:
@@ -137,7 +145,7 @@ class WordProblemConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "WordProblemConfig":
-        """Two more operations and a distractor a rung, larger numbers; shuffled from rung 2."""
+        """Each level adds two operations and a distractor; facts are shuffled from level 2 on."""
         return cls(
             n_operations=1 + 2 * difficulty,
             n_distractors=difficulty,
@@ -158,7 +166,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class WordProblem:
-    """The story as data: the quantities, the facts in the order told, and what is asked for."""
+    """The story as data: the quantities, the facts in prompt order, and the quantity to find."""
 
     context: str
     quantities: tuple[Quantity, ...]
@@ -173,12 +181,13 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
 
     Description:
         A directed acyclic graph of operations (more and fewer than, times, equal shares,
-        percentages, fractions, sums, differences) is told as a story in one of several settings.
+        percentages, fractions, sums, differences) is written as a story in one of several
+        settings.
         Every operation counted by ``n_operations`` is needed for the answer; distractors are not.
         `explain` gives the solution step by step, and `step_credit` reads one.
 
     Observation:
-        One sentence a quantity, and the question.
+        One sentence for each quantity, and the question.
 
     Action:
         One integer.
@@ -237,7 +246,7 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
         return lines
 
     def step_credit(self, problem: WordProblem, solution: str) -> float:
-        """Return the share of the needed quantities that a solution works out rightly.
+        """Return the share of the needed quantities that a solution computes correctly.
 
         Lines as `explain` writes them count, in any order; of several lines on one quantity, the
         last. This is a process score for training experiments, never part of a verdict.
@@ -468,7 +477,7 @@ class _Drawing:
                 part = Fraction(integer(rng, 2, whole - 1), whole)
                 if part.numerator > 1:
                     return self.add("fraction", (source,), part.numerator, part.denominator)
-        # Numbers told are 2 or more, so that every noun stands in the plural.
+        # Numbers in the text are 2 or more, so every noun is in the plural.
         room = limits.max_value - value
         if value > 2 and (relation == "fewer" or room < 2):
             return self.add("fewer", (source,), integer(rng, 2, min(value - 1, limits.max_addend)))

@@ -1,7 +1,7 @@
-"""Random arithmetic expressions, written with as few parentheses as the usual precedence allows.
+"""Random arithmetic expressions, written with few parentheses under the usual precedence.
 
-An expression is its text, how tightly that text binds, and its exact value. The value's type is
-the caller's: rationals here, Gaussian rationals elsewhere.
+An expression is its text, how tightly that text binds, and its exact value. The caller chooses
+the type of the value: rationals here, Gaussian rationals elsewhere.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def join(operator: str, left: Expression[V], right: Expression[V], value: V) -> 
 
     The operators are ``+``, ``-``, ``*``, ``/`` and ``|``, which is a division written as one
     large fraction. A right operand that binds no tighter than the operator keeps its parentheses
-    even where they could go, so that the text shows how the expression was built.
+    even where they are redundant, which makes the structure of the expression visible.
     """
     if operator == "|":
         return Expression(f"\\frac{{{left.text}}}{{{right.text}}}", value)
@@ -63,8 +63,8 @@ def grow(
 ) -> Expression[Fraction]:
     """Join the atoms in their order into one random tree.
 
-    An operator whose result is 0, undefined or longer than ``max_bits`` gives way to the next;
-    if all do, the one of the shortest defined result stays. ``operators`` holds ``+``.
+    An operator whose result is 0, undefined or longer than ``max_bits`` is replaced by the next;
+    if none fits, the one with the shortest defined result is used. ``operators`` contains ``+``.
     """
     pieces = list(atoms)
     draws = iter(integers(rng, 0, 2**40, 2 * len(pieces)))

@@ -1,10 +1,10 @@
-"""Answers whose validity is more than equality: the first step of reading them."""
+"""The first step of reading answers that are checked by more than equality."""
 
 import re
 
 MAX_TEXT = 4_000
 
-# LaTeX that only spaces or sizes, and dollar signs.
+# LaTeX for spacing and size, and dollar signs.
 _NOISE = re.compile(
     r"\\left(?![a-z])|\\right(?![a-z])|\\[,;:! ()\[\]]|\\q?quad|\\displaystyle(?![a-z])|\$|\s+"
 )
@@ -12,10 +12,10 @@ _TWO_NUMBERS = re.compile(r"[0-9]\s+[0-9]")
 
 
 def squeeze(answer: str) -> str | None:
-    """Return the answer without spaces, math delimiters, a last period and LaTeX of size and space.
+    """Return the answer without spaces, math delimiters, LaTeX for spacing and size, and a period.
 
-    None stands for a text that is too long, or in which a space parts two numbers, which
-    dropping it would join.
+    Return None for a text that is too long, or in which a space separates two numbers, which
+    would be joined without it.
     """
     if len(answer) > MAX_TEXT or _TWO_NUMBERS.search(answer):
         return None

@@ -1,7 +1,7 @@
-"""Small stories told by premises, each of which the answer needs unless it is a distractor.
+"""Short stories made of premises. The answer needs every premise that is not a distractor.
 
-A premise is data; `FORMS` words it. What a form means is written in its sentence, and the stories
-here draw their numbers from a known solution.
+A premise is data; `FORMS` has the sentence for each form. The stories draw their numbers from a
+known solution.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from rlvr_envs.generators.mathematics.latex import linear
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """One fact: its form, whom or what it is about, and its numbers."""
+    """One fact: its form, the people or things it is about, and its numbers."""
 
     form: str
     names: tuple[str, ...]
@@ -36,8 +36,8 @@ class Story(NamedTuple):
     Attributes:
         premises: all of them are true of the solution.
         asked: the names in the question.
-        answer: what the premises determine.
-        droppable: the premises without any one of which the answer is not determined.
+        answer: the number that the premises determine.
+        droppable: indices of premises; without any one of them the answer is undetermined.
     """
 
     premises: list[Premise]
@@ -53,22 +53,22 @@ FORMS = {
     "older": "{0} is {n0} years older than {1}.",
     "sum_later": "In {n0} years, the ages of {0} and {1} will add up to {n1}.",
     "speed": "On day {0}, the bus travels at {n0} km/h.",
-    "hours": "On day {0}, the bus is under way for {n0} hours.",
+    "hours": "On day {0}, the bus travels for {n0} hours.",
     "riders": "On day {0}, the bus carries {n0} people.",
     "perimeter": "The perimeter of plot {0} is {n0} metres.",
     "longer": "Plot {0} is {n0} metres longer than it is wide.",
-    "trees": "On plot {0} there are {n0} trees.",
-    "volume": "Jar {0} holds {n0} ml of syrup.",
+    "trees": "There are {n0} trees on plot {0}.",
+    "volume": "Jar {0} contains {n0} ml of syrup.",
     "strength": "The syrup in jar {0} is {n0}% sugar by volume.",
     "price": "The syrup in jar {0} costs {n0} cents.",
 }
 QUESTIONS = {
     "stamps": "How many stamps does {0} have?",
-    "ages": "How many years old is {0} now?",
-    "journey": "How many kilometres does the bus travel on {0} in all?",
-    "plots": "All plots are rectangles. What is the total area, in square metres, of {0}?",
+    "ages": "How old is {0} now, in years?",
+    "journey": "How many kilometres does the bus travel in total on {0}?",
+    "plots": "Every plot is a rectangle. What is the total area of {0}, in square metres?",
     "mixture": (
-        "All the syrup of {0} is poured together. "
+        "You pour all the syrup from {0} into one bowl. "
         "What percentage of the mixture is sugar by volume?"
     ),
     "equations": "What is the value of ${0}$?",
@@ -88,22 +88,23 @@ def tell(rng: Rng, kind: str, n_steps: int, top: int) -> Story:
 
 
 def distract(
-    rng: Rng, kind: str, kept: Sequence[Premise], names: Sequence[str], top: int
+    rng: Rng, kind: str, given: Sequence[Premise], names: Sequence[str], top: int
 ) -> Premise:
-    """Return a premise that is true beside the kept ones and settles nothing.
+    """Return a premise that is consistent with the given ones and does not help.
 
-    Somebody who is not among the names used so far, in premises dropped or kept, gets a fact of
-    their own; things get one of another nature; of equations, two that are known are added.
+    In stories about people, it is a fact about a new person, whose name is in no premise, given
+    or dropped. In stories about things, it is a fact of another kind. For equations, it is the
+    sum of two given ones.
     """
     if kind == "equations":
-        known = [premise for premise in kept if premise.form == "equation"]
+        known = [premise for premise in given if premise.form == "equation"]
         return _added(known[integer(rng, 0, len(known) - 1)], pick(rng, known))
     if kind in ("stamps", "ages"):
-        other = pick(rng, sorted({name for premise in kept for name in premise.names}))
+        other = pick(rng, sorted({name for premise in given for name in premise.names}))
         form = "more" if kind == "stamps" else "older"
         return Premise(form, (_stranger(rng, names), other), (integer(rng, 2, top),))
     form = {"journey": "riders", "plots": "trees", "mixture": "price"}[kind]
-    number = pick(rng, kept).names[0]
+    number = pick(rng, given).names[0]
     return Premise(form, (number,), (integer(rng, 2, 10 * top),))
 
 
@@ -167,7 +168,7 @@ def _mixture(rng: Rng, n_steps: int, top: int) -> Story:
     droppable = []
     for jar, (held, strength) in enumerate(jars):
         name = (str(jar + 1),)
-        # A jar as strong as the others together may hold anything.
+        # A jar as strong as the mixture of the others may have any volume.
         if (sugar - held * strength) != strength * (volume - held):
             droppable.append(len(premises))
         premises.append(Premise("volume", name, (held,)))
@@ -180,7 +181,7 @@ def _equations(rng: Rng, n_steps: int, top: int) -> Story:
     """Start from a triangular system and mix its rows.
 
     ``needs`` is the combination of rows that gives the unknown asked for; a row is droppable
-    exactly if it has a share in that combination, because the rows are independent.
+    exactly if its coefficient in that combination is not 0, because the rows are independent.
     """
     n = n_steps + 1
     solution = [integer(rng, 1, top) for _ in range(n)]
@@ -239,6 +240,6 @@ def _people(rng: Rng, count: int) -> list[str]:
 
 
 def _stranger(rng: Rng, known: Sequence[str]) -> str:
-    """Return somebody who is not known yet."""
+    """Return the name of a new person, not among the known names."""
     free = [first for first in _FIRST if first not in known]
     return pick(rng, free or [f"{a} {b}" for b in _LAST for a in _FIRST if f"{a} {b}" not in known])

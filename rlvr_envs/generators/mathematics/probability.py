@@ -1,7 +1,7 @@
-"""The kinds of probability question: how each draws its numbers, is worded, and is answered.
+"""The kinds of probability questions: their numbers, wording and answers.
 
-Each kind is three functions. ``draw(rng, size)`` gives the numbers of a question,
-``ask(numbers)`` words it, and ``value(numbers)`` is the answer, an exact fraction.
+Each kind is three functions. ``draw(rng, size)`` draws the numbers of a question,
+``ask(numbers)`` gives its text, and ``value(numbers)`` its answer, an exact fraction.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,8 +44,8 @@ def _draw_dice(rng: Rng, size: int) -> Numbers:
 def _ask_dice(numbers: Numbers) -> str:
     dice, faces, target, above = numbers
     return (
-        f"{dice} fair dice, each with faces numbered from 1 to {faces}, are rolled. What is the "
-        f"probability that the sum of the numbers rolled is {'at least' if above else 'exactly'} "
+        f"You roll {dice} fair dice. Each die has faces numbered from 1 to {faces}. What is the "
+        f"probability that the sum of the rolled numbers is {'at least' if above else 'exactly'} "
         f"{target}?"
     )
 
@@ -76,12 +76,13 @@ def _draw_urn(rng: Rng, size: int) -> Numbers:
 
 def _ask_urn(numbers: Numbers) -> str:
     red, blue, draws, wanted, replaced = numbers
-    manner = "each put back before the next draw" if replaced else "without replacement"
+    hits = f"exactly {wanted} of the drawn balls {'is' if wanted == 1 else 'are'}"
+    if wanted == 0:
+        hits = "none of the drawn balls is"
+    manner = "and put each ball back before the next draw" if replaced else "without replacement"
     return (
-        f"A bag holds {red} red and {blue} blue balls. {draws} balls are drawn at random, one "
-        f"after another, {manner}. "
-        f"What is the probability that exactly {wanted} of the balls drawn "
-        f"{'is' if wanted == 1 else 'are'} red?"
+        f"A bag holds {red} red and {blue} blue balls. You draw {draws} balls at random, one at a "
+        f"time, {manner}. What is the probability that {hits} red?"
     )
 
 
@@ -107,10 +108,13 @@ def _draw_colours(rng: Rng, size: int) -> Numbers:
 def _ask_colours(numbers: Numbers) -> str:
     draws, alike, *balls = numbers
     content = listed([f"{n} {colour}" for n, colour in zip(balls, COLOURS, strict=False)])
-    event = "all of them have the same colour" if alike else "no two of them have the same colour"
+    if draws == 2:
+        event = "they have the same colour" if alike else "they have different colours"
+    else:
+        event = "they all have the same colour" if alike else "no two of them have the same colour"
     return (
-        f"A box holds {content} marbles. {draws} of the marbles are drawn at random without "
-        f"replacement. What is the probability that {event}?"
+        f"A box holds {content} marbles. You draw {draws} marbles at random without replacement. "
+        f"What is the probability that {event}?"
     )
 
 
@@ -140,16 +144,23 @@ def _draw_bags(rng: Rng, size: int) -> Numbers:
 
 def _ask_bags(numbers: Numbers) -> str:
     draws, wanted, *flat = numbers
-    bags = [f"bag {i} holds {r} red and {b} blue balls" for i, (r, b) in enumerate(_pairs(flat), 1)]
     event = (
-        "One ball is drawn from it at random, and it is red"
+        "draw one ball at random from this bag. It is red."
         if draws == 1
-        else f"{draws} balls are drawn from it at random without replacement, and all are red"
+        else f"draw {draws} balls at random from this bag, without replacement. All are red."
     )
-    text = listed(bags)
     return (
-        f"{text[0].upper()}{text[1:]}. One of the bags is chosen, each with the same probability. "
-        f"{event}. Given this, what is the probability that bag {wanted} was chosen?"
+        f"{_contents(_pairs(flat))} You choose one of the bags at random, each with the same "
+        f"probability, and {event} Given this, what is the probability that you chose bag "
+        f"{wanted}?"
+    )
+
+
+def _contents(bags: Sequence[tuple[int, int]]) -> str:
+    """Return a sentence for the red and blue balls of each bag."""
+    return " ".join(
+        f"Bag {i} holds {counted(red, 'red ball')} and {counted(blue, 'blue ball')}."
+        for i, (red, blue) in enumerate(bags, 1)
     )
 
 
@@ -174,13 +185,22 @@ def _draw_test(rng: Rng, size: int) -> Numbers:
 
 def _ask_test(numbers: Numbers) -> str:
     rarity, sensitivity, false_alarms, times = numbers
-    event = "once and is positive" if times == 1 else f"{times} times and is positive every time"
-    note = "" if times == 1 else " Repeated tests of one person are independent."
+    result = (
+        "once. The result is positive" if times == 1 else f"{times} times. All results are positive"
+    )
+    note = (
+        ""
+        if times == 1
+        else (
+            " Given whether a person has the disease, the results of repeated tests are "
+            "independent."
+        )
+    )
     return (
-        f"One person in {rarity} has a certain disease. A test for it is positive with probability "
-        f"{sensitivity}% for a person who has the disease, and with probability {false_alarms}% "
-        f"for a person who does not.{note} A person chosen at random is tested {event}. What is "
-        "the probability that this person has the disease?"
+        f"One person in {rarity} has a certain disease. If a person has the disease, a test is "
+        f"positive with probability {sensitivity}%. If a person does not have the disease, the "
+        f"test is positive with probability {false_alarms}%.{note} A person chosen at random is "
+        f"tested {result}. What is the probability that this person has the disease?"
     )
 
 
@@ -200,11 +220,11 @@ def _draw_wait(rng: Rng, size: int) -> Numbers:
 
 def _ask_wait(numbers: Numbers) -> str:
     red, blue, wanted = numbers
-    end = "a red ball is drawn" if wanted == 1 else f"{wanted} red balls have been drawn"
+    end = "a red ball" if wanted == 1 else f"{wanted} red balls"
     return (
-        f"A bag holds {red} red and {blue} blue balls. Balls are drawn at random, one at a time "
-        f"and without replacement, until {end}. What is the expected number of balls drawn, "
-        "counting the last one?"
+        f"A bag holds {red} red and {blue} blue balls. You draw balls at random, one at a time and "
+        f"without replacement, until you have drawn {end}. What is the expected number of balls "
+        "that you draw, including the last one?"
     )
 
 
@@ -224,7 +244,7 @@ def _draw_extreme(rng: Rng, size: int) -> Numbers:
 def _ask_extreme(numbers: Numbers) -> str:
     dice, faces, highest = numbers
     return (
-        f"{dice} fair dice, each with faces numbered from 1 to {faces}, are rolled. What is the "
+        f"You roll {dice} fair dice. Each die has faces numbered from 1 to {faces}. What is the "
         f"expected value of the {'highest' if highest else 'lowest'} number rolled?"
     )
 
@@ -243,14 +263,14 @@ def _draw_transfer(rng: Rng, size: int) -> Numbers:
 
 
 def _ask_transfer(numbers: Numbers) -> str:
-    bags = [f"bag {i} holds {r} red and {b} blue" for i, (r, b) in enumerate(_pairs(numbers), 1)]
-    text = listed([f"{bags[0]} balls", *bags[1:]]).replace("bag", "Bag", 1)
+    bags = _pairs(numbers)
     last = len(bags)
-    second = ", then one chosen at random from bag 2 to bag 3" if last > 2 else ""
-    further = f", and so on up to bag {last}" if last > 3 else ""
+    second = " Then you take a ball at random from bag 2 and put it into bag 3" if last > 2 else ""
+    further = f", and so on, until you put a ball into bag {last}" if last > 3 else ""
     return (
-        f"{text}. A ball chosen at random is moved from bag 1 to bag 2{second}{further}. Finally a "
-        f"ball is drawn at random from bag {last}. What is the probability that it is red?"
+        f"{_contents(bags)} You take a ball at random from bag 1 and put it into bag 2."
+        f"{second}{further}{'.' if second else ''} Finally you draw a ball at random from bag "
+        f"{last}. What is the probability that this ball is red?"
     )
 
 
@@ -273,10 +293,12 @@ def _draw_turns(rng: Rng, size: int) -> Numbers:
 def _ask_turns(numbers: Numbers) -> str:
     players, wanted, faces, least = numbers
     goal = f"a {least}" if least == faces else f"{least} or more"
+    joint = "and" if players == 2 else "to"
     return (
-        f"{players} players take turns at rolling a fair die with faces numbered from 1 to "
-        f"{faces}: player 1 first, then player 2, and so on, again and again in the same order. "
-        f"The first to roll {goal} wins. What is the probability that player {wanted} wins?"
+        f"Players 1 {joint} {players} take turns rolling a fair die with faces numbered from 1 to "
+        f"{faces}. They roll in the order of their numbers and then start again with player 1. "
+        f"The first player to roll {goal} wins. What is the probability "
+        f"that player {wanted} wins?"
     )
 
 
@@ -297,11 +319,15 @@ def _draw_wheel(rng: Rng, size: int) -> Numbers:
 
 def _ask_wheel(numbers: Numbers) -> str:
     spread, *flat = numbers
-    sectors = [f"{counted(n, 'sector')} worth {p}" for n, p in _pairs(flat)]
+    sectors = [
+        f"{counted(n, 'sector')} worth {counted(p, 'point')}{' each' if n > 1 else ''}"
+        for n, p in _pairs(flat)
+    ]
     total = sum(flat[::2])
     return (
-        f"A wheel has {total} sectors of equal size: {listed(sectors)} points each. It is spun "
-        f"once. What is the {'variance' if spread else 'expected value'} of the points won?"
+        f"A wheel has {total} sectors of equal size: {listed(sectors)}. You spin it once and win "
+        "the points of the sector where it stops. What is the "
+        f"{'variance' if spread else 'expected value'} of the number of points that you win?"
     )
 
 

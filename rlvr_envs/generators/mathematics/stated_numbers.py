@@ -1,8 +1,8 @@
-"""Answers that state a number, as opposed to calculations whose result is that number.
+"""Reading answers that state a number, and not a calculation with this result.
 
-A calculation task must not pay for its own question, copied. So a number is read only where it
-is written as an integer, a decimal, one fraction, or a mixed number, and a complex number only in
-the form a + bi.
+A calculation task must not reward a copy of its own question. So a number is read only if it is
+written as an integer, a decimal, one fraction, or a mixed number, and a complex number only in the
+form a + bi.
 """
 
 import re
@@ -29,7 +29,7 @@ _SUMS = re.compile(r"(?<=[0-9a-z)}])\s*+[+-]")
 def stated_rational(answer: str, *, in_percent: bool = False) -> Fraction | None:
     """Return the rational number that an answer states, or None if it states none.
 
-    A percent sign means hundredths, unless the question asks for a number of percent.
+    A percent sign means hundredths, unless the question asks for a percentage.
     """
     plain = _PLAIN.fullmatch(answer)
     if plain is not None:  # as most models write it; the reader below costs ten times as much
@@ -59,7 +59,7 @@ def judge_rational(right: Fraction, answer: str, *, in_percent: bool = False) ->
     found = stated_rational(answer, in_percent=in_percent)
     if found is None:
         return Verdict.unparsable("expected one exact number, not a calculation")
-    return Verdict.correct() if found == right else Verdict.wrong("the number is not right")
+    return Verdict.correct() if found == right else Verdict.wrong("the number is wrong")
 
 
 def stated_complex(answer: str) -> tuple[Fraction, Fraction] | None:
@@ -74,7 +74,7 @@ def stated_complex(answer: str) -> tuple[Fraction, Fraction] | None:
 
 
 def _last_side(answer: str, *, max_bars: int, max_sums: int) -> Value | None:
-    """Return what an answer, or all sides of ``x = ...``, say, if it is plainly stated."""
+    """Return the value of an answer, or of all sides of ``x = ...``, if plainly stated."""
     if len(answer) > MAX_TEXT:
         return None
     text = _TIMES_I.sub(" i", normalise(answer))
@@ -87,7 +87,7 @@ def _last_side(answer: str, *, max_bars: int, max_sums: int) -> Value | None:
 
 
 def _common_side(chain: Chain) -> Value | None:
-    """Return what all sides of ``a = b`` say, apart from a name on the left."""
+    """Return the common value of the sides of ``a = b``, ignoring a name on the left."""
     sides = chain.sides
     if isinstance(sides[0], Scalar) and isinstance(sides[0].expr, Sym):
         sides = sides[1:]

@@ -36,7 +36,7 @@ READINGS = [
     ),
     (r"On day (\d+), the bus travels at (\d+) km/h\.", lambda d, n: ([f"v{d}"], lambda x: x == n)),
     (
-        r"On day (\d+), the bus is under way for (\d+) hours\.",
+        r"On day (\d+), the bus travels for (\d+) hours\.",
         lambda d, n: ([f"t{d}"], lambda x: x == n),
     ),
     (
@@ -47,13 +47,13 @@ READINGS = [
         r"Plot (\d+) is (\d+) metres longer than it is wide\.",
         lambda d, n: ([f"l{d}", f"w{d}"], lambda x, y: x == y + n),
     ),
-    (r"Jar (\d+) holds (\d+) ml of syrup\.", lambda d, n: ([f"h{d}"], lambda x: 10 * x == n)),
+    (r"Jar (\d+) contains (\d+) ml of syrup\.", lambda d, n: ([f"h{d}"], lambda x: 10 * x == n)),
     (
         r"The syrup in jar (\d+) is (\d+)% sugar by volume\.",
         lambda d, n: ([f"s{d}"], lambda x: 5 * x == n),
     ),
     (r"On day \d+, the bus carries \d+ people\.", lambda: ([], lambda: True)),
-    (r"On plot \d+ there are \d+ trees\.", lambda: ([], lambda: True)),
+    (r"There are \d+ trees on plot \d+\.", lambda: ([], lambda: True)),
     (r"The syrup in jar \d+ costs \d+ cents\.", lambda: ([], lambda: True)),
 ]
 DOMAIN = range(1, 71)
@@ -92,7 +92,7 @@ PEOPLE = ("stamps", "ages")
 
 def completions(problem, prompt):
     """Return the answers that assignments of small values give: one, or two of several."""
-    facts = constraints(prompt.split(" Give the exact number")[0])
+    facts = constraints(prompt.split(" Answer with the exact number")[0])
     assert len(facts) == len(problem.premises)
     asked, answer = goal(problem)
     names = list(dict.fromkeys([*asked, *(name for scope, _ in facts for name in scope)]))

@@ -145,8 +145,8 @@ def test_wording_of_one_recurrence():
     task = NextTermTask(NextTermConfig())
     problem = NextTermProblem("recurrence", 5, (-4, 2, -1, 3, 7), 0)
     assert task.prompt(problem) == (
-        "A sequence has $a_1 = 3$ and $a_2 = 7$, and $a_n = 2a_{n-1} - a_{n-2} - 4$ for all "
-        "$n > 2$. Find $a_{5}$."
+        "A sequence starts with $a_1 = 3$ and $a_2 = 7$. For all $n > 2$, "
+        "$a_n = 2a_{n-1} - a_{n-2} - 4$. Find $a_{5}$."
     )
 
 

@@ -20,7 +20,7 @@ def found(pattern, text):
 
 
 def share(text):
-    total = int(re.match(r"(\d+) litres", text)[1])
+    total = int(re.match(r"A total of (\d+) litres", text)[1])
     parts = list(map(int, re.search(r"ratio ([\d :]+), in", text)[1].split(" : ")))
     asked = int(re.search(r"does tank (\d+)", text)[1])
     assert len(parts) == int(re.search(r"tanks 1 (?:to|and) (\d+)", text)[1])
@@ -28,16 +28,20 @@ def share(text):
 
 
 def chain(text):
-    grams = {1: Fraction(int(re.search(r"are (\d+) grams of powder 1\.", text)[1]))}
+    grams = {1: Fraction(int(re.search(r"contains (\d+) grams of powder 1\.", text)[1]))}
     for source, target, a, b in found(r"of powder (\d+) to powder (\d+) is (\d+) : (\d+)", text):
         grams[target] = grams[source] / a * b
-    return grams[int(re.search(r"grams of powder (\d+) are there", text)[1])]
+    return grams[int(re.search(r"grams of powder (\d+) does it contain", text)[1])]
 
 
 def crew(text):
     """The walls per worker, day and hour must be the same in both sentences."""
-    base = re.match(r"(\d+) workers build (\d+) walls in (\d+) days, working (\d+) hours", text)
-    workers, walls, days, hours = map(int, base.groups())
+    base = re.match(
+        r"All workers work at the same constant rate\. "
+        r"Working (\d+) hours a day, (\d+) workers build (\d+) walls in (\d+) days\.",
+        text,
+    )
+    hours, workers, walls, days = map(int, base.groups())
     question = text[base.end() :]
     known = {
         noun: int(match[1])
@@ -63,10 +67,12 @@ def pipes(text):
 
 
 def map_scale(text):
-    """Lengths are followed back from the last copy to the map, then to the landscape."""
+    """Lengths are followed back from the last copy to the map, then to the ground."""
     scale = int(re.search(r"1 : (\d+)", text)[1])
     length = Fraction(int(re.search(r"(\d+) centimetres on", text)[1]))
-    for a, b in reversed(found(r"every length is (\d+)/(\d+) of", text)):
+    for a, b in reversed(
+        found(r"every length is (\d+)/(\d+) of the corresponding length on", text)
+    ):
         length = length * b / a
     return length * scale / 100 / 1000
 
@@ -74,14 +80,14 @@ def map_scale(text):
 def dilution(text):
     volume, percent = found(r"(\d+) litres of a solution that is (\d+)%", text)[0]
     acid = Fraction(volume) * percent / 100
-    for removed, of in found(r"(\d+) of the (\d+) litres are replaced", text):
-        assert of == volume
+    amounts = re.search(r"replace (\d+) litres? of|amounts are ([\d, and]+) litres", text)
+    for removed in map(int, re.findall(r"\d+", amounts[1] or amounts[2])):
         acid -= acid / volume * removed
     return acid / volume * 100
 
 
 def alloy(text):
-    bars = found(r"weighs (\d+) kg and holds copper and tin in the ratio (\d+) : (\d+)", text)
+    bars = found(r"weighs (\d+) kg and consists of copper and tin in the ratio (\d+) : (\d+)", text)
     return sum(weight - Fraction(weight, copper + tin) * tin for weight, copper, tin in bars)
 
 

@@ -39,8 +39,8 @@ def searched(prompt):
     if rate:
         amount, source, per, target, target_per = rate.groups()
         return int(amount) * factor(source, target) / factor(per, target_per)
-    target, amount, source = re.search(
-        r"How many (?:square )?(\w+) are (\d+) (?:square )?(\w+)\?", prompt
+    amount, source, target = re.search(
+        r"Convert (\d+) (?:square )?(\w+) to (?:square )?(\w+)\.", prompt
     ).groups()
     return int(amount) * factor(source, target) ** (2 if "square" in prompt else 1)
 
