@@ -22,17 +22,19 @@ from rlvr_envs.solvers import cp_sat
 
 _DRAWS = 12
 _MAX_EFFORT = 0.4  # deterministic seconds, reached where nearly no search succeeds
-_MAX_BINS, _MAX_CAPACITY = 200, 10**6  # more than any rung has
+_MAX_BINS, _MAX_CAPACITY = 200, 10**6  # more than any level has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinPackingConfig(OptimisationConfig):
     """How many bins are planted, and how finely they are cut into items."""
 
-    n_bins: int = knob(4, "that the planted packing fills", low=2, high=_MAX_BINS)
-    max_parts: int = knob(4, "items of a planted bin; from 2 to 5", low=2, high=5)
-    capacity: int = knob(40, "what a bin holds", low=10, high=_MAX_CAPACITY)
-    slack_percent: int = knob(4, "the most that a planted bin leaves free", low=0, high=25)
+    n_bins: int = knob(4, "bins that the planted packing fills", low=2, high=_MAX_BINS)
+    max_parts: int = knob(4, "most items in a planted bin; from 2 to 5", low=2, high=5)
+    capacity: int = knob(40, "capacity of a bin", low=10, high=_MAX_CAPACITY)
+    slack_percent: int = knob(
+        4, "largest share of a planted bin that stays free, in percent", low=0, high=25
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "BinPackingConfig":
@@ -131,11 +133,15 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
 
     def prompt(self, problem: BinPackingProblem) -> str:
         items = ", ".join(f"{i}: {size}" for i, size in enumerate(problem.sizes, 1))
+        credit = self.partial_credit(
+            "it uses fewer bins than packing the items in the given order, one bin after another"
+        )
         return (
-            f"Bins hold items of a total size of at most {problem.capacity} each. These items, "
-            f"given as number: size, are to be packed:\n\n{items}\n\nPut every item into a bin and "
-            "use as few bins as possible. Answer with one line for each bin: the numbers of its "
-            "items, separated by commas."
+            f"Solve this bin packing problem. Every bin has capacity {problem.capacity}: the sizes "
+            f"of the items in a bin may add up to at most {problem.capacity}. These are the items "
+            f"(number: size):\n\n{items}\n\nPut every item into exactly one bin and use as few "
+            f"bins as possible. {credit} Answer with one line for each bin: the numbers (not the "
+            "sizes) of its items, separated by commas."
         )
 
     def measure(self, problem: BinPackingProblem, answer: str) -> int:

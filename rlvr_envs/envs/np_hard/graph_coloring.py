@@ -40,9 +40,12 @@ class GraphColoringConfig(OptimisationConfig):
     """How large the graph is, and how many colours are known to be enough."""
 
     n_vertices: int = 18
-    n_parts: int = knob(5, "groups without an edge inside")
+    n_parts: int = knob(5, "vertex groups without an edge inside")
     edge_percent: int = knob(
-        50, "how often vertices of different groups are joined", low=1, high=100
+        50,
+        "probability of an edge between vertices of different groups, in percent",
+        low=1,
+        high=100,
     )
 
     def check(self) -> None:
@@ -136,11 +139,14 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
 
     def prompt(self, problem: GraphColoringProblem) -> str:
         n = problem.n_vertices
+        credit = self.partial_credit(
+            "it has no more colours than the largest degree of a vertex in the graph"
+        )
         return (
-            f"{describe(n, problem.edges)}\n\nGive every vertex a colour such that the two ends of "
-            "every edge have different colours, and use as few different colours as possible. "
-            f"Colours are named by whole numbers from 1 to {n}. Answer with the colours of the "
-            f"vertices 1 to {n}, in this order, separated by commas."
+            f"{describe(n, problem.edges)}\n\nFind a vertex colouring with as few different "
+            "colours as possible: give every vertex a colour so that the two ends of every edge "
+            f"have different colours. Colours are whole numbers from 1 to {n}. {credit} Answer "
+            f"with the colours of the vertices 1 to {n}, in this order, separated by commas."
         )
 
     def measure(self, problem: GraphColoringProblem, answer: str) -> int:
@@ -150,7 +156,7 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
             raise Unreadable(f"expected {n} colours, one for each vertex, got {len(colors)}")
         for one, other in problem.edges:
             if colors[one - 1] == colors[other - 1]:
-                raise Infeasible(f"vertices {one} and {other} are joined and have one colour")
+                raise Infeasible(f"vertices {one} and {other} are joined and have the same colour")
         return len(set(colors))
 
     def explain(self, problem: GraphColoringProblem) -> list[str]:

@@ -49,14 +49,14 @@ _DRAWS = 20  # of a pair of graphs, while the baseline is as good as the best ma
 class GraphEditDistanceConfig(OptimisationConfig):
     """How large the first graph is, and how many edits lead to the second."""
 
-    n_vertices: int = knob(8, "of the first graph")
+    n_vertices: int = knob(8, "vertices of the first graph")
     n_edits: int = knob(
         4,
-        "in which adding or removing a vertex with its edge counts as one",
+        "edits that lead to the second graph; a vertex and its edge count as one",
         low=1,
         high=_MAX_EDITS,
     )
-    n_labels: int = knob(3, "labels of vertices", low=2, high=len(_LABELS))
+    n_labels: int = knob(3, "different vertex labels", low=2, high=len(_LABELS))
 
     def check(self) -> None:
         check_order(self.n_vertices, least=3)
@@ -82,11 +82,11 @@ class GraphEditDistanceProblem:
 
 @register("GraphEditDistance-v0", domain="np_hard")
 class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditDistanceProblem]):
-    """Map the vertices of a labelled graph to those of another such that few edits are left.
+    """Map the vertices of a labelled graph to those of another with as few edits as possible.
 
     Description:
         The second graph is the first after a few hidden edits, with other numbers: labels
-        change, edges come and go, and so do vertices at the rim.
+        are changed, edges are inserted and deleted, and so are vertices with at most one edge.
 
     Observation:
         The labels of the vertices, and the edges, of both graphs.
@@ -186,19 +186,27 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
                 edges.difference_update(beside)
 
     def prompt(self, problem: GraphEditDistanceProblem) -> str:
+        rest = len(problem.first.labels) > len(problem.second.labels)
+        credit = self.partial_credit(
+            "it needs fewer edits than mapping every vertex to the vertex with the same number"
+            + (" and deleting the others" if rest else "")
+        )
         return (
             f"{_described(problem.first, 'The first graph')}\n\n"
             f"{_described(problem.second, 'The second graph')}\n\n"
-            "The first graph is to be turned into the second. Each of these edits costs 1: to "
-            "delete or to insert an edge, to insert a vertex without edges, to delete a vertex "
-            "that has no edges left, and to change the label of a vertex. Say what becomes of each "
-            "vertex of the first graph: either it becomes a vertex of the second graph, a "
-            "different one for each, or it is deleted. This settles the edits that are needed: "
-            "labels must then agree, vertices of the second graph that no vertex becomes are "
-            "inserted, and two vertices that stay must be joined exactly if those that they become "
-            "are. Find a mapping for which the edits cost as little as possible. Answer with one "
-            "pair for every vertex of the first graph, separated by commas: 1-3 says that vertex 1 "
-            "becomes vertex 3 of the second graph, and 2-x that vertex 2 is deleted."
+            "Turn the first graph into the second by edits (graph edit distance). Each of these "
+            "edits counts as 1: insert an edge, delete an edge, insert a vertex, delete a vertex, "
+            "change the label of a vertex. A vertex is inserted without edges. All edges of a "
+            "vertex must be deleted before the vertex is deleted.\n\n"
+            "Choose a mapping: each vertex of the first graph either becomes a vertex of the "
+            "second graph or is deleted. No two vertices may become the same vertex. The mapping "
+            "determines the edits. A vertex whose label differs from that of the vertex it becomes "
+            "needs a label change. Vertices of the second graph that no vertex becomes are "
+            "inserted. Edges are deleted and inserted until the edges are those of the second "
+            "graph.\n\n"
+            f"Find a mapping with as few edits as possible. {credit} Answer with one pair for "
+            "every vertex of the first graph, separated by commas. For example, 1-3 means that "
+            "vertex 1 becomes vertex 3 of the second graph, and 2-x means that vertex 2 is deleted."
         )
 
     def measure(self, problem: GraphEditDistanceProblem, answer: str) -> int:
@@ -226,7 +234,10 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
 
 def _described(graph: LabelledGraph, name: str) -> str:
     labels = ", ".join(f"{v}: {label}" for v, label in enumerate(graph.labels, start=1))
-    return f"{describe(len(graph.labels), graph.edges, name=name)}\n\nIts labels: {labels}."
+    return (
+        f"{describe(len(graph.labels), graph.edges, name=name)}\n\n"
+        f"Its vertex labels (vertex: label): {labels}."
+    )
 
 
 def _mapping(images: list[int] | tuple[int, ...]) -> str:
@@ -241,13 +252,13 @@ def _images(problem: GraphEditDistanceProblem, answer: str) -> list[int]:
     for one, other in read_pairs(answer, what="pairs", blank="x"):
         in_range(one, n, of="the first graph")
         if one in images:
-            raise Infeasible(f"vertex {one} of the first graph stands there twice")
+            raise Infeasible(f"vertex {one} of the first graph is listed twice")
         images[one] = other
         if not other:
             continue
         in_range(other, n_there, of="the second graph")
         if other in used:
-            raise Infeasible(f"two vertices become vertex {other}")
+            raise Infeasible(f"two vertices become vertex {other} of the second graph")
         used.add(other)
     if len(images) < n:
         missing = min(set(range(1, n + 1)) - set(images))

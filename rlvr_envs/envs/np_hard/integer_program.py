@@ -1,4 +1,4 @@
-"""Linear programs in whole numbers, or with some of them, told as business stories."""
+"""Integer and mixed-integer linear programs, stated as word problems from business."""
 
 from dataclasses import dataclass
 
@@ -28,20 +28,20 @@ _NAMES = ("furniture", "pipes", "shifts", "depots", "projects", "trucks", "power
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntegerProgramConfig(TaskConfig):
-    """How large the programs are, and which stories are told."""
+    """How large the programs are, and which stories are used."""
 
-    n_choices: int = knob(3, "quantities to choose, at the least", low=2, high=30)
-    n_limits: int = knob(2, "limits beside those on single quantities", low=1, high=30)
+    n_choices: int = knob(3, "least number of quantities to choose", low=2, high=30)
+    n_limits: int = knob(2, "limits besides those on single quantities", low=1, high=30)
     max_number: int = knob(12, "the largest number given", low=3, high=MAX_NUMBER)
     budget: float = knob(
         0.2,
-        "deterministic seconds for the proof; without one, a smaller draw is made",
+        "deterministic seconds for the proof; if it takes longer, a smaller problem is drawn",
         low=1e-9,
         high=3600,
     )
     story: str = knob(
         "any",
-        "which business it is about",
+        "which story is used",
         choices=("any", *_NAMES),
     )
 
@@ -67,14 +67,14 @@ class IntegerProgramProblem:
 
 @register("IntegerProgram-v0", domain="np_hard")
 class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
-    """Find the optimum of a program in whole numbers that is told as a story.
+    """Solve an integer linear program that is stated as a word problem.
 
     Description:
         Seven stories: furniture from scarce materials, pipes cut into pieces, shifts of nurses,
         depots to open, projects within budgets, trucks to hire, and power plants to start. The
-        program is to be set up and solved; in the stories of depots and power plants, only some
-        quantities are whole. A draw whose optimum is not proven within the budget is replaced by
-        one of half the size.
+        agent sets up the program and solves it; in the stories of depots and power plants, only
+        some quantities are whole. A draw whose optimum is not proven within the budget is
+        replaced by one of half the size.
 
     Observation:
         The story with all its numbers, which are whole.
@@ -93,7 +93,7 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
 
     References:
         Wolsey, "Integer Programming", 1998. Zhou et al., "StepORLM", 2025 (arXiv:2509.22558), for
-        programs told as stories whose answer a solver verifies.
+        programs in words whose answer a solver verifies.
     """
 
     def generate(self, rng: Rng) -> IntegerProgramProblem:
@@ -112,8 +112,8 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
             shrink += 1
 
     def prompt(self, problem: IntegerProgramProblem) -> str:
-        told = STORIES[problem.story].tell(problem.numbers)
-        return f"{told} Answer with the number alone."
+        question = STORIES[problem.story].tell(problem.numbers)
+        return f"{question} Only the exact optimum earns credit. Answer with the number alone."
 
     def verify(self, problem: IntegerProgramProblem, answer: str) -> Verdict:
         return judge_math(str(problem.optimum), answer, answer_type="integer", exact=True)
@@ -193,16 +193,17 @@ def _tell_furniture(numbers: Numbers) -> str:
     pieces = listing(
         "Model",
         [
-            f"profit {profit} euros, at most {most[j]} can be sold; takes "
+            f"profit {profit} euros, sells at most {most[j]}, needs "
             + joined(tuple(row[j] for row in needs), "{0} of material {1}")
             for j, profit in enumerate(profits)
         ],
     )
     return (
-        "A workshop builds furniture, and only whole pieces can be sold. For each model, this is "
-        f"what a piece earns and takes:\n\n{pieces}\n\nIn stock are "
-        f"{joined(stocks, '{0} units of material {1}')}. What is the largest total profit, in "
-        "euros?"
+        "A workshop builds furniture in whole pieces. For each model, this is the profit per "
+        "piece, the largest number of pieces that can be sold, and the units of material that one "
+        f"piece needs:\n\n{pieces}\n\nThe workshop has "
+        f"{joined(stocks, '{0} units of material {1}')}. What is the largest possible total "
+        "profit, in euros?"
     )
 
 
@@ -227,9 +228,9 @@ def _tell_pipes(numbers: Numbers) -> str:
     (pipe,), lengths, counts = numbers
     orders = ", ".join(f"{c} of {a} dm" for a, c in zip(lengths, counts, strict=True))
     return (
-        f"A plumber buys pipes that are {pipe} dm long and cuts them into pieces; nothing is lost "
-        f"in cutting, but what is left over cannot be joined. These pieces are needed: {orders}. "
-        "What is the smallest number of pipes from which they can be cut?"
+        f"A plumber buys pipes of length {pipe} dm and cuts them into pieces. Cutting loses no "
+        "length, and pieces cannot be joined. The plumber needs these numbers of pieces: "
+        f"{orders}. What is the smallest number of pipes that is enough?"
     )
 
 
@@ -270,12 +271,12 @@ def _tell_shifts(numbers: Numbers) -> str:
     pairs = zip(needs, wages, strict=True)
     lines = [f"need {need}, pay {wage}" for need, wage in pairs]
     return (
-        f"A hospital divides the day into {len(needs)} periods, and the same plan holds every "
-        f"day. A nurse begins at the start of a period and works for {length} periods in a row, "
-        "past midnight if need be, so that the first period follows the last. For each period, "
-        "this is how many nurses are needed at the least, and what a nurse is paid, in euros, who "
-        f"begins with it:\n\n{listing('Period', lines)}\n\nWhat is the smallest cost of a day, in "
-        "euros?"
+        f"A hospital divides the day into {len(needs)} periods and repeats the same plan every "
+        f"day. Each nurse starts at the beginning of a period and works {length} periods in a row. "
+        "A shift may continue past the last period into the first periods of the next day. For "
+        "each period, this is the smallest number of nurses who must be at work, and the pay, in "
+        f"euros, for the whole shift of a nurse who starts in it:\n\n{listing('Period', lines)}"
+        "\n\nWhat is the smallest possible total pay for a day, in euros?"
     )
 
 
@@ -307,11 +308,12 @@ def _tell_depots(numbers: Numbers) -> str:
     pairs = zip(rents, capacities, strict=True)
     sites = listing("Site", [f"{rent} euros to open, up to {c} tonnes" for rent, c in pairs])
     return (
-        "A retailer decides at which sites to open depots. For each site, this is what opening "
-        f"costs and how much can be shipped from it:\n\n{sites}\n\nFreight costs, in euros a "
-        f"tonne:\n\n{tell_freight(tuple(freight), 'From site')}\n\nThe demands are "
-        f"{joined(demands, '{0} tonnes at shop {1}')}; a shop may be supplied from several "
-        "depots, in any amounts. What is the smallest total cost of opening and freight, in euros?"
+        "A retailer decides at which sites to open depots. For each site, this is the cost of "
+        f"opening a depot and the most that it can ship:\n\n{sites}\n\nFreight costs, in euros per "
+        f"tonne:\n\n{tell_freight(tuple(freight), 'From site')}\n\nThe demand is "
+        f"{joined(demands, '{0} tonnes at shop {1}')}. A shop may be supplied from several depots, "
+        "and amounts need not be whole. What is the smallest possible total cost of opening depots "
+        "and freight, in euros?"
     )
 
 
@@ -354,17 +356,18 @@ def _tell_projects(numbers: Numbers) -> str:
     projects = listing(
         "Project",
         [
-            f"value {value}; costs " + joined(tuple(row[j] for row in costs), "{0} in year {1}")
+            f"value {value}, costs " + joined(tuple(row[j] for row in costs), "{0} in year {1}")
             for j, value in enumerate(values)
         ],
     )
-    rules = [f"project {a} can only be done if project {b} is done" for a, b in _pairs(needed)]
-    rules += [f"projects {a} and {b} cannot both be done" for a, b in _pairs(excluded)]
-    told = f" Besides, {'; '.join(rules)}." if rules else ""
+    rules = [f"- Project {a} can only be done if project {b} is done." for a, b in _pairs(needed)]
+    rules += [f"- Projects {a} and {b} cannot both be done." for a, b in _pairs(excluded)]
+    further = "\n\n" + "\n".join(rules) + "\n\n" if rules else " "
     return (
-        "A city chooses which of these projects to do, each as a whole or not at all (all amounts "
-        f"in millions):\n\n{projects}\n\nIn each year, costs must stay within the budget: "
-        f"{joined(budgets, '{0} in year {1}')}.{told} What is the largest total value?"
+        "A city chooses which of these projects to do. Each is done as a whole or not at all. All "
+        f"amounts are in millions of euros.\n\n{projects}\n\nThe total cost in each year must stay "
+        f"within its budget: {joined(budgets, '{0} in year {1}')}.{further}What is the largest "
+        "possible total value, in millions of euros?"
     )
 
 
@@ -402,16 +405,17 @@ def _tell_trucks(numbers: Numbers) -> str:
     trucks = listing(
         "Type",
         [
-            f"{cost} euros, {available[j]} for hire; pallets: "
+            f"{cost} euros, {available[j]} available, pallets: "
             + joined(tuple(row[j] for row in holds), "{0} of goods {1}")
             for j, cost in enumerate(hire)
         ],
     )
     return (
-        "A firm hires trucks to move all of its goods in one trip. For each type of truck, this "
-        "is what one costs, how many there are, and how many pallets it holds, with separate room "
-        f"for each kind of goods:\n\n{trucks}\n\nThese pallets are to be moved: "
-        f"{joined(loads, '{0} of goods {1}')}. What is the smallest total cost, in euros?"
+        "A firm hires trucks to move all of its goods in one trip. For each type of truck, this is "
+        "the price of one truck, the number of trucks available, and the number of pallets that "
+        "one truck holds. Each kind of goods has its own space in a truck, which no other goods "
+        f"can use.\n\n{trucks}\n\nThe firm must move these pallets: "
+        f"{joined(loads, '{0} of goods {1}')}. What is the smallest possible total price, in euros?"
     )
 
 
@@ -441,13 +445,18 @@ def _tell_power(numbers: Numbers) -> str:
     quadruples = zip(starts, costs, least, most, strict=True)
     plants = listing(
         "Plant",
-        [f"{s} euros to start, {c} euros a MW, from {a} to {b} MW" for s, c, a, b in quadruples],
+        [
+            f"{s} euros to start, {c} euros per MW, from {a} MW to {b} MW"
+            for s, c, a, b in quadruples
+        ],
     )
     return (
-        f"For the next hour, power plants must deliver exactly {demand} MW together. A plant that "
-        "is started costs a fixed amount and an amount for each MW, and delivers a power, whole "
-        f"or not, between its least and its most; the others deliver nothing:\n\n{plants}\n\n"
-        "What is the smallest total cost, in euros?"
+        f"For the next hour, power plants must deliver exactly {demand} MW in total. You choose "
+        "which plants to start. For each plant, this is the cost of starting it, the cost of each "
+        "MW that it delivers, and the least and the most that it delivers when "
+        f"started:\n\n{plants}\n\nA started plant can deliver any amount in its range, including "
+        "amounts that are not whole. A plant that is not started delivers nothing and costs "
+        "nothing. What is the smallest possible total cost, in euros?"
     )
 
 

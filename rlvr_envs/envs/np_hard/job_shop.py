@@ -1,4 +1,4 @@
-"""Job shop: the order of jobs on each machine for which all are finished soonest."""
+"""Job shop: the order of jobs on each machine that minimises the makespan."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -21,20 +21,20 @@ from rlvr_envs.generators.optimisation.task import (
 from rlvr_envs.solvers import cp_sat
 
 _DRAWS = 4
-_MAX_SIZE, _MAX_DURATION = 32, 10**6  # far more than a rung in use has
+_MAX_SIZE, _MAX_DURATION = 32, 10**6  # far more than a level in use has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobShopConfig(OptimisationConfig):
-    """How many jobs and machines there are, and how long a step takes."""
+    """How many jobs and machines there are, and how long an operation takes."""
 
     n_jobs: int = knob(4, "jobs", low=2, high=_MAX_SIZE)
     n_machines: int = knob(3, "machines", low=2, high=_MAX_SIZE)
-    max_duration: int = knob(9, "the longest operation", low=1, high=_MAX_DURATION)
+    max_duration: int = knob(9, "longest duration of an operation", low=1, high=_MAX_DURATION)
 
     @classmethod
     def at(cls, difficulty: int) -> "JobShopConfig":
-        """Jobs, then machines, are added, and steps become longer."""
+        """Jobs, then machines, are added, and operations become longer."""
         return cls(
             budget=min(budget_at(difficulty), 0.2),
             n_jobs=min(_MAX_SIZE, ramp(difficulty, 3, easy=4, medium=5, hard=7, bench=8)),
@@ -56,31 +56,31 @@ class JobShopProblem:
 
 @register("JobShop-v0", domain="np_hard", answer_format="tag")
 class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
-    """Order the jobs on each machine so that the last of them is finished soonest.
+    """Order the jobs on each machine so that the makespan is as short as possible.
 
     Description:
         Every job visits every machine once, in an order of its own. Problems that the order of
         the jobs' numbers or a simple dispatching rule would solve are redrawn, up to four times.
 
     Observation:
-        The steps of each job: a machine and a time.
+        The operations of each job: a machine and a duration.
 
     Action:
         One line for each machine: all jobs, in the order in which the machine works on them.
-        Start times follow, since every step begins as soon as it can.
+        Start times follow, since every operation starts as soon as it can.
 
     Reward:
-        Scheme ``ratio``: how far the time at which all is finished lies between that of the
-        order 1, 2, 3, ... on every machine, which earns 0, and the best known, which earns 1.
-        Orders in which jobs wait for each other in a circle earn 0.
+        Scheme ``ratio``: how far the makespan lies between that of the order 1, 2, 3, ... on
+        every machine, which earns 0, and the best known, which earns 1. Orders in which jobs wait
+        for each other in a circle earn 0.
 
     Verification:
-        The steps are carried out in the given orders, and the last end counts. The best known
-        orders come from CP-SAT, and the row says whether they are proven to be optimal. No known
-        gaps.
+        The operations are carried out in the given orders, and the makespan is measured. The best
+        known orders come from CP-SAT, and the row says whether they are proven to be optimal. No
+        known gaps.
 
     Difficulty:
-        More jobs and machines, and longer steps.
+        More jobs and machines, and longer operations.
 
     References:
         Muth and Thompson, "Industrial Scheduling", 1963. Adams, Balas and Zawack, "The shifting
@@ -158,16 +158,21 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
             for j, steps in enumerate(problem.jobs, 1)
         )
         count = len(problem.jobs[0])
+        credit = self.partial_credit(
+            "its makespan is shorter than that of the order 1, 2, 3, ... on every machine"
+        )
         return (
-            f"A workshop has {count} machines and {len(problem.jobs)} jobs. Each job goes through "
-            "its steps in the order given, each on one machine for the given number of minutes:"
-            f"\n\n{jobs}\n\nA machine works on one job at a time and finishes a step once it has "
-            "begun it; a job is on one machine at a time. For each machine, choose the order in "
-            "which it works on the jobs. Every step then begins as soon as the job's step before "
-            "it and the machine's step before it are finished; the first steps begin at minute 0. "
-            "Choose the orders so that all jobs are finished as early as possible. Answer with "
-            f"{count} lines, the first for machine 1, the second for machine 2 and so on: the "
-            "numbers of all jobs in the order of the machine, separated by commas."
+            f"A job shop has {count} machines and {len(problem.jobs)} jobs. Each job has one "
+            "operation on every machine. Here are the operations of each job in the order in which "
+            f"they must be done, with durations in minutes:\n\n{jobs}\n\nA job is on one machine "
+            "at a time, and a machine works on one job at a time. A machine finishes an operation "
+            "before it starts the next. For each machine, choose the order in which it works on "
+            "the jobs. Work begins at minute 0. Each operation starts as soon as the operation "
+            "before it in its job, if any, and the operation before it on its machine, if any, are "
+            "finished. The orders must not make jobs wait for each other forever.\n\nMinimise the "
+            f"makespan: the time at which the last job finishes. {credit} Answer with {count} "
+            "lines, one for each machine, beginning with machine 1. Each line lists the numbers of "
+            "all jobs in the order in which the machine works on them, separated by commas."
         )
 
     def measure(self, problem: JobShopProblem, answer: str) -> int:
@@ -180,7 +185,7 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
                 raise Infeasible(f"machine {machine} does not work on every job once")
         finished = makespan(problem, orders)
         if finished is None:
-            raise Infeasible("in these orders, jobs wait for each other for ever")
+            raise Infeasible("in these orders, jobs wait for each other forever")
         return finished
 
     def explain(self, problem: JobShopProblem) -> list[str]:
@@ -194,7 +199,7 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
                 f"{starts[job, machine] + times[job, machine]}."
                 for job, machine in order
             ),
-            self.conclusion(problem, "The time at which all is finished"),
+            self.conclusion(problem, "The makespan"),
         ]
 
     def greedy(self, problem: JobShopProblem) -> str:

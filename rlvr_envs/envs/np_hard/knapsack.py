@@ -27,10 +27,15 @@ _MAX_ITEMS, _MAX_WEIGHT = 10_000, 10**6
 class KnapsackConfig(OptimisationConfig):
     """How many items there are, and how tight the knapsack is."""
 
-    n_planted: int = knob(5, "items that fit together", low=1)
-    n_distractors: int = knob(6, "items beside the planted ones", low=1)
-    max_weight: int = knob(20, "of a planted item", low=2, high=_MAX_WEIGHT)
-    slack_percent: int = knob(20, "capacity beyond the planted items' weight", low=0, high=1000)
+    n_planted: int = knob(5, "planted items, which fit together", low=1)
+    n_distractors: int = knob(6, "items besides the planted ones", low=1)
+    max_weight: int = knob(20, "largest weight of a planted item", low=2, high=_MAX_WEIGHT)
+    slack_percent: int = knob(
+        20,
+        "most capacity beyond the weight of the planted items, in percent of it",
+        low=0,
+        high=1000,
+    )
 
     def check(self) -> None:
         if self.n_planted + self.n_distractors > _MAX_ITEMS:
@@ -139,11 +144,12 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
         items = "\n".join(
             f"{i}: weight {weight}, value {value}" for i, (weight, value) in enumerate(pairs, 1)
         )
+        credit = self.partial_credit("its value is higher than that of every single item that fits")
         return (
-            f"A knapsack holds a total weight of at most {problem.capacity}. These items are at "
-            f"hand, each once:\n\n{items}\n\nChoose items that fit together and whose total value "
-            "is as large as possible. Answer with the numbers of the chosen items, separated by "
-            "commas."
+            f"A knapsack holds a total weight of at most {problem.capacity}. You can take each of "
+            f"these items at most once:\n\n{items}\n\nChoose items whose total weight is at most "
+            f"{problem.capacity} and whose total value is as large as possible. {credit} Answer "
+            "with the numbers of the chosen items, separated by commas."
         )
 
     def measure(self, problem: KnapsackProblem, answer: str) -> int:

@@ -1,4 +1,4 @@
-"""Linear programs told as business stories."""
+"""Linear programs, stated as word problems from business."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,13 +35,15 @@ _NAMES = ("plant", "feed", "alloy", "transport", "bonds", "months")  # of `STORI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearProgramConfig(TaskConfig):
-    """How large the programs are, and which stories are told."""
+    """How large the programs are, and which stories are used."""
 
-    n_choices: int = knob(3, "quantities to choose, at the least", low=2, high=30)
-    n_limits: int = knob(2, "limits beside those on single quantities", low=1, high=30)
+    n_choices: int = knob(3, "least number of quantities to choose", low=2, high=30)
+    n_limits: int = knob(2, "limits besides those on single quantities", low=1, high=30)
     max_number: int = knob(12, "the largest number given", low=3, high=MAX_NUMBER)
-    max_denominator: int = knob(12, "of the answer, where ten draws bring one forth", low=1)
-    story: str = knob("any", "which business it is about", choices=("any", *_NAMES))
+    max_denominator: int = knob(
+        12, "largest denominator of the answer, if one of ten draws has such an answer", low=1
+    )
+    story: str = knob("any", "which story is used", choices=("any", *_NAMES))
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearProgramConfig":
@@ -65,13 +67,13 @@ class LinearProgramProblem:
 
 @register("LinearProgram-v0", domain="np_hard")
 class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
-    """Find the optimum of a linear program that is told as a story.
+    """Solve a linear program that is stated as a word problem.
 
     Description:
         Six stories: a plant's product mix, feed for a herd, an alloy from scrap, freight from
-        plants to shops, a fund's bonds, and production over months with a store. The program is
-        to be set up and solved; amounts need not be whole. Of ten draws, the first whose answer
-        has a small denominator is taken, or else the one with the smallest.
+        plants to shops, a fund's bonds, and production over months with a store. The agent sets
+        up the program and solves it; amounts need not be whole. Of ten draws, the first whose
+        answer has a small denominator is taken, or else the one with the smallest.
 
     Observation:
         The story with all its numbers, which are whole.
@@ -87,11 +89,11 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
         and rounded answers are wrong. No known gaps.
 
     Difficulty:
-        More quantities and limits, larger numbers, and fractions from rung 2.
+        More quantities and limits, larger numbers, and fractions from level 2.
 
     References:
         Dantzig, "Linear Programming and Extensions", 1963. Zhou et al., "StepORLM", 2025
-        (arXiv:2509.22558), and Ramamonjison et al., "NL4Opt", 2022, for programs told as stories.
+        (arXiv:2509.22558), and Ramamonjison et al., "NL4Opt", 2022, for programs in words.
     """
 
     def generate(self, rng: Rng) -> LinearProgramProblem:
@@ -115,8 +117,8 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
 
     def prompt(self, problem: LinearProgramProblem) -> str:
         return (
-            f"{STORIES[problem.story].tell(problem.numbers)} Answer with the exact number, as a "
-            "whole number, a fraction or a decimal; do not round."
+            f"{STORIES[problem.story].tell(problem.numbers)} Only the exact optimum earns credit. "
+            "Answer with the exact number as a whole number, a fraction or a decimal. Do not round."
         )
 
     def verify(self, problem: LinearProgramProblem, answer: str) -> Verdict:
@@ -169,17 +171,17 @@ def _tell_plant(numbers: Numbers) -> str:
     products = listing(
         "Product",
         [
-            f"profit {profit}, at most {most[j]} tonnes; hours a tonne: "
+            f"profit {profit} euros, sells at most {most[j]} tonnes, hours: "
             + joined(tuple(row[j] for row in hours), "{0} on machine {1}")
             for j, profit in enumerate(profits)
         ],
     )
     return (
-        f"A chemical plant makes {len(profits)} products. For each, this is the profit of a tonne "
-        "in euros, how many tonnes can be sold in a week, and how many hours a tonne takes:\n\n"
-        f"{products}\n\nIn a week, these hours are available: "
-        f"{joined(limits, 'machine {1}: {0}')}. {ANY_AMOUNT} What is the largest weekly profit, "
-        "in euros?"
+        f"A chemical plant makes {len(profits)} products. For each product, this is the profit per "
+        "tonne, the largest amount that can be sold in a week, and the machine time that one tonne "
+        f"takes:\n\n{products}\n\nThese machine hours are available in a week: "
+        f"{joined(limits, '{0} on machine {1}')}. {ANY_AMOUNT} What is the largest possible weekly "
+        "profit, in euros?"
     )
 
 
@@ -211,10 +213,10 @@ def _tell_feed(numbers: Numbers) -> str:
         ],
     )
     return (
-        "A farm mixes the daily feed of a herd. A kilogram of each ingredient costs and contains:"
-        f"\n\n{feeds}\n\nThe feed of a day must contain at least "
-        f"{joined(needs, '{0} g of nutrient {1}')}. {ANY_AMOUNT} What is the smallest cost of a "
-        "day's feed, in cents?"
+        "A farm mixes the daily feed for a herd. For each ingredient, this is the price of a "
+        f"kilogram and what a kilogram contains:\n\n{feeds}\n\nThe feed for one day must contain "
+        f"at least {joined(needs, '{0} g of nutrient {1}')}. {ANY_AMOUNT} What is the smallest "
+        "possible cost of the feed for one day, in cents?"
     )
 
 
@@ -243,16 +245,17 @@ def _tell_alloy(numbers: Numbers) -> str:
     scraps = listing(
         "Scrap",
         [
-            f"{price} euros a tonne, {stocks[j]} t in stock; "
+            f"{price} euros per tonne, {stocks[j]} t in stock, "
             + joined(tuple(row[j] for row in content), "{0} % of metal {1}")
             for j, price in enumerate(prices)
         ],
     )
     return (
-        f"A foundry melts exactly {order} tonnes of an alloy from these kinds of scrap; no weight "
-        f"is lost:\n\n{scraps}\n\nOf its weight, the alloy must hold at least "
-        f"{joined(least, '{0} % of metal {1}')}. {ANY_AMOUNT} What is the smallest cost of the "
-        "scrap, in euros?"
+        f"A foundry melts scrap to make exactly {order} tonnes of an alloy. No weight is lost. For "
+        "each kind of scrap, this is its price, its stock and its content by weight:"
+        f"\n\n{scraps}\n\nBy weight, the alloy must contain at least "
+        f"{joined(least, '{0} % of metal {1}')}. {ANY_AMOUNT} What is the smallest possible cost "
+        "of the scrap, in euros?"
     )
 
 
@@ -280,11 +283,10 @@ def _draw_transport(rng: Rng, size: Size) -> Numbers:
 def _tell_transport(numbers: Numbers) -> str:
     supplies, demands, *costs = numbers
     return (
-        "A company ships goods from its plants to its shops. This is the cost, in euros, of "
-        f"shipping a pallet:\n\n{tell_freight(tuple(costs), 'From plant')}\n\nThe plants have "
-        f"{joined(supplies, '{0} pallets (plant {1})')}; the shops need "
-        f"{joined(demands, '{0} pallets (shop {1})')}. What is the smallest cost, in euros, at "
-        "which every shop gets what it needs?"
+        "A company ships goods from its plants to its shops. This is the cost of shipping one "
+        f"pallet, in euros:\n\n{tell_freight(tuple(costs), 'From plant')}\n\nPallets available: "
+        f"{joined(supplies, '{0} at plant {1}')}. Pallets needed: "
+        f"{joined(demands, '{0} at shop {1}')}. What is the smallest possible total cost, in euros?"
     )
 
 
@@ -317,12 +319,12 @@ def _tell_bonds(numbers: Numbers) -> str:
     pairs = zip(yields, risks, strict=True)
     bonds = listing("Bond", [f"yields {y} % a year, risk {r}" for y, r in pairs])
     return (
-        f"A fund has {money} million euros to invest in these bonds for a year:\n\n{bonds}\n\n"
-        f"At most {each} million may go into one bond, and at least {safe} million must go into "
-        "bonds 1 and 2 together. Money that is not invested yields nothing. The risk of what is "
-        "invested, averaged over the money invested, must not be above "
-        f"{average}. {ANY_AMOUNT} What is the largest yield of the year, in units of 10,000 euros "
-        "(so that 1 % of a million counts as 1)?"
+        f"A fund has {money} million euros. It can invest in these bonds for a year:\n\n{bonds}"
+        f"\n\nAt most {each} million euros may go into any one bond, and at least {safe} million "
+        "euros must go into bonds 1 and 2 together. The average risk of the invested money, "
+        f"weighted by amount, must be at most {average}. Money that is not invested yields nothing "
+        f"and has no effect on the average risk. {ANY_AMOUNT} What is the largest possible yield "
+        "of the year, in units of 10,000 euros (1 % of 1 million euros is 1 unit)?"
     )
 
 
@@ -352,14 +354,14 @@ def _draw_months(rng: Rng, size: Size) -> Numbers:
 def _tell_months(numbers: Numbers) -> str:
     demands, capacities, costs, (storage, bought) = numbers
     triples = zip(demands, capacities, costs, strict=True)
-    lines = [f"demand {d}, capacity {c}, {cost} euros a unit" for d, c, cost in triples]
+    lines = [f"demand {d}, capacity {c}, {cost} euros per unit" for d, c, cost in triples]
     return (
-        f"A factory plans {len(demands)} months. For each month, this is the demand that must be "
-        "met in that month, how many units can be made, and what one costs:\n\n"
-        f"{listing('Month', lines)}\n\nUnits may be stored from one month to the next at "
-        f"{storage} euros each for every month; the store is empty at the start. Units may also "
-        f"be bought, in any month and any number, at {bought} euros each. What is the smallest "
-        "total cost, in euros, of making, storing and buying?"
+        f"A factory plans its production for {len(demands)} months. For each month, this is the "
+        "demand, which must be met in that month, the most units that can be made, and the cost of "
+        f"making a unit:\n\n{listing('Month', lines)}\n\nStoring a unit from one month to the next "
+        f"costs {storage} euro{'s' * (storage > 1)}. Nothing is in store at the start. Any number "
+        f"of units can also be bought in any month, for {bought} euros each. What is the smallest "
+        "possible total cost of making, storing and buying units, in euros?"
     )
 
 

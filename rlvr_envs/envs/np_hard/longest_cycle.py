@@ -1,4 +1,4 @@
-"""Longest cycle: a round walk through as many vertices of a graph as possible."""
+"""Longest cycle: a cycle through as many vertices of a graph as possible."""
 
 import itertools
 from collections.abc import Sequence
@@ -38,9 +38,11 @@ class LongestCycleConfig(OptimisationConfig):
     """How many vertices there are, and how many lie on the planted cycle."""
 
     n_vertices: int = 10
-    off_percent: int = knob(15, "of the vertices lie off the planted cycle", low=0, high=40)
+    off_percent: int = knob(
+        15, "share of the vertices that lie off the planted cycle, in percent", low=0, high=40
+    )
     chord_percent: int = knob(
-        60, "edges beside those of the cycle, for a hundred vertices", low=1, high=200
+        60, "edges besides those of the cycle, for a hundred vertices", low=1, high=200
     )
 
     def check(self) -> None:
@@ -81,7 +83,7 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
 
     Action:
         The vertices of the cycle in order, at least three and each once; the edge back to the
-        first one is understood.
+        first one is implied.
 
     Reward:
         Scheme ``ratio``: how far the number of vertices lies between that of the shortest cycle of
@@ -134,12 +136,13 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
         return LongestCycleProblem(n, edges, reference)
 
     def prompt(self, problem: LongestCycleProblem) -> str:
+        credit = self.partial_credit("it is longer than the shortest cycle of the graph")
         return (
-            f"{describe(problem.n_vertices, problem.edges)}\n\nFind a cycle that goes through as "
-            "many vertices as possible: start at a vertex, go along edges, visit at least three "
-            "vertices and none of them twice, and return along an edge to where you began. Answer "
-            "with the vertices of the cycle in order, separated by commas, without repeating the "
-            "first one at the end."
+            f"{describe(problem.n_vertices, problem.edges)}\n\nFind a cycle with as many vertices "
+            "as possible. A cycle starts at a vertex, goes along edges, visits at least three "
+            f"vertices, each of them once, and returns along an edge to its start. {credit} Answer "
+            "with the vertices of the cycle in order, separated by commas. Do not repeat the first "
+            "vertex at the end."
         )
 
     def measure(self, problem: LongestCycleProblem, answer: str) -> int:

@@ -19,6 +19,7 @@ from rlvr_envs.generators.graphs.undirected import (
     members,
     neighbour_masks,
 )
+from rlvr_envs.generators.graphs.weighted import describe_weighted
 from rlvr_envs.generators.optimisation.lists import listed, read_distinct
 from rlvr_envs.generators.optimisation.task import (
     OptimisationConfig,
@@ -36,7 +37,7 @@ class MaxCutConfig(OptimisationConfig):
     """How large the graph is, and how heavy its edges are."""
 
     n_vertices: int = 16
-    degree: int = knob(5, "edges at a vertex, on average", low=1)
+    degree: int = knob(5, "average number of edges at a vertex", low=1)
     max_weight: int = knob(9, "the largest weight of an edge", low=1, high=_MAX_WEIGHT)
 
     def check(self) -> None:
@@ -65,7 +66,7 @@ class MaxCutProblem:
 
 @register("MaxCut-v0", domain="np_hard")
 class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
-    """Split the vertices in two parts such that the edges between them weigh as much as possible.
+    """Split the vertices into two parts so that the edges between them weigh as much as possible.
 
     Description:
         Vertices fall into two hidden parts. Edges between the parts are frequent; decoys, which
@@ -131,14 +132,14 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
 
     def prompt(self, problem: MaxCutProblem) -> str:
         pairs = zip(problem.edges, problem.weights, strict=True)
-        edges = ", ".join(f"{a}-{b}: {weight}" for (a, b), weight in pairs)
-        n = problem.n_vertices
+        edges = tuple((a, b, weight) for (a, b), weight in pairs)
+        graph = describe_weighted(problem.n_vertices, edges, name="An undirected graph")
+        credit = self.partial_credit("the cut has more than half of the total weight of all edges")
         return (
-            f"An undirected graph has {n} vertices, numbered from 1 to {n}. These are its edges, "
-            f"each with its weight after the colon:\n\n{edges}\n\nSplit the vertices into two "
-            "parts such that the total weight of the edges between the parts (with one end in "
-            "each) is as large as possible. Answer with the numbers of the vertices in one of the "
-            "parts, separated by commas; all other vertices form the other part."
+            f"{graph}\n\nFind a maximum cut: split the vertices into two parts so that the total "
+            f"weight of the edges with one end in each part is as large as possible. {credit} "
+            "Answer with the numbers of the vertices in one part (either one), separated by "
+            "commas. All other vertices form the other part."
         )
 
     def measure(self, problem: MaxCutProblem, answer: str) -> int:

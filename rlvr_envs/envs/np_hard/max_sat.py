@@ -25,7 +25,7 @@ from rlvr_envs.verifiers.parse import integers
 
 Clauses: TypeAlias = tuple[tuple[int, ...], ...]
 
-_MAX_VARIABLES, _MAX_CLAUSES = 400, 2_000  # more than any rung has
+_MAX_VARIABLES, _MAX_CLAUSES = 400, 2_000  # more than any level has
 _MINUS = str.maketrans("\u2212\u2013", "--")  # the typographic signs
 _DRAWS = 20  # at most, of clauses that no constant answer satisfies best
 
@@ -153,15 +153,19 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
     def prompt(self, problem: MaxSatProblem) -> str:
         n = problem.n_variables
         lines = "\n".join(f"{i}: {listed(clause)}" for i, clause in enumerate(problem.clauses, 1))
+        credit = self.partial_credit(
+            "it satisfies more clauses than setting all variables true does, and more than setting "
+            "all variables false does"
+        )
         return (
-            f"There are {n} variables, numbered from 1 to {n}, each of which is true or false. "
-            f"Here are {len(problem.clauses)} clauses, one a line, each with its own number in "
-            "front of the colon. In a clause, a positive number stands for a variable that should "
-            "be true, and a negative number for a variable that should be false; the clause is "
-            f"satisfied if at least one of its numbers is right.\n\n{lines}\n\nChoose truth values "
-            "that satisfy as many clauses as possible. Answer with every variable once, separated "
-            "by commas: its number if it is true, and its number with a minus sign if it is false "
-            "(1, -2 means that variable 1 is true and variable 2 is false)."
+            f"There are {n} Boolean variables, numbered from 1 to {n}, and {len(problem.clauses)} "
+            "clauses, one on each line (clause number: literals). The literal 3 is true if "
+            "variable 3 is true, and the literal -3 is true if variable 3 is false. A clause is "
+            f"satisfied if at least one of its literals is true.\n\n{lines}\n\nChoose truth values "
+            f"that satisfy as many clauses as possible (MaxSAT). {credit} Answer with one literal "
+            "for every variable, separated by commas: its number if the variable is true, and its "
+            "number with a minus sign if it is false. For example, 1, -2 means that variable 1 is "
+            "true and variable 2 is false."
         )
 
     def measure(self, problem: MaxSatProblem, answer: str) -> int:
@@ -211,7 +215,7 @@ def _read(problem: MaxSatProblem, answer: str) -> list[int]:
     if not found:
         raise Unreadable("expected every variable once, as a number with or without a minus sign")
     if any(not 1 <= abs(literal) <= n for literal in found):
-        raise Infeasible(f"a number is no variable: they run from 1 to {n}")
+        raise Infeasible(f"a number is not a variable: variables are numbered from 1 to {n}")
     if len(set(map(abs, found))) < len(found):
         raise Infeasible("a variable is given two values")
     if len(found) < n:

@@ -34,7 +34,9 @@ class MaximumCliqueConfig(OptimisationConfig):
 
     n_vertices: int = 12
     n_clique: int = knob(4, "vertices of the hidden clique")
-    missing_percent: int = knob(50, "how often a vertex of the clique and a decoy are not joined")
+    missing_percent: int = knob(
+        50, "probability that a vertex of the clique and a decoy are not joined, in percent"
+    )
 
     def check(self) -> None:
         check_hidden(self.n_vertices, self.n_clique, self.missing_percent, least=_BASELINE + 1)
@@ -106,10 +108,11 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
         return MaximumCliqueProblem(n, complement(n, missing), best.reference(_BASELINE))
 
     def prompt(self, problem: MaximumCliqueProblem) -> str:
+        credit = self.partial_credit(f"it has at least {_BASELINE + 1} vertices")
         return (
-            f"{describe(problem.n_vertices, problem.edges)}\n\nChoose as many vertices as possible "
-            "such that every two chosen vertices are joined by an edge. Answer with the numbers "
-            "of the chosen vertices, separated by commas."
+            f"{describe(problem.n_vertices, problem.edges)}\n\nFind a maximum clique: choose as "
+            f"many vertices as possible so that an edge joins every two chosen vertices. {credit} "
+            "Answer with the numbers of the chosen vertices, separated by commas."
         )
 
     def measure(self, problem: MaximumCliqueProblem, answer: str) -> int:

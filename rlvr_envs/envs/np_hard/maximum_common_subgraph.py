@@ -42,9 +42,11 @@ _BASELINE = 2  # any two vertices, joined in both graphs or in neither
 class MaximumCommonSubgraphConfig(OptimisationConfig):
     """How large the two graphs and what they share are."""
 
-    n_vertices: int = knob(8, "of each graph")
+    n_vertices: int = knob(8, "vertices of each graph")
     n_common: int = knob(6, "vertices of the hidden common subgraph")
-    edge_percent: int = knob(50, "how often two vertices are joined", low=1, high=99)
+    edge_percent: int = knob(
+        50, "probability of an edge between two vertices, in percent", low=1, high=99
+    )
 
     def check(self) -> None:
         check_order(self.n_vertices, least=_BASELINE + 2)
@@ -78,7 +80,7 @@ class MaximumCommonSubgraphProblem:
 class MaximumCommonSubgraphTask(
     OptimisationTask[MaximumCommonSubgraphConfig, MaximumCommonSubgraphProblem]
 ):
-    """Match vertices of two graphs such that edges and gaps between them agree.
+    """Match as many vertices of two graphs as possible so that their edges agree.
 
     Description:
         A random graph is hidden in both graphs. Each has further vertices, joined to each other
@@ -91,7 +93,7 @@ class MaximumCommonSubgraphTask(
         Matched pairs such as ``1-4, 2-3``: a vertex of the first graph, then one of the second.
 
     Reward:
-        Scheme ``ratio``: how far the number of pairs lies between 2, which is found at a glance
+        Scheme ``ratio``: how far the number of pairs lies between 2, which takes no search
         and earns 0, and the best known number, which earns 1. A matching in which two vertices
         are joined in one graph only earns 0.
 
@@ -137,15 +139,17 @@ class MaximumCommonSubgraphTask(
 
     def prompt(self, problem: MaximumCommonSubgraphProblem) -> str:
         n = problem.n_vertices
+        credit = self.partial_credit(f"it has at least {_BASELINE + 1} pairs")
         return (
             f"{describe(n, problem.first, name='The first graph')}\n\n"
             f"{describe(n, problem.second, name='The second graph')}\n\n"
-            "Match vertices of the first graph with vertices of the second, each with at most one, "
-            "such that any two matched vertices of the first graph are joined by an edge exactly "
-            "if their partners in the second graph are. Match as many vertices as possible. "
-            "Answer with the matched pairs, separated by commas, each as the number of the vertex "
-            "in the first graph, a hyphen and the number of its partner in the second: for example "
-            "1-4, 2-3."
+            "Find a maximum common induced subgraph: match as many vertices of the first graph as "
+            "possible with vertices of the second. Each vertex has at most one partner. If an edge "
+            "joins two matched vertices, an edge must also join their partners. If no edge joins "
+            "two matched vertices, no edge may join their partners. The subgraph need not be "
+            f"connected. {credit} Answer with the matched pairs, separated by commas. Write each "
+            "pair as the number of the vertex in the first graph, a hyphen, and the number of its "
+            "partner in the second graph, for example 1-4, 2-3."
         )
 
     def measure(self, problem: MaximumCommonSubgraphProblem, answer: str) -> int:
@@ -155,7 +159,9 @@ class MaximumCommonSubgraphTask(
         second = _matched_edges(problem.second, back)
         for a, b in first:
             if edge(partner[a], partner[b]) not in second:
-                raise Infeasible(f"{a} and {b} are joined in the first graph, not their partners")
+                raise Infeasible(
+                    f"{a} and {b} are joined in the first graph, but their partners are not"
+                )
         if len(first) < len(second):
             raise Infeasible("two matched vertices are joined in the second graph only")
         return len(partner)

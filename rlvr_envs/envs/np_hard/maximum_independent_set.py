@@ -34,7 +34,9 @@ class MaximumIndependentSetConfig(OptimisationConfig):
 
     n_vertices: int = 25
     n_independent: int = knob(9, "vertices of the hidden set")
-    edge_percent: int = knob(30, "how often a vertex of the set and a decoy are joined")
+    edge_percent: int = knob(
+        30, "probability of an edge between a vertex of the set and a decoy, in percent"
+    )
 
     def check(self) -> None:
         check_hidden(self.n_vertices, self.n_independent, self.edge_percent, least=_BASELINE + 1)
@@ -106,10 +108,11 @@ class MaximumIndependentSetTask(
         return MaximumIndependentSetProblem(n, edges, best.reference(_BASELINE))
 
     def prompt(self, problem: MaximumIndependentSetProblem) -> str:
+        credit = self.partial_credit(f"it has at least {_BASELINE + 1} vertices")
         return (
-            f"{describe(problem.n_vertices, problem.edges)}\n\nChoose as many vertices as possible "
-            "such that no two chosen vertices are joined by an edge. Answer with the numbers of "
-            "the chosen vertices, separated by commas."
+            f"{describe(problem.n_vertices, problem.edges)}\n\nFind a maximum independent set: "
+            "choose as many vertices as possible so that no edge joins two chosen vertices. "
+            f"{credit} Answer with the numbers of the chosen vertices, separated by commas."
         )
 
     def measure(self, problem: MaximumIndependentSetProblem, answer: str) -> int:

@@ -37,7 +37,7 @@ class Booking(NamedTuple):
 
 
 _DRAWS = 12
-_MAX_SIZE = 120  # meetings, people or rooms: more than any rung has
+_MAX_SIZE = 120  # meetings, people or rooms: more than any level has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class MeetingSchedulingConfig(OptimisationConfig):
     n_meetings: int = knob(5, "meetings to place", low=1, high=_MAX_SIZE)
     n_people: int = 5
     n_rooms: int = knob(4, "rooms", low=1, high=_MAX_SIZE)
-    max_attendees: int = knob(4, "of one meeting; at least 2")
+    max_attendees: int = knob(4, "most people of one meeting; at least 2")
     n_busy: int = knob(3, "busy times of a person", low=0, high=6)
 
     def check(self) -> None:
@@ -58,7 +58,7 @@ class MeetingSchedulingConfig(OptimisationConfig):
     def at(cls, difficulty: int) -> "MeetingSchedulingConfig":
         """Meetings, people, rooms and attendees grow through NP-Engine's bands.
 
-        Calendars fill up to rung 6.
+        Calendars fill up to level 6.
         """
         return cls(
             budget=budget_at(difficulty),
@@ -177,23 +177,27 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
                 zip(problem.durations, problem.attendees, strict=True), 1
             )
         )
-        rooms = "\n".join(f"{i}: for {size} people" for i, size in enumerate(problem.capacities, 1))
+        rooms = "\n".join(f"{i}: {size} people" for i, size in enumerate(problem.capacities, 1))
         busy = "\n".join(
             f"{i}: " + (", ".join(f"{clock(a)}-{clock(b)}" for a, b in spans) or "never")
             for i, spans in enumerate(problem.busy, 1)
         )
         return (
-            "Plan the meetings of one day, which runs from 9:00 to 17:00 with lunch from 12:00 to "
-            "13:00. These meetings were asked for, each with its duration and the people it needs:"
-            f"\n\n{meetings}\n\nThese rooms can be used:\n\n{rooms}\n\nBesides, each person is "
-            f"busy at these times:\n\n{busy}\n\nA meeting that is held takes place once, without a "
-            "break, in one room that is large enough for its people, and all of its people attend "
-            "it from start to end. It lies within the day and outside of lunch. Nobody can attend "
-            "while busy, and neither a person nor a room can be in two meetings at the same time; "
-            "a meeting may start at the minute at which something else ends. Meetings may be left "
-            "out. Make the total number of attendees, added up over the meetings that are held, "
-            "as large as possible. Answer with one line for each meeting that is held: its "
-            "number, its room and its start, separated by commas, such as `2, 1, 14:30`."
+            "Schedule the meetings of one day. The day runs from 9:00 to 17:00, with lunch from "
+            "12:00 to 13:00. These meetings are requested, each with its duration and the people "
+            f"it needs:\n\n{meetings}\n\nRooms and how many people they hold:\n\n{rooms}\n\nTimes "
+            f"at which each person is busy:\n\n{busy}\n\nRules:\n\n"
+            "- You may leave out meetings. Hold each of the others once, without a break, in one "
+            "room that is large enough for its people.\n"
+            "- All people of a meeting attend it from start to end. Nobody can attend while busy.\n"
+            "- A meeting lies within the day and does not overlap lunch.\n"
+            "- No person and no room can be in two meetings at the same time.\n"
+            "- A meeting may start at any minute, including the minute at which another meeting, "
+            "lunch or a busy time ends.\n\n"
+            "Maximise the total number of attendees: add up the people of all meetings that you "
+            f"hold. {self.partial_credit()} Answer with one line for each meeting that you hold: "
+            "its number, its room and its start (24-hour clock, for example 14:05), separated by "
+            "commas."
         )
 
     def measure(self, problem: MeetingSchedulingProblem, answer: str) -> int:
@@ -214,7 +218,9 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
                 raise Infeasible(f"meeting {meeting + 1} is at a time that does not suit everyone")
             for place in [("room", room), *(("person", person) for person in people)]:
                 if any(overlap(span, other) for other in taken.setdefault(place, [])):
-                    raise Infeasible(f"meeting {meeting + 1} meets another in a room or person")
+                    raise Infeasible(
+                        f"meeting {meeting + 1} overlaps another meeting of the same room or person"
+                    )
                 taken[place].append(span)
         return _value(problem, bookings)
 
@@ -363,7 +369,9 @@ def read_bookings(answer: str) -> list[Booking]:
             continue
         read = _LINE.fullmatch(line.strip())
         if read is None or int(read[4]) > 59:
-            raise Unreadable(f"{line!r:.60} is no meeting, room and time such as 2, 1, 14:30")
+            raise Unreadable(
+                f"{line!r:.60} is not a meeting, a room and a time such as 2, 1, 14:30"
+            )
         found.append(Booking(int(read[1]) - 1, int(read[2]) - 1, 60 * int(read[3]) + int(read[4])))
     if not found:
         raise Unreadable("expected a line for each meeting that is held")

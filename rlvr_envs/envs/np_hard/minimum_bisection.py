@@ -38,8 +38,11 @@ class MinimumBisectionConfig(OptimisationConfig):
     """How many vertices there are, and how the communities mislead."""
 
     n_vertices: int = 12
-    noise_percent: int = knob(5, "of the pairs between the loose community and the tight ones")
-    traitor_percent: int = knob(20, "of the loose community")
+    noise_percent: int = knob(
+        5,
+        "pairs between the loose and the tight communities with a noise edge, in percent",
+    )
+    traitor_percent: int = knob(20, "share of the loose community that are traitors, in percent")
     links_per_traitor: int = knob(3, "heavy edges to the tight communities", low=1, high=_MAX_LINKS)
 
     def check(self) -> None:
@@ -92,8 +95,8 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
         good on average. A split into unequal parts earns 0.
 
     Verification:
-        The weights of the edges between the halves are added up. Up to 20 vertices, which on the
-        ladder is rung 0 alone, the smallest cut comes from CP-SAT and is usually proven. Beyond,
+        The weights of the edges between the halves are added up. Up to 20 vertices, that is
+        at level 0 alone, the smallest cut comes from CP-SAT and is usually proven. Beyond,
         no solver proves these sizes in time: the smallest known cut is the best of several
         Kernighan-Lin searches from the planted split and others, and the row says that it is not
         proven. An answer that beats it earns full marks.
@@ -166,17 +169,21 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
         n = problem.n_vertices
         graph = describe_weighted(n, problem.edges, name="An undirected graph")
         sizes = f"{n // 2} vertices each" if n % 2 == 0 else f"{n // 2} and {n // 2 + 1} vertices"
+        credit = self.partial_credit(
+            f"its total weight is below that of the split into vertices 1 to {n // 2} and the rest"
+        )
         return (
-            f"{graph}\n\nSplit the vertices into two groups of {sizes}, so that the total weight "
-            "of the edges between the groups is as small as possible. Answer with the numbers of "
-            "the vertices of one of the groups, separated by commas."
+            f"{graph}\n\nFind a minimum bisection: split the vertices into two groups of {sizes} "
+            "so that the total weight of the edges between the groups is as small as possible. "
+            f"{credit} Answer with the numbers of the vertices in one group (either one), "
+            "separated by commas."
         )
 
     def measure(self, problem: MinimumBisectionProblem, answer: str) -> int:
         n = problem.n_vertices
         half = read_distinct(answer, low=1, high=n, what="vertex")
         if len(half) not in (n // 2, n - n // 2):
-            raise Infeasible(f"a group of {len(half)} of {n} vertices is no half")
+            raise Infeasible(f"a group of {len(half)} of {n} vertices is not a half")
         return cut_weight(problem.edges, half)
 
     def explain(self, problem: MinimumBisectionProblem) -> list[str]:

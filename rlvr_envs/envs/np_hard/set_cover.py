@@ -1,4 +1,4 @@
-"""Set cover: as few sets as possible that hold every element between them."""
+"""Set cover: as few sets as possible that together contain every element."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from rlvr_envs.generators.optimisation.task import (
 )
 from rlvr_envs.solvers import cp_sat
 
-_MAX_SIZE = 400  # elements, or sets: more than any rung has
+_MAX_SIZE = 400  # elements, or sets: more than any level has
 _DRAWS = 20  # at most, of a problem where the baseline is as good as greedy
 
 
@@ -29,7 +29,9 @@ class SetCoverConfig(OptimisationConfig):
 
     n_elements: int = knob(15, "elements to cover", low=4, high=_MAX_SIZE)
     n_sets: int = knob(10, "sets to choose from", low=3, high=_MAX_SIZE)
-    largest_percent: int = knob(40, "of the elements, in one set", low=1, high=100)
+    largest_percent: int = knob(
+        40, "largest share of the elements in one set, in percent", low=1, high=100
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "SetCoverConfig":
@@ -126,11 +128,16 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
 
     def prompt(self, problem: SetCoverProblem) -> str:
         sets = "\n".join(f"{i}: {listed(held)}" for i, held in enumerate(problem.sets, start=1))
+        credit = self.partial_credit(
+            "it has fewer sets than taking, in the given order, every set with a number that is "
+            "not covered yet"
+        )
         return (
-            f"Here are {len(problem.sets)} sets of numbers from 1 to {problem.n_elements}, each "
-            f"with its own number in front of the colon:\n\n{sets}\n\nChoose as few sets as "
-            f"possible so that every number from 1 to {problem.n_elements} is in at least one "
-            "chosen set. Answer with the numbers of the chosen sets, separated by commas."
+            f"Here are {len(problem.sets)} sets of numbers from 1 to {problem.n_elements}, one on "
+            f"each line (set number: its numbers):\n\n{sets}\n\nFind a minimum set cover: choose "
+            f"as few sets as possible so that every number from 1 to {problem.n_elements} is in at "
+            f"least one chosen set. {credit} Answer with the numbers of the chosen sets (in front "
+            "of the colons), separated by commas."
         )
 
     def measure(self, problem: SetCoverProblem, answer: str) -> int:

@@ -1,4 +1,4 @@
-"""Steiner tree: the cheapest edges that join some vertices of a weighted graph."""
+"""Steiner tree: the cheapest edges that connect the terminals of a weighted graph."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -39,11 +39,11 @@ _PER_MICROSECOND = 100  # sums of the exact search, roughly, to count work
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteinerTreeConfig(OptimisationConfig):
-    """How large the graph is, and how many vertices are to be joined; ``budget`` is not used."""
+    """How large the graph is, and how many terminals it has; ``budget`` is not used."""
 
     n_vertices: int = 12
     n_terminals: int = 4
-    edges_per_vertex: int = knob(2, "edges of the graph for each vertex", low=1, high=_MAX_DEGREE)
+    edges_per_vertex: int = knob(2, "edges of the graph per vertex", low=1, high=_MAX_DEGREE)
     min_weight: int = 10
     max_weight: int = 20
 
@@ -79,7 +79,7 @@ class SteinerTreeProblem:
 
 @register("SteinerTree-v0", domain="np_hard")
 class SteinerTreeTask(OptimisationTask[SteinerTreeConfig, SteinerTreeProblem]):
-    """Choose edges that connect the given vertices, of the smallest total weight.
+    """Choose edges of the smallest total weight that connect all terminals.
 
     Description:
         The graph is connected and random. The cheapest edges run through some of the other
@@ -95,7 +95,7 @@ class SteinerTreeTask(OptimisationTask[SteinerTreeConfig, SteinerTreeProblem]):
         Scheme ``ratio``: how far the total weight lies between that of the baseline, which earns
         0, and the smallest possible, which earns 1. The baseline is the minimum spanning tree of
         the whole graph (of edges of equal weight, the one named first goes in first) without the
-        branches that lead to none of the given vertices; handing in every edge costs far more.
+        branches that lead to none of the given vertices; choosing every edge costs far more.
         Edges that leave a given vertex apart earn 0. Superfluous edges are allowed and only cost
         their weight.
 
@@ -151,13 +151,16 @@ class SteinerTreeTask(OptimisationTask[SteinerTreeConfig, SteinerTreeProblem]):
         graph = describe_weighted(
             problem.n_vertices, problem.edges, name="A connected undirected graph"
         )
-        a, b, _ = problem.edges[0]
+        credit = self.partial_credit(
+            "it weighs less than the minimum spanning tree of the whole graph after removing the "
+            "branches that lead to no terminal"
+        )
         return (
-            f"{graph}\n\nChoose edges so that the vertices {listed(problem.terminals)} are all "
-            "connected with each other along chosen edges, directly or through any other vertices, "
-            "and so that the total weight of the chosen edges is as small as possible. Answer with "
-            f"the chosen edges as pairs of vertices such as {a}-{b}, separated by commas, without "
-            "their weights."
+            f"{graph}\n\nFind a minimum Steiner tree for the terminals "
+            f"{listed(problem.terminals)}: choose edges that connect all terminals with each "
+            "other, directly or through other vertices, so that the total weight of the chosen "
+            f"edges is as small as possible. {credit} Answer with the chosen edges, each once, as "
+            "pairs of vertices without weights, separated by commas, in the form 1-4, 2-3."
         )
 
     def measure(self, problem: SteinerTreeProblem, answer: str) -> int:
@@ -169,12 +172,12 @@ class SteinerTreeTask(OptimisationTask[SteinerTreeConfig, SteinerTreeProblem]):
             if pair not in weights:
                 raise Infeasible(f"there is no edge {one!s:.40}-{other!s:.40}")
             if pair in seen:
-                raise Infeasible(f"edge {one}-{other} stands there twice")
+                raise Infeasible(f"edge {one}-{other} is listed twice")
             seen.add(pair)
             group[_leader(group, one)] = _leader(group, other)
         parts = {_leader(group, terminal) for terminal in problem.terminals}
         if len(parts) > 1:
-            raise Infeasible(f"the chosen edges leave the vertices in {len(parts)} separate parts")
+            raise Infeasible(f"the chosen edges leave the terminals in {len(parts)} separate parts")
         return sum(weights[pair] for pair in seen)
 
     def explain(self, problem: SteinerTreeProblem) -> list[str]:

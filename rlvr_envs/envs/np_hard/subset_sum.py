@@ -19,7 +19,7 @@ from rlvr_envs.generators.optimisation.task import (
     ramp,
 )
 
-# More than any rung has; the tables of the exact search have a bit for each sum.
+# More than any level has; the tables of the exact search have a bit for each sum.
 _MAX_NUMBERS, _MAX_VALUE = 160, 10_000
 
 
@@ -27,10 +27,10 @@ _MAX_NUMBERS, _MAX_VALUE = 160, 10_000
 class SubsetSumConfig(OptimisationConfig):
     """How many numbers there are, and how large; the exact search leaves ``budget`` unused."""
 
-    n_planted: int = knob(6, "numbers whose sum is the target", low=3)
+    n_planted: int = knob(6, "planted numbers, whose sum is the target", low=3)
     n_decoys: int = knob(3, "sums of two or three planted numbers, which they can replace", low=0)
     n_fillers: int = knob(3, "numbers drawn like the planted ones", low=0)
-    max_value: int = knob(20, "of a planted number", low=2, high=_MAX_VALUE)
+    max_value: int = knob(20, "largest planted number", low=2, high=_MAX_VALUE)
 
     def check(self) -> None:
         if self.n_decoys + self.n_fillers < 1:
@@ -118,10 +118,10 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
     def prompt(self, problem: SubsetSumProblem) -> str:
         lines = "\n".join(f"{i}: {number}" for i, number in enumerate(problem.numbers, start=1))
         return (
-            f"Here are {len(problem.numbers)} numbers, each with its position in front:\n\n"
-            f"{lines}\n\nChoose numbers whose sum is exactly {problem.target}, and as many of them "
-            "as possible. Each position may be used once. Answer with the positions of the chosen "
-            "numbers (not the numbers themselves), separated by commas."
+            f"Here are {len(problem.numbers)} numbers (position: number):\n\n{lines}\n\nChoose as "
+            f"many numbers as possible whose sum is exactly {problem.target}. Use each position at "
+            f"most once. {self.partial_credit()} Answer with the positions of the chosen numbers "
+            "(not the numbers themselves), separated by commas."
         )
 
     def measure(self, problem: SubsetSumProblem, answer: str) -> int:

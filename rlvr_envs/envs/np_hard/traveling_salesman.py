@@ -23,7 +23,7 @@ from rlvr_envs.generators.optimisation.task import (
 )
 from rlvr_envs.solvers import cp_sat
 
-_MAX_CITIES = 400  # more than any rung has
+_MAX_CITIES = 400  # more than any level has
 _DRAWS = 20  # at most, of a problem where visiting the cities in numeric order is no optimum
 
 
@@ -68,14 +68,14 @@ class TravelingSalesmanTask(OptimisationTask[TravelingSalesmanConfig, TravelingS
         The table of distances between the cities.
 
     Action:
-        Every city once, in the order of the trip; the way back to the first one is understood.
+        Every city once, in the order of the trip; the way back to the first one is implied.
 
     Reward:
         Scheme ``ratio``: how far the trip's length lies between that of visiting the cities in
         numeric order, which earns 0, and the shortest known, which earns 1. Any order written
         down without a look at the table is as good as numeric order on average, and earns near 0.
-        Always going on to the nearest city earns most of the marks, 0.8 to 0.9; whoever wants to
-        pay for the best trip alone takes the scheme ``binary``. Leaving a city out or visiting it
+        Always going on to the nearest city earns most of the marks, 0.8 to 0.9; to reward
+        the best tour only, use the scheme ``binary``. Leaving a city out or visiting it
         twice earns 0. ``graph_r1`` squares the ratio, as Graph-R1 does for tours.
 
     Verification:
@@ -125,20 +125,23 @@ class TravelingSalesmanTask(OptimisationTask[TravelingSalesmanConfig, TravelingS
         table = _table(problem.distances)
         rows = "\n".join(f"{city}: {listed(row)}" for city, row in enumerate(table, start=1))
         n = len(table)
+        credit = self.partial_credit(
+            "its tour is shorter than visiting the cities in numeric order"
+        )
         return (
-            f"There are {n} cities, numbered from 1 to {n}. This table has one row for each city, "
-            "with its number in front of the colon, followed by the distances from it to the "
-            f"cities 1 to {n} in order; distances are the same in both directions.\n\n{rows}\n\n"
-            "Find the shortest round trip that visits every city exactly once and returns to "
-            "where it began. Answer with the cities in the order of the trip, separated by "
-            "commas, without repeating the first one at the end."
+            f"There are {n} cities, numbered from 1 to {n}. Each row of this table gives the "
+            f"number of a city, a colon, and the distances from it to the cities 1 to {n}, in this "
+            f"order. Distances are the same in both directions.\n\n{rows}\n\nFind a tour of "
+            "minimum length: a round trip that visits every city exactly once and returns to its "
+            f"start (travelling salesman problem). {credit} Answer with the cities in the order of "
+            "the tour, separated by commas. Do not repeat the first city at the end."
         )
 
     def measure(self, problem: TravelingSalesmanProblem, answer: str) -> int:
         n = len(problem.distances) + 1
         trip = read_distinct(answer, low=1, high=n, what="city")
         if len(trip) < n:
-            raise Infeasible(f"the trip leaves out {n - len(trip)} of {n} cities")
+            raise Infeasible(f"the tour leaves out {n - len(trip)} of {n} cities")
         legs = zip(trip, [*trip[1:], trip[0]], strict=True)
         return sum(problem.distances[min(leg) - 1][abs(leg[1] - leg[0]) - 1] for leg in legs)
 

@@ -24,7 +24,7 @@ from rlvr_envs.solvers import cp_sat
 Place = tuple[int, int]
 Route = list[int]
 _DRAWS = 6
-_MAX_STOPS, _MAX_NUMBER = 64, 10**6  # far more than a rung in use has
+_MAX_STOPS, _MAX_NUMBER = 64, 10**6  # far more than a level in use has
 _BUDGET = 0.004  # proves eight customers, often nine; more would take seconds
 
 
@@ -35,9 +35,7 @@ class VehicleRoutingConfig(OptimisationConfig):
     n_customers: int = 4
     size: int = knob(20, "coordinates lie in 0..size", low=2, high=_MAX_NUMBER)
     max_demand: int = knob(5, "the largest demand of a customer", low=1, high=_MAX_NUMBER)
-    stops_per_route: int = knob(
-        3, "how many customers of average demand fill a vehicle; at least 2"
-    )
+    stops_per_route: int = knob(3, "customers of average demand that fill a vehicle; at least 2")
 
     def check(self) -> None:
         stops = (self.n_customers, self.stops_per_route)
@@ -71,7 +69,7 @@ class VehicleRoutingTask(OptimisationTask[VehicleRoutingConfig, VehicleRoutingPr
     """Serve all customers by routes of the smallest total length.
 
     Description:
-        Vehicles of one capacity, as many as are wanted, start and end at a depot; every customer
+        Vehicles of one capacity, as many as needed, start and end at a depot; every customer
         is visited once. Streets run along a grid, so distances are whole numbers. Problems that
         the savings heuristic would solve are redrawn, up to six times.
 
@@ -192,16 +190,20 @@ class VehicleRoutingTask(OptimisationTask[VehicleRoutingConfig, VehicleRoutingPr
             )
         )
         x, y = problem.places[0]
+        credit = self.partial_credit(
+            "it is shorter than both of these plans: a separate route for each customer, and the "
+            "customers in numeric order with a new route whenever the next demand does not fit"
+        )
         return (
-            f"Vehicles deliver goods from a depot at ({x}, {y}) to these customers:\n\n{customers}"
-            "\n\nA vehicle starts at the depot, visits customers one after the other and returns "
-            f"to the depot; the demands of the customers on its route add up to at most "
-            f"{problem.capacity}. Every customer is visited once, by one vehicle, and there are as "
-            "many vehicles as needed. The distance between two places is the difference of their "
-            "first coordinates plus the difference of their second coordinates, both taken as "
-            "positive. Plan routes of the smallest total distance. Answer with one line for each "
-            "route: the numbers of its customers in the order of the visits, separated by commas, "
-            "without the depot."
+            f"Vehicles deliver goods from a depot at ({x}, {y}) to these "
+            f"customers:\n\n{customers}\n\nPlan the routes of the vehicles (vehicle routing "
+            "problem). Each route starts at the depot, visits one or more customers and returns to "
+            "the depot. The demands of the customers on one route add up to at most "
+            f"{problem.capacity}. Every customer is on exactly one route, once. There may be any "
+            "number of routes. The distance between (a, b) and (c, d) is |a - c| + |b - "
+            f"d|.\n\nMinimise the total distance of all routes. {credit} Answer with one line for "
+            "each route: the numbers of its customers in the order of the visits, separated by "
+            "commas, without the depot."
         )
 
     def measure(self, problem: VehicleRoutingProblem, answer: str) -> int:

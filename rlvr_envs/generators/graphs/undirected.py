@@ -15,7 +15,7 @@ from rlvr_envs.verifiers.parse import natural, words
 Edge: TypeAlias = tuple[int, int]
 Edges: TypeAlias = tuple[Edge, ...]
 
-# More than any ladder has: the searches go as deep as there are vertices.
+# More than any level has: the searches go as deep as there are vertices.
 MAX_VERTICES = 400
 
 

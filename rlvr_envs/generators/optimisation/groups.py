@@ -37,20 +37,20 @@ def read_groups(answer: str, *, what: str) -> list[list[int]]:
 
 
 def check_partition(groups: Sequence[Sequence[int]], count: int, *, what: str) -> None:
-    """Check that the numbers from 1 to ``count`` stand in the groups, each once.
+    """Check that each number from 1 to ``count`` is in exactly one group.
 
     Raises:
-        Infeasible: a number is out of range, is missing or stands there twice.
+        Infeasible: a number is out of range, is missing or is listed twice.
     """
     seen: set[int] = set()
     for number in (number for group in groups for number in group):
         if not 1 <= number <= count:
             raise Infeasible(f"there is no {what} {number!s:.40}: they run from 1 to {count}")
         if number in seen:
-            raise Infeasible(f"{what} {number} stands there twice")
+            raise Infeasible(f"{what} {number} is listed twice")
         seen.add(number)
     if len(seen) < count:
-        raise Infeasible(f"only {len(seen)} of {count} {what}s stand there")
+        raise Infeasible(f"only {len(seen)} of {count} {what}s are listed")
 
 
 def grouped(groups: Iterable[Iterable[int]]) -> str:

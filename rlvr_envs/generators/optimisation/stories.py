@@ -1,4 +1,4 @@
-"""What a story is that asks for the optimum of a program, and how its numbers are worded."""
+"""Word problems (stories) that ask for the optimum of a program, and how to word their numbers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MAX_NUMBER = 10_000  # of a story's size, far more than any use
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a story is: things to choose, limits on them, and their numbers."""
+    """The size of a story: quantities to choose, limits on them, and the largest number."""
 
     choices: int
     limits: int

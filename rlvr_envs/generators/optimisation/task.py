@@ -1,4 +1,4 @@
-"""What the optimisation tasks share: the reference, the quality of an answer, the ladder.
+"""What the optimisation tasks share: the reference, the quality of an answer, the levels.
 
 A task says how to measure an answer (`OptimisationTask.measure`); how that becomes a score is
 said here once. Quality is relative to the best known objective and, where trivial answers would
@@ -18,10 +18,10 @@ from rlvr_envs.core.verdict import Verdict
 
 SCHEMES = ("ratio", "graph_r1", "binary")
 
-# NP-Engine's size bands (arXiv:2510.16476): the difficulty at which our ladder reaches each.
+# NP-Engine's size bands (arXiv:2510.16476): the difficulty level that matches each.
 BANDS = {"easy": 2, "medium": 5, "hard": 8, "bench": 10}
 
-# Deterministic seconds a solver may spend on a problem at difficulty 0, and what a rung adds.
+# Deterministic seconds a solver may spend on a problem at difficulty 0, and what a level adds.
 _BUDGET, _BUDGET_STEP = 0.02, 0.02
 
 # Sizes and budgets stay as they are here from this difficulty on, far beyond any use.
@@ -130,6 +130,21 @@ class OptimisationTask(Task[ConfigT, ProblemT]):
         known = f"no {better} one is possible" if found.proven else f"no {better} one is known"
         return f"{objective} is {found.objective}, and {known}."
 
+    def partial_credit(self, condition: str = "") -> str:
+        """Return a sentence for the prompt: what a feasible but worse answer earns.
+
+        Args:
+            condition: in the scheme ``ratio``, what the answer must achieve to beat the trivial
+                baseline, as a clause after "if"; empty where there is no baseline.
+        """
+        scheme: str = self.config.scheme  # type: ignore[attr-defined]  # every Config has it
+        earned = {
+            "ratio": f"partial credit if {condition}" if condition else "partial credit",
+            "graph_r1": "less than a quarter of the full credit",
+            "binary": "no credit",
+        }[scheme]
+        return f"A feasible answer that is worse than the best known one earns {earned}."
+
     def verify(self, problem: ProblemT, answer: str) -> Verdict:
         """Score an answer by its quality; see `OptimisationConfig.scheme`."""
         try:
@@ -198,7 +213,7 @@ def _below_one(part: int, whole: int) -> float:
 
 
 def ramp(difficulty: int, start: int, *, easy: int, medium: int, hard: int, bench: int) -> int:
-    """Return a knob's value on a rung: ``start`` at 0, then linear through `BANDS` and on.
+    """Return a knob's value at a level: ``start`` at 0, then linear through `BANDS` and on.
 
     From `_LAST_RUNG` on it grows no more, so that no difficulty makes a problem without bounds.
     """
@@ -212,5 +227,5 @@ def ramp(difficulty: int, start: int, *, easy: int, medium: int, hard: int, benc
 
 
 def budget_at(difficulty: int) -> float:
-    """Return the reference solver's budget on a rung, in deterministic seconds."""
+    """Return the reference solver's budget at a level, in deterministic seconds."""
     return round(_BUDGET + _BUDGET_STEP * min(difficulty, _LAST_RUNG), 3)
