@@ -79,7 +79,7 @@ class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
         The filled grid, a row a line.
 
     Reward:
-        1 for a grid that keeps the given cells and every rule, otherwise 0.
+        1 for a grid that keeps the given cells and follows every rule, otherwise 0.
 
     Verification:
         The rules, checked on every row and column. No known gaps.

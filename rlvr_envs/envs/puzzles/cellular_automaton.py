@@ -31,7 +31,7 @@ class CellularAutomatonConfig(TaskConfig):
     """The kind of automaton, its size, and how far ahead to look."""
 
     kind: Literal["either", "elementary", "life_like"] = knob(
-        "either", "either: drawn each time", choices=KINDS
+        "either", "either: one of the two, drawn for each problem", choices=KINDS
     )
     width: int = knob(12, "cells of the row", low=5, high=200)
     row_steps: int = knob(5, "steps of an automaton on a row", low=1, high=100)

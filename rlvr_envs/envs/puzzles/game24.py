@@ -86,8 +86,8 @@ class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
         otherwise 0.
 
     Verification:
-        A parser of its own reads the expression, its value is an exact fraction, and the numbers
-        in it are counted. No known gaps.
+        A dedicated parser reads the expression and computes its exact value, and the numbers in
+        it are counted. No known gaps.
 
     Difficulty:
         The numbers grow in count and size; from difficulty 4 on the target is not always 24.

@@ -120,8 +120,8 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
             " ".join(str(number).rjust(width) for number in row) for row in problem.numbers
         )
         given = (
-            "Known to be shaded are the cells (row, column) "
-            f"{show_cells(problem.told, n_columns)}, numbered from 1 from the top left.\n\n"
+            f"Known to be shaded, as (row, column): {show_cells(problem.told, n_columns)}. Rows "
+            "and columns are numbered from 1 from the top left.\n\n"
             if problem.told
             else ""
         )

@@ -112,10 +112,10 @@ class KnightsTourTask(PuzzleTask[KnightsTourConfig, KnightsTourProblem]):
             f"on {problem.start} and visits each of the {problem.board.count(FREE)} free squares "
             "exactly once, including the start. It need not return to the start. In each move, the "
             "knight goes two squares along a row or a column and then one square at a right angle "
-            "to that. It may jump over any squares, also holes, but must land on a free square. "
-            f"Answer with the squares in the order of the tour, starting with {problem.start}, "
-            "separated by commas. Write the column letter before the row number: C2 is column C, "
-            "row 2."
+            "to that. It may jump over any squares, including holes, but must land on a free "
+            "square. Answer with the squares in the order of the tour, starting with "
+            f"{problem.start}, separated by commas. Write the column letter before the row number: "
+            "C2 is column C, row 2."
         )
 
     def verify(self, problem: KnightsTourProblem, answer: str) -> Verdict:

@@ -90,8 +90,8 @@ class MinesweeperGameSession:
         told = ""
         if actions is None:
             told = (
-                "There were no actions in your message, or not all of it was open, flag or unflag "
-                "with a cell of the board, such as \\boxed{flag (1, 2)}."
+                "There were no valid actions in your message. Every action must be open, flag or "
+                "unflag with a cell of the board, as in \\boxed{flag (1, 2)}."
             )
         for word, cell in actions or ():
             note = self._act(word, cell)
