@@ -1,4 +1,4 @@
-"""What every puzzle of one step can say of itself beyond the contract of a task."""
+"""What every single-turn puzzle offers beyond the contract of a task."""
 
 from abc import abstractmethod
 
@@ -7,7 +7,7 @@ from rlvr_envs.core.task import ConfigT, ProblemT, Task
 
 
 class PuzzleTask(Task[ConfigT, ProblemT]):
-    """A puzzle whose ladder can be measured: what solving costs, and how far guessing goes."""
+    """A puzzle whose levels can be measured: what solving costs, and what guessing earns."""
 
     @abstractmethod
     def effort(self, problem: ProblemT) -> int:

@@ -1,4 +1,4 @@
-"""Anagram of several words: which words of a list use up a heap of letters."""
+"""Anagram of several words: choose words from a list that use exactly the given letters."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ class AnagramConfig(TaskConfig):
     n_chosen: int = 3
     n_words: int = 20
     max_length: int = knob(
-        5, "of a word; the shortest have three letters", low=SHORTEST + 1, high=LONGEST
+        5, "letters of the longest words; the shortest have three", low=SHORTEST + 1, high=LONGEST
     )
 
     def check(self) -> None:
@@ -34,7 +34,7 @@ class AnagramConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "AnagramConfig":
-        """Two rungs in three add a word to choose, and all lengthen the list and its words."""
+        """Two levels in three add a word to choose; all lengthen the list and its words."""
         return cls(
             n_chosen=1 + (2 * difficulty + 1) // 3,
             n_words=min(1000, 5 + 3 * difficulty + difficulty**2 // 2),
@@ -54,11 +54,11 @@ class AnagramProblem:
 
 @register("Anagram-v0", domain="puzzles")
 class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
-    """Choose words of a list that together have exactly the given letters.
+    """Choose words from a list that together use exactly the given letters.
 
     Description:
         Some common English words are drawn, and their letters are put into alphabetical order. The
-        words are listed among others, most of whose letters are in the heap as well.
+        list mixes these words with others that share most of the letters.
 
     Observation:
         The letters, the words, and how many words to choose.
@@ -67,13 +67,13 @@ class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
         The chosen words, separated by commas, in any order.
 
     Reward:
-        1 for words that use up the letters, otherwise 0.
+        1 for the right number of words with exactly the given letters, otherwise 0.
 
     Verification:
-        The letters of the words are counted. Every choice that uses them up passes. No known gaps.
+        The letters of the words are counted. Every choice that fits passes. No known gaps.
 
     Difficulty:
-        The chosen words grow in number and length, the list faster.
+        The words to choose grow in number and length, and the list grows faster.
 
     References:
         Karp, "Reducibility among Combinatorial Problems", 1972, for exact cover, of which this is
@@ -97,11 +97,14 @@ class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
 
     def prompt(self, problem: AnagramProblem) -> str:
         one = problem.n_chosen == 1
-        what = "a word" if one else f"{problem.n_chosen} different words"
-        form = "the word" if one else "the words, separated by commas"
+        task = (
+            "Choose one word from the list. It"
+            if one
+            else f"Choose {problem.n_chosen} different words from the list. Together they"
+        )
+        form = "the word" if one else "the words in any order, separated by commas"
         return (
-            f"Choose {what} from the list so that the letters of your choice, taken together, are "
-            "exactly these letters, each as often as it stands here:\n\n"
+            f"{task} must use exactly these letters, each as often as it is shown:\n\n"
             f"{' '.join(problem.letters)}\n\nThe list:\n\n{' '.join(problem.words)}\n\n"
             f"Answer with {form}."
         )
@@ -117,7 +120,7 @@ class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
             if word not in problem.words:
                 return Verdict.wrong(f"{word!r:.40} is not in the list")
         if sorted("".join(chosen)) != list(problem.letters):
-            return Verdict.wrong("the words have other letters than those given")
+            return Verdict.wrong("the words do not use exactly the given letters")
         return Verdict.correct()
 
     def solve(self, problem: AnagramProblem) -> str:

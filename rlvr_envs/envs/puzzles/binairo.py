@@ -37,17 +37,17 @@ class BinairoConfig(TaskConfig):
     """The side of the grid, and how many cells are given."""
 
     size: int = knob(8, "rows and columns of the grid", low=4, high=_LARGEST)
-    n_givens: int = knob(20, "more are given where one solution needs them")
+    n_givens: int = knob(20, "given cells; more where a unique solution needs them")
 
     def check(self) -> None:
         if self.size % 2:
-            raise ConfigError(f"size is even, got {self.size}")
+            raise ConfigError(f"size must be even, got {self.size}")
         if not 0 <= self.n_givens < self.size**2:
             raise ConfigError(f"n_givens is from 0 to size**2 - 1, got {self.n_givens}")
 
     @classmethod
     def at(cls, difficulty: int) -> "BinairoConfig":
-        """The side grows from 4 to 14 by rung 10, then slowly to 24; the share of givens falls."""
+        """The side grows from 4 to 14 at level 10, then slowly to 24; fewer cells are given."""
         size = 4 + 2 * (difficulty // 2 if difficulty < 10 else 5 + (difficulty - 10) // 4)
         share = max(25, 60 - 15 * (difficulty % 2) - 3 * difficulty)
         fewer = max(0, difficulty - 34)  # where the side has stopped growing
@@ -79,7 +79,7 @@ class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
         The filled grid, a row a line.
 
     Reward:
-        1 for a grid that keeps the given cells and every rule, otherwise 0.
+        1 for a grid that keeps the given cells and follows every rule, otherwise 0.
 
     Verification:
         The rules, checked on every row and column. No known gaps.
@@ -102,14 +102,14 @@ class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
     def prompt(self, problem: BinairoProblem) -> str:
         size = len(problem.rows)
         return (
-            f"Here is a grid of {size} rows and {size} columns; a dot is an empty cell.\n\n"
-            f"{show_grid(problem.rows)}\n\n"
-            "Fill every empty cell with 0 or 1 so that\n"
-            f"- each row and each column holds {size // 2} zeros and {size // 2} ones,\n"
-            "- no three cells next to one another in a row or a column hold the same digit,\n"
-            "- no two rows are the same, and no two columns are the same.\n\n"
+            f"Fill every empty cell of this {size}×{size} grid with 0 or 1. A dot is an empty "
+            f"cell. Do not change the given digits.\n\n{show_grid(problem.rows)}\n\n"
+            "The filled grid must follow these rules:\n"
+            f"- Each row and each column contains {size // 2} zeros and {size // 2} ones.\n"
+            "- No three consecutive cells of a row or a column contain the same digit.\n"
+            "- No two rows are the same, and no two columns are the same.\n\n"
             "There is exactly one solution. Answer with the whole filled grid, one row per line, "
-            "the digits separated by spaces."
+            "with the digits separated by spaces."
         )
 
     def verify(self, problem: BinairoProblem, answer: str) -> Verdict:

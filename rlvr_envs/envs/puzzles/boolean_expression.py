@@ -39,12 +39,12 @@ _SIGNS = {
     Notation.SYMBOLS: {"not": "¬", "and": "∧", "or": "∨", "xor": "⊕", "if": "→", "iff": "↔"},
 }
 _MEANINGS = {
-    "not": "{}X, where X is the variable or the bracket right after it, is true if X is false",
-    "and": "X {} Y is true if both are true",
-    "or": "X {} Y is true if at least one of them is true",
-    "xor": "X {} Y is true if exactly one of them is true",
-    "if": "X {} Y is false only if X is true and Y is false",
-    "iff": "X {} Y is true if X and Y have the same value",
+    "not": "{}X is true if X is false; X is the variable or the bracket right after the operator.",
+    "and": "X {} Y is true if both X and Y are true.",
+    "or": "X {} Y is true if at least one of X and Y is true.",
+    "xor": "X {} Y is true if exactly one of X and Y is true.",
+    "if": "X {} Y is false only if X is true and Y is false.",
+    "iff": "X {} Y is true if X and Y have the same value.",
 }
 
 
@@ -54,7 +54,7 @@ class BooleanExpressionConfig(TaskConfig):
 
     n_expressions: int = knob(5, "expressions", low=2, high=_MOST_EXPRESSIONS)
     n_literals: int = knob(
-        6, "variables in an expression, each time they occur", low=2, high=_MOST_LITERALS
+        6, "occurrences of variables in an expression", low=2, high=_MOST_LITERALS
     )
     n_variables: int = knob(4, "variables", low=2, high=len(VARIABLES))
 
@@ -84,7 +84,7 @@ class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressio
 
     Description:
         The expressions are random trees over the variables, written in words or in symbols, with
-        all the brackets that they need. Each is as likely to be true as false, whatever its shape.
+        all the brackets that they need. Each is true with probability one half, whatever its shape.
 
     Observation:
         The values of the variables, the numbered expressions, and what the operators mean.
@@ -99,8 +99,8 @@ class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressio
         The expressions are evaluated. No known gaps.
 
     Difficulty:
-        There are more expressions, each longer and over more variables. Tossing coins is right
-        for k expressions one time in 2**k.
+        There are more expressions, each longer and over more variables. Random answers to
+        k expressions are right with probability 2**-k.
 
     References:
         Boole, "An Investigation of the Laws of Thought", 1854. Suzgun et al., "Challenging
@@ -130,12 +130,14 @@ class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressio
         signs = _SIGNS[problem.notation]
         lines = [f"{i}. {_written(formula, signs)}" for i, formula in enumerate(formulas, 1)]
         used = set().union(*(_operators(formula) for formula in formulas))
-        legend = "; ".join(_MEANINGS[op].format(signs[op]) for op in _MEANINGS if op in used)
+        legend = [f"- {_MEANINGS[op].format(signs[op])}" for op in _MEANINGS if op in used]
         return (
-            f"Given that {given}, what are the values of these expressions?\n\n"
+            f"Given that {given}, find the value of each expression:\n\n"
             + "\n".join(lines)
-            + f"\n\nHere {legend}. Answer with one letter for each expression, in order: T if it "
-            "is true, F if it is false."
+            + "\n\nMeaning of the operators:\n"
+            + "\n".join(legend)
+            + "\n\nAnswer with one letter for each expression, in order: T if it is true, F if it "
+            "is false."
         )
 
     def verify(self, problem: BooleanExpressionProblem, answer: str) -> Verdict:
@@ -145,7 +147,7 @@ class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressio
             return Verdict.unparsable(f"expected {count} letters, each T or F")
         for text, cell in zip(problem.expressions, grid[0], strict=True):
             if _value(read_formula(text), problem.values) != (_ANSWERS[cell] == "t"):
-                return Verdict.wrong("not all of the values are right")
+                return Verdict.wrong("at least one value is wrong")
         return Verdict.correct()
 
     def solve(self, problem: BooleanExpressionProblem) -> str:

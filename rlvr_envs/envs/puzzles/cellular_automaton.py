@@ -31,16 +31,16 @@ class CellularAutomatonConfig(TaskConfig):
     """The kind of automaton, its size, and how far ahead to look."""
 
     kind: Literal["either", "elementary", "life_like"] = knob(
-        "either", "either: drawn each time", choices=KINDS
+        "either", "either: one of the two, drawn for each problem", choices=KINDS
     )
-    width: int = knob(12, "of the row", low=5, high=200)
+    width: int = knob(12, "cells of the row", low=5, high=200)
     row_steps: int = knob(5, "steps of an automaton on a row", low=1, high=100)
-    side: int = knob(6, "of the grid", low=4, high=40)
+    side: int = knob(6, "rows and columns of the grid", low=4, high=40)
     grid_steps: int = knob(2, "steps of an automaton on a grid", low=1, high=100)
 
     @classmethod
     def at(cls, difficulty: int) -> "CellularAutomatonConfig":
-        """The row and the grid get larger, and the pattern is asked for after more steps."""
+        """The row and the grid get larger, and the number of steps grows."""
         return cls(
             width=min(6 + 2 * difficulty, 200),
             row_steps=min(1 + difficulty, 100),
@@ -67,8 +67,8 @@ class CellularAutomatonTask(PuzzleTask[CellularAutomatonConfig, CellularAutomato
     Description:
         Either an elementary automaton, a row in which a cell's next value depends on its own and
         on its two neighbours' values, or a life-like one, a grid in which it depends on its own
-        value and on how many of its eight neighbours are 1. Beyond the edge are 0s, or the edges
-        are joined. Patterns that end empty or full, or that come back before the end, are avoided.
+        value and on how many of its eight neighbours are 1. Outside are 0s, or the edges wrap
+        around. Runs that end all 0 or all 1, or in which a pattern occurs twice, are avoided.
 
     Observation:
         The rule in full, what happens at the edges, the pattern, and the number of steps.
@@ -112,7 +112,7 @@ class CellularAutomatonTask(PuzzleTask[CellularAutomatonConfig, CellularAutomato
         shape = "row" if len(problem.start) == 1 else "grid"
         steps = "1 step" if problem.n_steps == 1 else f"{problem.n_steps} steps"
         return (
-            f"Each cell of a {shape} is 0 or 1. In each step all cells change at the same time. "
+            f"Each cell of a {shape} is 0 or 1. In each step, all cells change at the same time. "
             f"{_rule_in_words(problem)}\n\nThe {shape} at the start:\n\n"
             f"{show_grid(problem.start)}\n\nWhat does the {shape} look like after {steps}? Answer "
             f"with the {shape} in the same form."
@@ -127,7 +127,7 @@ class CellularAutomatonTask(PuzzleTask[CellularAutomatonConfig, CellularAutomato
             )
         final = patterns(problem.rule, problem.start, problem.wraps, problem.n_steps)[-1]
         if tuple("".join(row) for row in grid) != final:
-            return Verdict.wrong("not every cell is right")
+            return Verdict.wrong("at least one cell is wrong")
         return Verdict.correct()
 
     def solve(self, problem: CellularAutomatonProblem) -> str:
@@ -232,25 +232,28 @@ def _rule_in_words(problem: CellularAutomatonProblem) -> str:
         edges = (
             "The row is a ring: the first and the last cell are neighbours."
             if problem.wraps
-            else "Beyond both ends there are only 0s."
+            else "Outside the row, all cells count as 0."
         )
         return (
-            "The new value of a cell depends on the old values of its left neighbour, itself and "
-            f"its right neighbour, in this order:\n\n{table}\n\n{edges}"
+            "This table gives the new value of a cell for the old values of its left neighbour, "
+            f"the cell itself and its right neighbour, in this order:\n\n{table}\n\n{edges}"
         )
     edges = (
-        "The edges are joined: the first row lies below the last one, and the first column to the "
-        "right of the last one."
+        "The grid wraps around: the first row is below the last row, and the first column is to "
+        "the right of the last column."
         if problem.wraps
-        else "Beyond the edges there are only 0s."
+        else "Outside the grid, all cells count as 0."
     )
     return (
-        "What a cell becomes depends on how many of the eight cells around it, diagonal ones too, "
-        f"are 1. A 0 becomes 1 {_counts(life_like[1])}, and otherwise stays 0. A 1 stays 1 "
-        f"{_counts(life_like[2])}, and otherwise becomes 0. {edges}"
+        "The new value of a cell depends on its old value and on how many of its eight neighbours, "
+        f"including diagonal ones, are 1. {_change('A 0 becomes 1', life_like[1], 'stays 0')} "
+        f"{_change('A 1 stays 1', life_like[2], 'becomes 0')} {edges}"
     )
 
 
-def _counts(digits: Sequence[str]) -> str:
-    verb = "is" if digits == "1" else "are"
-    return f"if {joined(list(digits), 'or')} of them {verb} 1" if digits else "in no case"
+def _change(what: str, counts: Sequence[str], otherwise: str) -> str:
+    """Return when a cell gets a value, given the counts of neighbours that are 1."""
+    if not counts:
+        return f"{what[:3]} always {otherwise}."
+    verb = "is" if counts == "1" else "are"
+    return f"{what} if {joined(list(counts), 'or')} of them {verb} 1; otherwise it {otherwise}."

@@ -14,16 +14,16 @@ from rlvr_envs.verifiers.grids import read_grid
 
 # Kind of gate: its value, and when it is 1. For each kind there is one that is 0 as often.
 GATES: dict[str, tuple[Callable[..., int], str]] = {
-    "AND": (lambda a, b: a & b, "AND if both inputs are 1"),
-    "NAND": (lambda a, b: 1 - (a & b), "NAND if the inputs are not both 1"),
-    "OR": (lambda a, b: a | b, "OR if at least one input is 1"),
-    "NOR": (lambda a, b: 1 - (a | b), "NOR if no input is 1"),
-    "XOR": (lambda a, b: a ^ b, "XOR if the inputs differ"),
-    "XNOR": (lambda a, b: 1 - (a ^ b), "XNOR if the inputs are equal"),
-    "NOT": (lambda a: 1 - a, "NOT if its input is 0"),
+    "AND": (lambda a, b: a & b, "AND: both inputs are 1."),
+    "NAND": (lambda a, b: 1 - (a & b), "NAND: at least one input is 0."),
+    "OR": (lambda a, b: a | b, "OR: at least one input is 1."),
+    "NOR": (lambda a, b: 1 - (a | b), "NOR: both inputs are 0."),
+    "XOR": (lambda a, b: a ^ b, "XOR: the inputs are different."),
+    "XNOR": (lambda a, b: 1 - (a ^ b), "XNOR: the inputs are equal."),
+    "NOT": (lambda a: 1 - a, "NOT: the input is 0."),
     "MUX": (
         lambda s, a, b: b if s else a,
-        "MUX(s, x, y) if s is 0 and x is 1, or s is 1 and y is 1",
+        "MUX(s, x, y): s is 0 and x is 1, or s is 1 and y is 1.",
     ),
 }
 _ARITY = {"NOT": 1, "MUX": 3}
@@ -40,17 +40,17 @@ class CircuitEvaluationConfig(TaskConfig):
     n_outputs: int = knob(4, "outputs of the circuit", low=2)
     n_registers: int = knob(0, "registers", low=0, high=1000)
     n_cycles: int = knob(1, "clock cycles", low=1, high=100)
-    shuffled: bool = knob(True, "list the gates in any order")
+    shuffled: bool = knob(True, "list the gates in random order")
 
     def check(self) -> None:
         if not self.n_outputs <= self.n_gates <= 1000:
-            raise ConfigError(f"n_gates is from n_outputs to 1000, got {self}")
+            raise ConfigError(f"n_gates must be from n_outputs to 1000, got {self}")
         if self.n_cycles > 1 and (not self.n_registers):
-            raise ConfigError(f"n_cycles is 1 where n_registers is 0, got {self}")
+            raise ConfigError(f"n_cycles must be 1 where n_registers is 0, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "CircuitEvaluationConfig":
-        """Gates, inputs and outputs are added; from 3 in any order, from 4 with registers."""
+        """The circuit grows; from level 3 gates are in random order, from 4 there are registers."""
         n_registers = max(0, difficulty // 2 - 1)
         return cls(
             n_inputs=3 + difficulty // 2,
@@ -105,7 +105,7 @@ class CircuitEvaluationTask(PuzzleTask[CircuitEvaluationConfig, CircuitEvaluatio
 
     Description:
         A random circuit of gates; the larger ones also have registers, which carry values from
-        one clock cycle to the next. A signal is as likely to be 0 as 1.
+        one clock cycle to the next. A signal is 0 or 1 with equal probability.
 
     Observation:
         The values of the inputs, the registers, the gates as a list, and what each kind does.
@@ -121,7 +121,8 @@ class CircuitEvaluationTask(PuzzleTask[CircuitEvaluationConfig, CircuitEvaluatio
 
     Difficulty:
         Gates, inputs and outputs are added; then the list is no longer in order of evaluation, and
-        there are registers and more cycles. Tossing coins is right for k outputs one time in 2**k.
+        there are registers and more cycles. Random bits for k outputs are right with probability
+        2**-k.
 
     References:
         Shannon, "A Symbolic Analysis of Relay and Switching Circuits", 1938.
@@ -159,29 +160,31 @@ class CircuitEvaluationTask(PuzzleTask[CircuitEvaluationConfig, CircuitEvaluatio
         n_cycles = len(problem.inputs[0].values)
         gates = "\n".join(f"{g.name} = {g.kind}({', '.join(g.sources)})" for g in problem.gates)
         kinds = {gate.kind for gate in problem.gates}
-        meanings = "; ".join(GATES[kind][1] for kind in GATES if kind in kinds)
+        meanings = "\n".join(f"- {GATES[kind][1]}" for kind in GATES if kind in kinds)
         if problem.registers:
+            cycles = "1 clock cycle" if n_cycles == 1 else f"{n_cycles} clock cycles"
             intro = (
-                f"A circuit runs for {n_cycles} clock cycles. The inputs in each cycle, first "
-                "cycle first:"
+                f"A logic circuit runs for {cycles}. It has these inputs, with one value for each "
+                "cycle, in order:"
             )
             inputs = "\n".join(f"{i.name}: {' '.join(i.values)}" for i in problem.inputs)
             lines = [
-                f"{r.name}: {r.start} in the first cycle, then what {r.source} was in the cycle "
-                "before"
+                f"{r.name}: {r.start} in the first cycle; in every later cycle, the value of "
+                f"{r.source} in the previous cycle"
                 for r in problem.registers
             ]
             state = "\n\nRegisters:\n\n" + "\n".join(lines)
             when = f" in cycle {n_cycles}"
         else:
-            intro = "A circuit has these inputs:"
+            intro = "A logic circuit has these inputs:"
             inputs = "\n".join(f"{i.name} = {i.values}" for i in problem.inputs)
             state = when = ""
         asked = ", ".join(problem.outputs)
         return (
-            f"{intro}\n\n{inputs}{state}\n\nGates:\n\n{gates}\n\nA gate is 1 in these cases, "
-            f"and 0 otherwise: {meanings}. What are the values of {asked}{when}? Answer with "
-            f"their {len(problem.outputs)} bits, in this order."
+            f"{intro}\n\n{inputs}{state}\n\nGates:\n\n{gates}\n\nA gate outputs 1 in the "
+            f"case listed here, and 0 otherwise:\n{meanings}\n\n"
+            f"What are the values of {asked}{when}? Answer with these {len(problem.outputs)} bits, "
+            "in this order."
         )
 
     def verify(self, problem: CircuitEvaluationProblem, answer: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""Cryptarithm: a sum whose digits are hidden behind letters."""
+"""Cryptarithm: an addition in which letters replace the digits."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,25 +21,25 @@ from rlvr_envs.verifiers.markup import unmarked
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LARGEST = 100  # number of addends, and of digits
 _DRAWS = 4
-_GENERATE_NODES = 5_000  # of one search; giving up tells a letter, never a second solution
+_GENERATE_NODES = 5_000  # of one search; giving up gives a letter, never a second solution
 _EFFORT_NODES = 200_000
 _PAIR = re.compile(r"\s*([A-Z])\s*[=:]\s*([0-9]{1,2})\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CryptarithmConfig(TaskConfig):
-    """The size of the sum, its base, and how many letters may be left to find."""
+    """The size of the addition, its base, and how many letters there are to find at most."""
 
     n_addends: int = knob(2, "words that are added", low=2, high=_LARGEST)
     length: int = knob(4, "digits of the longest addends", low=2, high=_LARGEST)
-    base: int = knob(10, "of the digits", low=4, high=len(_ALPHABET))
+    base: int = knob(10, "base in which the numbers are written", low=4, high=len(_ALPHABET))
     max_unknown: int = knob(
-        10, "the other letters are told, and more if one solution needs it", low=1
+        10, "letters to find; fewer where a unique solution needs more given digits", low=1
     )
 
     @classmethod
     def at(cls, difficulty: int) -> "CryptarithmConfig":
-        """Letters to find are added each rung, digits and addends now and then; then the base."""
+        """Each level adds a letter to find, some add digits and addends; later the base grows."""
         return cls(
             n_addends=min(_LARGEST, 2 + difficulty // 5),
             length=min(_LARGEST, 2 + (difficulty + 1) // 3),
@@ -64,22 +64,22 @@ class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
     """Find the digit behind each letter of an addition.
 
     Description:
-        Random numbers and their sum are written with a random letter for each digit. As long as an
-        exact search finds a second solution, the digit of a letter that tells it apart is told; of
-        a few sums, the one that needs the least telling is taken.
+        Random numbers and their sum are written with a random letter for each digit. While an
+        exact search finds a second solution, the digit of a letter that rules it out is given; of
+        a few additions, the one that needs the fewest given digits is taken.
 
     Observation:
-        The sum in letters, and the letters told.
+        The addition in letters, and the given digits.
 
     Action:
         All the letters with their digits, such as ``A=3, B=0``.
 
     Reward:
-        1 for digits that make the sum right and keep every rule, otherwise 0.
+        1 for digits that make the addition correct and follow every rule, otherwise 0.
 
     Verification:
         The rules: different letters have different digits, no number starts with 0, and the sum
-        holds. Any assignment that keeps them passes. No known gaps.
+        is correct. Any assignment that follows them passes. No known gaps.
 
     Difficulty:
         Letters to find are added, then digits, addends, and in the end a base beyond ten.
@@ -133,17 +133,19 @@ class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
 
     def prompt(self, problem: CryptarithmProblem) -> str:
         base = problem.base
-        numbers = "numbers" if base == 10 else f"numbers written in base {base}"
-        told = ", ".join(f"{name} = {digit}" for name, digit in problem.told)
-        known = f" It is known that {told}." if told else ""
+        given = ", ".join(f"{name} = {digit}" for name, digit in problem.told)
+        known = f" These digits are given: {given}." if given else ""
+        included = ", including the given ones" if given else ""
         names = ", ".join(_letters_of(problem))
         return (
-            f"In the addition\n\n{' + '.join(problem.addends)} = {problem.total}\n\n"
-            f"each letter stands for a digit from 0 to {base - 1}, always the same one, and "
-            f"different letters stand for different digits. The words are {numbers}, none of which "
-            f"starts with 0.{known} There is exactly one solution. Answer with the digits of all "
-            f"the letters {names}, in the form A=1, B=2"
-            f"{'' if base == 10 else ' (digits above 9 are written as decimal numbers)'}."
+            f"In this addition, each letter stands for a digit from 0 to {base - 1}:\n\n"
+            f"{' + '.join(problem.addends)} = {problem.total}\n\n"
+            f"{'' if base == 10 else f'The numbers are written in base {base}. '}The same letter "
+            "always stands for the same digit, and different letters stand for different digits. "
+            f"No number starts with 0. The addition must be correct.{known} There is "
+            f"exactly one solution. Answer with the digits of all letters ({names}){included}, "
+            "written like X=3, Y=8"
+            f"{'' if base == 10 else ' (write digits above 9 as decimal numbers)'}."
         )
 
     def verify(self, problem: CryptarithmProblem, answer: str) -> Verdict:
@@ -157,9 +159,9 @@ class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
         faults = (
             (len(set(digits.values())) < len(digits), "two letters have the same digit"),
             (max(digits.values()) >= problem.base, f"a digit is above {problem.base - 1}"),
-            (any(digits[n] != digit for n, digit in problem.told), "a known digit was changed"),
+            (any(digits[n] != digit for n, digit in problem.told), "a given digit was changed"),
             (any(digits[word[0]] == 0 for word in words), "a number starts with 0"),
-            (sum(addends) != total, "the sum is not right"),
+            (sum(addends) != total, "the addition is not correct"),
         )
         fault = next((why for broken, why in faults if broken), None)
         return Verdict.correct() if fault is None else Verdict.wrong(fault)
@@ -178,7 +180,7 @@ class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
         return search_digits(letters, dict(problem.told), max_nodes=_EFFORT_NODES).nodes
 
     def guess(self, problem: CryptarithmProblem, rng: Rng) -> str:
-        """Give the letters that are not told random digits that are left."""
+        """Give random unused digits to the letters whose digits are not given."""
         told = dict(problem.told)
         free = [d for d in shuffled(rng, problem.base) if d not in told.values()]
         return _written([(n, told[n] if n in told else free.pop()) for n in _letters_of(problem)])

@@ -41,7 +41,10 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FutoshikiConfig(TaskConfig):
-    """The side of the square and what is told; more is told where one solution needs it."""
+    """The side of the grid, and how many numbers and inequalities are given.
+
+    More are given where a unique solution needs them.
+    """
 
     size: int = knob(5, "rows and columns of the grid", low=2, high=_LARGEST)
     n_givens: int = 3
@@ -49,13 +52,15 @@ class FutoshikiConfig(TaskConfig):
 
     def check(self) -> None:
         if not 0 <= self.n_givens < self.size**2:
-            raise ConfigError(f"n_givens is from 0 to size**2 - 1, got {self.n_givens}")
+            raise ConfigError(f"n_givens must be from 0 to size**2 - 1, got {self.n_givens}")
         if not 0 <= self.n_signs <= 2 * self.size * (self.size - 1):
-            raise ConfigError(f"n_signs is from 0 to 2 * size * (size - 1), got {self.n_signs}")
+            raise ConfigError(
+                f"n_signs must be from 0 to 2 * size * (size - 1), got {self.n_signs}"
+            )
 
     @classmethod
     def at(cls, difficulty: int) -> "FutoshikiConfig":
-        """The side grows from 3 by one every other rung; the share of givens and signs falls."""
+        """The side grows from 3 by one every other level; the share of givens and signs falls."""
         size = min(_LARGEST, 3 + difficulty // 2)
         cells = size * size
         share = max(2 * size - 2, 58 - 15 * (difficulty % 2) - 4 * difficulty)
@@ -78,7 +83,7 @@ class FutoshikiTask(PuzzleTask[FutoshikiConfig, FutoshikiProblem]):
 
     Description:
         A Latin square is drawn by a search in random order. Some of its numbers and some of the
-        inequalities between neighbouring cells are told. As long as an exact search finds a second
+        inequalities between neighbouring cells are given. While an exact search finds a second
         solution, an inequality or a number that rules it out is added.
 
     Observation:
@@ -88,7 +93,7 @@ class FutoshikiTask(PuzzleTask[FutoshikiConfig, FutoshikiProblem]):
         The filled square, a row a line, numbers separated by spaces.
 
     Reward:
-        1 for a square that keeps the given numbers and every rule, otherwise 0.
+        1 for a square that keeps the given numbers and follows every rule, otherwise 0.
 
     Verification:
         The rules, checked on every row, column and inequality. No known gaps.
@@ -128,17 +133,17 @@ class FutoshikiTask(PuzzleTask[FutoshikiConfig, FutoshikiProblem]):
         size = problem.size
         signs = "\n".join(f"{place(a, size)} < {place(b, size)}" for a, b in problem.less)
         inequalities = (
-            "These inequalities must hold, where r2c3 means the number in row 2, column 3 (rows "
-            f"are counted from the top, columns from the left, both from 1):\n\n{signs}\n\n"
+            " These inequalities must hold too, where r2c3 is the number in row 2 (from the top), "
+            f"column 3 (from the left):\n\n{signs}"
         )
+        given = " Do not change the given numbers." if any(problem.givens) else ""
         return (
-            f"Here is a square of {size} rows and {size} columns; a dot is an empty cell.\n\n"
-            f"{show(problem.givens, size)}\n\n"
-            f"Fill every empty cell with a number from 1 to {size} so that each row and each "
-            f"column holds every number from 1 to {size} exactly once. "
-            f"{inequalities if problem.less else ''}"
-            "There is exactly one solution. Answer with the whole filled square, one row per line, "
-            "the numbers separated by spaces."
+            f"Fill every empty cell of this {size}×{size} grid with a number from 1 to {size}. "
+            f"A dot is an empty cell.{given}\n\n{show(problem.givens, size)}\n\n"
+            f"Each row and each column must contain every number from 1 to {size} exactly once."
+            f"{inequalities if problem.less else ''}\n\n"
+            "There is exactly one solution. Answer with the whole filled grid, one row per line, "
+            "with the numbers separated by spaces."
         )
 
     def verify(self, problem: FutoshikiProblem, answer: str) -> Verdict:

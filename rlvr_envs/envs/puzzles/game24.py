@@ -30,7 +30,7 @@ class Game24Config(TaskConfig):
     """How many numbers there are, and the range of the target."""
 
     n_numbers: int = knob(4, "numbers", low=2, high=MAX_NUMBERS)
-    max_number: int = knob(13, "the largest number given", low=1, high=LARGEST_NUMBER)
+    max_number: int = knob(13, "largest given number", low=1, high=LARGEST_NUMBER)
     min_target: int = 24
     max_target: int = 24
 
@@ -43,12 +43,12 @@ class Game24Config(TaskConfig):
             )
         if self.min_target > high:
             raise ConfigError(
-                f"min_target is at most n_numbers * max_number = {high}, got {self.min_target}"
+                f"min_target must be at most n_numbers * max_number = {high}, got {self.min_target}"
             )
 
     @classmethod
     def at(cls, difficulty: int) -> "Game24Config":
-        """The count of numbers grows from 2 to 7 at rung 10 and on; beyond four, targets vary."""
+        """The count of numbers grows, from 2 to 7 at level 10; from level 4 on, targets vary."""
         return cls(
             n_numbers=min(MAX_NUMBERS, 2 + (difficulty + 1) // 2),
             max_number=min(LARGEST_NUMBER, 12 + 3 * difficulty),
@@ -71,10 +71,9 @@ class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
     """Write an expression that uses each given number exactly once and has a target value.
 
     Description:
-        A hidden expression with the target's value is drawn in one of two ways: from the target
-        backwards, by operands that must then be made up for, or from the numbers forwards, the
-        last of which makes the value right. All its steps are whole numbers; those of other
-        solutions need not be.
+        A hidden expression with the target's value is drawn in one of two ways: backwards from the
+        target, or forwards from random numbers, with a last number that makes the value right. All
+        its intermediate results are whole numbers; those of other solutions need not be.
 
     Observation:
         The numbers and the target, which is 24 by default.
@@ -87,8 +86,8 @@ class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
         otherwise 0.
 
     Verification:
-        A parser of its own reads the expression, its value is an exact fraction, and the numbers
-        in it are counted. No known gaps.
+        A dedicated parser reads the expression and computes its exact value, and the numbers in
+        it are counted. No known gaps.
 
     Difficulty:
         The numbers grow in count and size; from difficulty 4 on the target is not always 24.
@@ -115,12 +114,14 @@ class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
 
     def prompt(self, problem: Game24Problem) -> str:
         numbers = ", ".join(map(str, problem.numbers))
+        repeated = len(set(problem.numbers)) < len(problem.numbers)
+        twice = " (use a number as often as it is listed)" if repeated else ""
         return (
-            f"Here are {len(problem.numbers)} numbers: {numbers}. Write an expression whose value "
-            f"is exactly {problem.target}. It must use each of these numbers exactly once (one "
-            "that is listed twice is used twice) and no other numbers. The operations +, -, *, / "
-            "and parentheses are allowed. Division is exact, so fractions may occur on the way. "
-            "Answer with the expression alone, for example (8 - 3) * 2."
+            f"Here are {len(problem.numbers)} numbers: {numbers}. Write an arithmetic expression "
+            f"with the value {problem.target}. Use each of these numbers exactly once{twice} and "
+            "no other numbers. You may use the operations +, -, *, / and parentheses. Division is "
+            "exact, so intermediate results may be fractions. Answer with the expression alone, "
+            "written like (9 - 8) * 2."
         )
 
     def verify(self, problem: Game24Problem, answer: str) -> Verdict:

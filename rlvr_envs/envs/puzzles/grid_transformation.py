@@ -24,7 +24,7 @@ _REDRAWS = 40
 class GridTransformationConfig(TaskConfig):
     """The length of the rule, and what the examples look like."""
 
-    length: int = knob(2, "operations in a row", low=1, high=MAX_LENGTH)
+    length: int = knob(2, "operations in the rule", low=1, high=MAX_LENGTH)
     n_examples: int = knob(3, "examples of input and output", low=2, high=10)
     n_colours: int = knob(3, "colours", low=1, high=MAX_COLOURS)
     min_side: int = 3
@@ -32,13 +32,11 @@ class GridTransformationConfig(TaskConfig):
 
     def check(self) -> None:
         if not 3 <= self.min_side <= self.max_side <= MAX_SIDE // 2:
-            raise ConfigError(
-                f"min_side is from 3 and max_side from min_side to {MAX_SIDE // 2}, got {self}"
-            )
+            raise ConfigError(f"need 3 <= min_side <= max_side <= {MAX_SIDE // 2}, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "GridTransformationConfig":
-        """Grids get larger and more colourful; from 4 the rule has two steps, from 8 three."""
+        """Grids and colours grow; the rule has two operations from level 4, three from level 8."""
         return cls(
             length=min(1 + difficulty // 4, MAX_LENGTH),
             n_colours=min(2 + difficulty // 3, MAX_COLOURS),
@@ -49,7 +47,7 @@ class GridTransformationConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A grid and what the rule makes of it, as rows of digits."""
+    """An input grid and its output grid, as rows of digits."""
 
     given: Grid
     made: Grid
@@ -71,15 +69,15 @@ class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransforma
     """Infer a transformation of grids from examples, and apply it to another grid.
 
     Description:
-        The rule is a sequence of operations out of a stated list, such as turning, shifting,
-        falling, recolouring and cropping. No shorter sequence fits the examples, and all
+        The rule is a sequence of operations from a stated list, such as rotating, shifting,
+        pushing, recolouring and cropping. No shorter sequence fits the examples, and all
         sequences up to the stated length that fit them agree on the test grid.
 
     Observation:
         The possible operations, the examples, and the test grid.
 
     Action:
-        What the rule makes of the test grid.
+        The output grid for the test grid.
 
     Reward:
         1 if every cell is right, otherwise 0.
@@ -155,19 +153,26 @@ class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransforma
             f"Input {i}:\n{show_grid(example.given)}\n\nOutput {i}:\n{show_grid(example.made)}"
             for i, example in enumerate(problem.examples, start=1)
         )
-        most = (
-            "one operation out of this list"
+        rule = (
+            "one operation from the list below"
             if problem.length == 1
-            else f"at most {problem.length} operations out of this list, done one after the other"
+            else f"at most {problem.length} operations from the list below, carried out one after "
+            "the other"
         )
-        colours = "1" if problem.n_colours == 1 else f"1 to {problem.n_colours}"
+        grids = (*(example.given for example in problem.examples), problem.test)
+        side = max(max(len(grid), len(grid[0])) for grid in grids)
+        limit = f" No grid ever gets more than {MAX_SIDE} rows or columns."
+        few = {1: "the only colour is 1", 2: "the colours are 1 and 2"}
+        colours = few.get(problem.n_colours, f"the colours are 1 to {problem.n_colours}")
         return (
-            "A rule turns each input grid into its output grid. In the grids, 0 is the background; "
-            f"the colours are {colours}. The rule consists of {most}, the same for every grid; no "
-            f"grid on the way has more than {MAX_SIDE} rows or columns:\n\n{operations}\n\n"
-            f"{examples}\n\n"
-            f"Test input:\n{show_grid(problem.test)}\n\nWhat is the output for the test input? The "
-            "examples leave only one possibility. Answer with the output grid in the same form."
+            "A hidden rule turns each input grid into its output grid. Find the rule from the "
+            "examples and apply it to the test input. In the grids, 0 is the background; "
+            f"{colours}. The rule consists of {rule}. It is the same for all grids."
+            f"{limit if side * 2**problem.length > MAX_SIDE else ''}\n\n"
+            f"The possible operations:\n{operations}\n\n{examples}\n\n"
+            f"Test input:\n{show_grid(problem.test)}\n\nWhat is the output for the test input? "
+            "Only one output agrees with the examples. Answer with the output grid in the same "
+            "form."
         )
 
     def verify(self, problem: GridTransformationProblem, answer: str) -> Verdict:
@@ -176,7 +181,7 @@ class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransforma
         if grid is None:
             return Verdict.unparsable("expected a grid of digits of the right size")
         if tuple("".join(row) for row in grid) != expected:
-            return Verdict.wrong("not every cell is right")
+            return Verdict.wrong("at least one cell is wrong")
         return Verdict.correct()
 
     def solve(self, problem: GridTransformationProblem) -> str:
@@ -333,76 +338,85 @@ def _unchanged(grid: Grid) -> Grid:
 # Operations without colours: what they do, in words, and how.
 _FIXED = {
     "rotate right": (
-        "turn it by 90 degrees clockwise",
+        "rotate the grid by 90 degrees clockwise",
         Operation(_turned_right, _turned_left, True),
     ),
     "rotate left": (
-        "turn it by 90 degrees anticlockwise",
+        "rotate the grid by 90 degrees anticlockwise",
         Operation(_turned_left, _turned_right, True),
     ),
-    "rotate twice": ("turn it by 180 degrees", Operation(_turned_twice, _turned_twice, True)),
-    "flip sideways": ("mirror it left to right", Operation(_flipped, _flipped, True)),
-    "flip upright": ("mirror it top to bottom", Operation(_upturned, _upturned, True)),
+    "rotate twice": (
+        "rotate the grid by 180 degrees",
+        Operation(_turned_twice, _turned_twice, True),
+    ),
+    "flip sideways": ("mirror the grid left to right", Operation(_flipped, _flipped, True)),
+    "flip upright": ("mirror the grid top to bottom", Operation(_upturned, _upturned, True)),
     "transpose": (
-        "mirror it in its diagonal, so that the first row becomes the first column",
+        "transpose the grid: its rows become its columns, in the same order",
         Operation(_transposed, _transposed, True),
     ),
     "shift right": (
-        "move every column one place to the right, the last one to the front",
+        "shift every column one place to the right; the last column becomes the first",
         Operation(_shifted_right, _shifted_left, True),
     ),
     "shift left": (
-        "move every column one place to the left, the first one to the back",
+        "shift every column one place to the left; the first column becomes the last",
         Operation(_shifted_left, _shifted_right, True),
     ),
     "shift down": (
-        "move every row one place down, the last one to the top",
+        "shift every row one place down; the last row becomes the first",
         Operation(_shifted_down, _shifted_up, True),
     ),
     "shift up": (
-        "move every row one place up, the first one to the bottom",
+        "shift every row one place up; the first row becomes the last",
         Operation(_shifted_up, _shifted_down, True),
     ),
     "fall right": (
-        "push all coloured cells of each row to the right, in the same order",
+        "push the coloured cells of each row to the right end, keeping their order",
         Operation(_fallen_right, _unchanged),
     ),
     "fall left": (
-        "push all coloured cells of each row to the left, in the same order",
+        "push the coloured cells of each row to the left end, keeping their order",
         Operation(_fallen_left, _unchanged),
     ),
     "fall down": (
-        "push all coloured cells of each column to the bottom, in the same order",
+        "push the coloured cells of each column to the bottom, keeping their order",
         Operation(_fallen_down, _unchanged),
     ),
     "fall up": (
-        "push all coloured cells of each column to the top, in the same order",
+        "push the coloured cells of each column to the top, keeping their order",
         Operation(_fallen_up, _unchanged),
     ),
     "crop": (
-        "cut off the rows and columns at its edges that have only 0s",
+        "cut off the outer rows and columns that contain only 0s",
         Operation(_cropped, _unchanged),
     ),
     "double right": (
-        "put its mirror image to the right of it",
+        "append the left-right mirror image of the grid on its right side",
         Operation(_doubled_right, _left_half),
     ),
-    "double down": ("put its mirror image below it", Operation(_doubled_down, _top_half)),
-    "enlarge": ("make every cell a square of 2 x 2 cells", Operation(_enlarged, _thinned)),
+    "double down": (
+        "append the top-bottom mirror image of the grid below it",
+        Operation(_doubled_down, _top_half),
+    ),
+    "enlarge": (
+        "replace every cell by a 2×2 block of the same value",
+        Operation(_enlarged, _thinned),
+    ),
     "left half": (
-        "keep its left half, with the middle column if there is one",
+        "keep only the left half, including the middle column if there is one",
         Operation(_left_half, _doubled_right),
     ),
     "top half": (
-        "keep its top half, with the middle row if there is one",
+        "keep only the top half, including the middle row if there is one",
         Operation(_top_half, _doubled_down),
     ),
 }
 # Operations about colours.
 _COLOURED = {
-    "swap": "exchange two of the colours",
-    "recolour": "turn one of the colours into another one, or into 0",
-    "frame": "put a frame of one of the colours, one cell wide, around it",
+    "swap": "swap two colours",
+    "recolour": "replace one colour everywhere by another colour or by 0",
+    "frame": "add a frame of one colour, one cell wide, around the grid",
 }
 DESCRIPTIONS = (*(words for words, _ in _FIXED.values()), *_COLOURED.values())
 
@@ -411,11 +425,11 @@ def described(name: str) -> str:
     """Return an operation in words."""
     match name.split(" "):
         case ["swap", a, b]:
-            return f"exchange the colours {a} and {b}"
+            return f"swap the colours {a} and {b}"
         case ["recolour", a, b]:
-            return f"turn the colour {a} into {b}"
+            return f"replace the colour {a} by {b}"
         case ["frame", a]:
-            return f"put a frame of the colour {a}, one cell wide, around it"
+            return f"add a frame of the colour {a}, one cell wide, around the grid"
     return _FIXED[name][0]
 
 

@@ -15,7 +15,7 @@ from rlvr_envs.generators.grids.deductions import Alone, AtMostOne, Connected, W
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 _SHADED, _CLEAR = "#", "."
-_CHANGES = 3  # of numbers, for each shaded cell, before cells are told
+_CHANGES = 3  # of numbers, for each shaded cell, before cells are given
 _LIMIT = 400  # positions that proving uniqueness may look at
 _EFFORT_LIMIT = 5_000
 _LARGEST = 60  # side of a grid
@@ -30,7 +30,7 @@ class HitoriConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "HitoriConfig":
-        """The grid gets a row and a column a rung."""
+        """The grid gets a row and a column per level."""
         side = min(_LARGEST, 3 + difficulty)
         return cls(n_rows=side, n_columns=side)
 
@@ -49,13 +49,14 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
     """Shade cells of a grid of numbers so that no number is left twice in a row or column.
 
     Description:
-        A random pattern to which no shaded cell can be added, numbers that are all different in
-        each row and column, and for each shaded cell a number that clashes with a cell left clear.
-        While another pattern fits, a number under a cell that only the planted one shades is
-        changed to clash in the other one too. Where that does not end soon, cells are told.
+        A random pattern of shaded cells to which none can be added is drawn, then numbers that are
+        all different in each row and column. Each shaded cell gets a number that a clear cell in
+        its row or column has. While another pattern fits, the number in a cell that only the
+        planted pattern shades is changed to rule the other one out. Where that does not end soon,
+        some cells are given as shaded.
 
     Observation:
-        The numbers, and the cells that are known to be shaded, if any.
+        The numbers, and the cells that are given as shaded, if any.
 
     Action:
         The grid, one row a line: ``#`` for a shaded cell and ``.`` for a clear one.
@@ -84,7 +85,7 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
             numbers[cell // n_columns][cell % n_columns] = pick(rng, _seen(numbers, cell, clear))
         told: list[int] = []
         changes = _CHANGES * len(cells)
-        while len(told) < len(cells):  # with all of them told, no other cell can be shaded
+        while len(told) < len(cells):  # with all of them given, no other cell can be shaded
             search = Search(
                 numbers,
                 limit=_LIMIT,
@@ -118,19 +119,20 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
         numbers = "\n".join(
             " ".join(str(number).rjust(width) for number in row) for row in problem.numbers
         )
-        told = (
-            f" Known to be shaded are the cells (row, column) {show_cells(problem.told, n_columns)}"
-            ", both numbered from 1 from the top left."
+        given = (
+            f"Known to be shaded, as (row, column): {show_cells(problem.told, n_columns)}. Rows "
+            "and columns are numbered from 1 from the top left.\n\n"
             if problem.told
             else ""
         )
         return (
-            f"Shade some cells of this grid of numbers with {n_rows} rows and {n_columns} columns "
-            "so that in every row and in every column the cells that are not shaded have different "
-            "numbers, no two shaded cells share a side, and all cells that are not shaded are "
-            f"connected with each other through their sides:\n\n{numbers}\n\nThere is exactly one "
-            f"way.{told} Answer with the same grid, one row a line, with {_SHADED} for each shaded "
-            f"cell and {_CLEAR} for each other cell."
+            f"Shade some cells of this grid with {n_rows} rows and {n_columns} columns:\n\n"
+            f"{numbers}\n\nFollow these rules:\n"
+            "- In each row and each column, the unshaded cells contain different numbers.\n"
+            "- No two shaded cells share a side.\n"
+            "- The unshaded cells form one connected area; cells are connected if they share a "
+            f"side.\n\n{given}There is exactly one solution. Answer with the whole grid, one row "
+            f"per line: {_SHADED} for a shaded cell and {_CLEAR} for an unshaded cell."
         )
 
     def verify(self, problem: HitoriProblem, answer: str) -> Verdict:
@@ -141,7 +143,7 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
                 f"expected {n_rows} lines of {n_columns} characters {_SHADED} or {_CLEAR}"
             )
         if any(grid[cell // n_columns][cell % n_columns] != _SHADED for cell in problem.told):
-            return Verdict.wrong("a cell known to be shaded is not")
+            return Verdict.wrong("a cell known to be shaded is not shaded")
         left = [
             [number if mark == _CLEAR else 0 for number, mark in zip(row, marks, strict=True)]
             for row, marks in zip(problem.numbers, grid, strict=True)
@@ -153,14 +155,14 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
             for i, line in enumerate(lines, 1):
                 numbers = [number for number in line if number]
                 if len(set(numbers)) < len(numbers):
-                    return Verdict.wrong(f"{name} {i} has a number twice")
+                    return Verdict.wrong(f"{name} {i} has the same number in two unshaded cells")
         board = plane(n_rows, n_columns)
         marks = [mark for row in grid for mark in row]
         shaded = sum(bit for bit, mark in zip(board.bit, marks, strict=True) if mark == _SHADED)
         if board.around(shaded) & shaded:
             return Verdict.wrong("two shaded cells share a side")
         if not board.connected(board.board & ~shaded):
-            return Verdict.wrong("the cells that are not shaded are not all connected")
+            return Verdict.wrong("the unshaded cells are not all connected")
         return Verdict.correct()
 
     def solve(self, problem: HitoriProblem) -> str:

@@ -10,7 +10,7 @@ from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.text_conditions.conditions import KINDS, Condition, offer
-from rlvr_envs.generators.text_conditions.text_view import DEFINITIONS, TextView
+from rlvr_envs.generators.text_conditions.text_view import TextView, definitions
 from rlvr_envs.generators.text_conditions.texts import draw_text
 from rlvr_envs.generators.words.english import all_words
 
@@ -23,16 +23,19 @@ _MOST_SENTENCES = 200  # which stay within the characters that are read
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionConstraintsConfig(TaskConfig):
-    """How many conditions there are, and how long a text they are about."""
+    """How many conditions there are, and how long the text is that they describe."""
 
     n_conditions: int = knob(6, "conditions", low=len(ALWAYS))
     n_sentences: int = knob(
-        3, "of the text that the conditions are read off, roughly", low=1, high=_MOST_SENTENCES
+        3,
+        "sentences of the text that the conditions are taken from, roughly",
+        low=1,
+        high=_MOST_SENTENCES,
     )
 
     @classmethod
     def at(cls, difficulty: int) -> "InstructionConstraintsConfig":
-        """Every rung adds two conditions and, from the second on, a sentence."""
+        """Every level adds two conditions and, from the second on, a sentence."""
         return cls(
             n_conditions=3 + 2 * difficulty, n_sentences=min(_MOST_SENTENCES, max(1, difficulty))
         )
@@ -54,14 +57,14 @@ class InstructionConstraintsTask(
 
     Description:
         Conditions are about the numbers of words, sentences and paragraphs, about words and letters
-        that occur, do not occur or stand at a certain place, about upper and lower case, marks,
-        numbers in digits, titles and lists. They are read off a text made for the problem, so that
-        they never contradict each other. How many words the text has, some of them, and how often
-        a word may occur are always among the conditions. Nothing else is asked of the text: it
-        need not make sense.
+        that occur, do not occur or occur at a certain place, about upper and lower case,
+        punctuation marks, numbers in digits, titles and lists. They are true of a text that was
+        made for the problem, so they never contradict each other. Three conditions are always
+        there: the number of words, some words that must occur, and how often a word may occur.
+        Nothing else is asked of the text: it need not make sense.
 
     Observation:
-        The conditions, and what is meant by a word, a sentence and a paragraph.
+        The conditions, and definitions of the terms in them.
 
     Action:
         The text.
@@ -71,11 +74,11 @@ class InstructionConstraintsTask(
         conditions is met.
 
     Verification:
-        By programs that follow the stated definitions. White space around the text is not looked
-        at. Texts of more than 20,000 characters are not read. No known gaps.
+        Programs that follow the stated definitions check the conditions. White space around the
+        text is ignored. Texts of more than 20,000 characters are not read. No known gaps.
 
     Difficulty:
-        The conditions grow in number, and the text they are about in length.
+        The number of conditions and the length of the text grow.
 
     References:
         Zhou et al., "Instruction-Following Evaluation for Large Language Models", 2023
@@ -91,9 +94,11 @@ class InstructionConstraintsTask(
         return InstructionConstraintsProblem(tuple(conditions[i] for i in order), text)
 
     def prompt(self, problem: InstructionConstraintsProblem) -> str:
-        listed = "\n".join(f"{i}. {c.say()}" for i, c in enumerate(problem.conditions, start=1))
+        conditions = [condition.say() for condition in problem.conditions]
+        listed = "\n".join(f"{i}. {condition}" for i, condition in enumerate(conditions, start=1))
         return (
-            f"Write a text that meets all of these conditions:\n\n{listed}\n\n{DEFINITIONS}\n\n"
+            f"Write a text that meets all of these conditions:\n\n{listed}\n\n"
+            f"Definitions:\n{definitions(conditions)}\n\n"
             "Only these conditions count: the text need not make sense."
         )
 

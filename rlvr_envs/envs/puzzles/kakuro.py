@@ -28,12 +28,15 @@ DIGITS = "123456789"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KakuroConfig(TaskConfig):
-    """The size of the grid, and what is told beside the sums."""
+    """The size of the grid, and how many digits are given beside the sums."""
 
     side: int = knob(6, "rows and columns of the grid", low=2, high=_MAX_SIDE)
-    max_run: int = knob(5, "cells in a line that are added up together", low=2, high=len(DIGITS))
+    max_run: int = knob(5, "cells in the longest run", low=2, high=len(DIGITS))
     given_percent: int = knob(
-        0, "of the digits; there are more where one solution needs them", low=0, high=99
+        0,
+        "share of the digits that are given; more where a unique solution needs them",
+        low=0,
+        high=99,
     )
 
     @classmethod
@@ -67,7 +70,7 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
 
     Description:
         Black cells are drawn at random such that no run has a single cell. The digits are drawn
-        by a search in random order that likes very small and very large ones, whose sums say more.
+        by a search in random order that prefers small and large ones, whose sums say more.
         Digits that an exact search needs to rule out a second solution are given.
 
     Observation:
@@ -77,7 +80,7 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
         The filled grid with its black cells, a row a line.
 
     Reward:
-        1 for a grid that keeps the given cells and every rule, otherwise 0.
+        1 for a grid that keeps the given cells and follows every rule, otherwise 0.
 
     Verification:
         The rules, checked on every run. No known gaps.
@@ -111,15 +114,20 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
         totals = (*problem.across, *problem.down)
         sums = [f"{line}: {total}" for line, total in zip(lines, totals, strict=True)]
         size = len(problem.rows)
+        cells = "".join(problem.rows)
+        black = f" {BLACK} is a black cell, which stays as it is." if BLACK in cells else ""
+        given = " Do not change the given digits." if set(cells) - {EMPTY, BLACK} else ""
+        form = f" and each black cell written as {BLACK}" if black else ""
         return (
-            f"Here is a grid of {size} rows and {size} columns. A dot is an empty cell, {BLACK} "
-            f"is a black cell.\n\n{show_grid(problem.rows)}\n\n"
-            "Fill every empty cell with a digit from 1 to 9 so that each of the following lines of "
-            "neighbouring cells has the sum that is written behind it and holds no digit twice. "
-            "Rows are counted from the top, columns from the left, both from 1.\n\n"
+            f"Fill every empty cell of this {size}×{size} grid with a digit from 1 to 9. A dot is "
+            f"an empty cell.{black}{given}\n\n{show_grid(problem.rows)}\n\n"
+            "Below is a list of lines of adjacent cells, each with its sum. The digits of each "
+            "line must add up to its sum, and no digit may occur twice in a line."
+            f"{' Given digits count too.' if given else ''} Rows are numbered from 1 from the top, "
+            "columns from 1 from the left.\n\n"
             + "\n".join(sums)
             + "\n\nThere is exactly one solution. Answer with the whole filled grid, one row per "
-            f"line, the cells separated by spaces, each black cell written as {BLACK}."
+            f"line, with the cells separated by spaces{form}."
         )
 
     def verify(self, problem: KakuroProblem, answer: str) -> Verdict:
@@ -142,7 +150,7 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
                 name = "row" if number < len(across) else "column"
                 return Verdict.wrong(
                     f"the line in a {name} that starts in row {run[0][0] + 1}, column "
-                    f"{run[0][1] + 1} has another sum or holds a digit twice"
+                    f"{run[0][1] + 1} has the wrong sum or contains a digit twice"
                 )
         return Verdict.correct()
 

@@ -63,16 +63,16 @@ class KenKenConfig(TaskConfig):
     """The side of the square, and how large a cage may be."""
 
     size: int = knob(5, "rows and columns of the grid", low=2, high=_MAX_SIZE)
-    max_cage: int = knob(3, "cells", low=2, high=5)
-    n_givens: int = knob(1, "cages of a single cell; there are more where one solution needs them")
+    max_cage: int = knob(3, "cells of the largest cages", low=2, high=5)
+    n_givens: int = knob(1, "cages of a single cell; more where a unique solution needs them")
 
     def check(self) -> None:
         if not 0 <= self.n_givens <= self.size**2:
-            raise ConfigError(f"n_givens is from 0 to size**2, got {self.n_givens}")
+            raise ConfigError(f"n_givens must be from 0 to size**2, got {self.n_givens}")
 
     @classmethod
     def at(cls, difficulty: int) -> "KenKenConfig":
-        """The side grows from 3 by one every other rung, and the cages with it."""
+        """The side grows from 3 by one every other level, and the cages with it."""
         size = min(_MAX_SIZE, 3 + difficulty // 2)
         return cls(
             size=size,
@@ -96,9 +96,9 @@ class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
 
     Description:
         A Latin square is drawn by a search in random order and cut into random cages of
-        neighbouring cells. As long as an exact search finds a second solution, a cage that does
-        not tell it apart gets an operation that does, or is cut into smaller ones. In the end,
-        single cells join the cages beside them where that leaves one solution.
+        neighbouring cells. While an exact search finds a second solution, a cage that allows it
+        gets an operation that rules it out, or is cut into smaller ones. In the end, single cells
+        join adjacent cages where that leaves one solution.
 
     Observation:
         The side of the square, and for each cage its cells, operation and result.
@@ -107,7 +107,7 @@ class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
         The filled square, a row a line, numbers separated by spaces.
 
     Reward:
-        1 for a square that keeps every rule, otherwise 0.
+        1 for a square that follows every rule, otherwise 0.
 
     Verification:
         The rules, checked on every row, column and cage. No known gaps.
@@ -175,15 +175,20 @@ class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
             f"{_WORDS[cage.operation].format(cage.target)}"
             for cage in problem.cages
         )
+        large = any(len(cage.cells) > 2 for cage in problem.cages)
+        repeats = (
+            " A number may occur twice in a cage if the cells are in different rows and columns."
+            if large
+            else ""
+        )
         return (
-            f"Fill a square of {size} rows and {size} columns with numbers from 1 to {size} so "
-            f"that each row and each column holds every number from 1 to {size} exactly once. The "
-            "square is cut into groups of cells, and each group must fulfil the condition written "
-            "behind its cells. r2c3 means the cell in row 2, column 3; rows are counted from the "
-            "top, columns from the left, both from 1. A number may stand twice in a group if the "
-            f"rule for rows and columns allows it.\n\n{cages}\n\n"
-            "There is exactly one solution. Answer with the whole filled square, one row per line, "
-            "the numbers separated by spaces."
+            f"Fill a {size}×{size} grid with numbers from 1 to {size} so that each row and each "
+            f"column contains every number from 1 to {size} exactly once. The grid is divided into "
+            "cages. Each line below lists the cells of one cage and the condition for the numbers "
+            "in them. r2c3 is the cell in row 2 (from the top), column 3 (from the left)."
+            f"{repeats}\n\n{cages}\n\n"
+            "There is exactly one solution. Answer with the whole filled grid, one row per line, "
+            "with the numbers separated by spaces."
         )
 
     def verify(self, problem: KenKenProblem, answer: str) -> Verdict:
@@ -197,7 +202,7 @@ class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
         for cage in problem.cages:
             if not holds(cage, tuple(square[cell] for cell in cage.cells)):
                 where = ", ".join(place(cell, size) for cell in cage.cells)
-                return Verdict.wrong(f"the condition for {where} does not hold")
+                return Verdict.wrong(f"the condition for the cage {where} does not hold")
         return Verdict.correct()
 
     def solve(self, problem: KenKenProblem) -> str:

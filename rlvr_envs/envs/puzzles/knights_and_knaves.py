@@ -30,20 +30,25 @@ from rlvr_envs.generators.logic.formulas import (
 )
 from rlvr_envs.generators.words.names import PEOPLE, draw_some, joined, read_names
 
-MAX_PEOPLE = 22  # the proof of uniqueness looks at all 2**22 casts at once
+MAX_PEOPLE = 22  # the proof of uniqueness looks at all 2**22 assignments at once
 _OPERATORS = (*BINARY, EXACTLY)
+_MEANINGS = {
+    "or": "“X or Y” is also true if both are true.",
+    "if": "“If X, then Y” is false only if X is true and Y is false.",
+    "iff": "“X if and only if Y” is true if both are true or both are false.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnightsAndKnavesConfig(TaskConfig):
-    """How many people speak, and how involved what they say is."""
+    """How many people speak, and how complex their statements are."""
 
     n_people: int = knob(6, "people", low=2, high=MAX_PEOPLE)
-    n_parts: int = knob(3, "how many people a statement is about, at most", low=2, high=MAX_PEOPLE)
+    n_parts: int = knob(3, "people that a statement is about, at most", low=2, high=MAX_PEOPLE)
 
     @classmethod
     def at(cls, difficulty: int) -> "KnightsAndKnavesConfig":
-        """People join, six in five rungs, and their statements are about more of them."""
+        """Five levels add six people, and their statements are about more of them."""
         return cls(
             n_people=min(2 + 6 * difficulty // 5, MAX_PEOPLE),
             n_parts=min(2 + difficulty // 3, MAX_PEOPLE),
@@ -69,13 +74,13 @@ class KnightsAndKnavesProblem:
 
 @register("KnightsAndKnaves-v0", domain="puzzles")
 class KnightsAndKnavesTask(PuzzleTask[KnightsAndKnavesConfig, KnightsAndKnavesProblem]):
-    """Find out from what they say who is a knight and who is a knave.
+    """Find out from the statements of people who is a knight and who is a knave.
 
     Description:
-        Knights speak the truth and knaves lie. Statements are nested formulas about who is a
-        knight: and, or, either-or, if, if and only if, exactly k of. What kind of formula someone
-        says does not tell who it is. Exactly one cast fits all of them, and it has at least one
-        knight.
+        Knights tell the truth and knaves lie. Statements are nested formulas about who is a
+        knight: and, or, either-or, if, if and only if, exactly k of. The kind of a formula says
+        nothing about its speaker. Exactly one assignment of roles fits all statements, and it has
+        at least one knight.
 
     Observation:
         The rules, the names, and who says what.
@@ -84,12 +89,12 @@ class KnightsAndKnavesTask(PuzzleTask[KnightsAndKnavesConfig, KnightsAndKnavesPr
         The names of all knights, in any order.
 
     Reward:
-        1 for the one cast that fits, otherwise 0.
+        1 for exactly the knights, otherwise 0.
 
     Verification:
         Each statement is evaluated under the answer: it must be true exactly if its speaker is
-        called a knight. That one cast alone fits is proven by the truth tables of all statements
-        together. No known gaps.
+        called a knight. The truth tables of all statements together prove that only one assignment
+        fits. No known gaps.
 
     Difficulty:
         People and the length of their statements grow.
@@ -129,25 +134,29 @@ class KnightsAndKnavesTask(PuzzleTask[KnightsAndKnavesConfig, KnightsAndKnavesPr
         return Statement(speaker, str(claim))
 
     def prompt(self, problem: KnightsAndKnavesProblem) -> str:
+        quotes = [_quote(problem.names, statement) for statement in problem.statements]
         lines = [
-            f"{problem.names[statement.speaker - 1]} says: “{_quote(problem.names, statement)}”"
-            for statement in problem.statements
+            f"{problem.names[statement.speaker - 1]} says: “{quote}”"
+            for statement, quote in zip(problem.statements, quotes, strict=True)
         ]
+        used = set().union(*(_operators(read_formula(s.claim)) for s in problem.statements))
+        notes = [note for operator, note in _MEANINGS.items() if operator in used]
+        if any("(" in quote for quote in quotes):
+            notes.append("Parentheses show which words belong together.")
         return (
-            f"On an island live knights, who always tell the truth, and knaves, who always lie. "
-            f"Everyone is one or the other. You meet {joined(problem.names)}.\n\n"
+            "On an island, everyone is either a knight or a knave. Knights always tell the truth, "
+            f"and knaves always lie. You meet {joined(problem.names)}.\n\n"
             + "\n".join(lines)
-            + "\n\nIn these statements “X or Y” is also true if both are; “if X, then Y” is false "
-            "only if X is true and Y is false; “X if and only if Y” is true if both are true or "
-            "both are false; and brackets show what belongs together.\n\n"
-            "Who are the knights? There is exactly one solution. Answer with the names of all "
+            + "\n\n"
+            + (f"{' '.join(notes)}\n\n" if notes else "")
+            + "Who are the knights? There is exactly one solution. Answer with the names of all "
             "knights, separated by commas."
         )
 
     def verify(self, problem: KnightsAndKnavesProblem, answer: str) -> Verdict:
         named = read_names(answer, problem.names)
         if named is None:
-            return Verdict.unparsable("expected different names out of the puzzle, and no more")
+            return Verdict.unparsable("expected different names from the puzzle and nothing else")
         row = (1, *(int(name in named) for name in problem.names))
         for number, statement in enumerate(problem.statements, 1):
             if truth_table(read_formula(statement.claim), row) != row[statement.speaker]:
@@ -203,6 +212,10 @@ def _pinned(person: int, n_people: int, cast: Sequence[bool]) -> Statement:
     speaker = person % n_people + 1
     literal = atom(person) if cast[person - 1] else negation(atom(person))
     return Statement(speaker, str(Formula("iff", (atom(speaker), literal))))
+
+
+def _operators(formula: Formula) -> set[str]:
+    return {formula.operator}.union(*map(_operators, formula.parts))
 
 
 def _quote(names: Sequence[str], statement: Statement) -> str:

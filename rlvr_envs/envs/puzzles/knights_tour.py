@@ -25,19 +25,21 @@ _LEAPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnightsTourConfig(TaskConfig):
-    """The size of the board, and how much of it is to be visited."""
+    """The size of the board, and how many squares of it the knight must visit."""
 
     side: int = knob(5, "rows and columns of the board", low=4, high=_MAX_SIDE)
     n_squares: int = knob(15, "free squares; the others are holes")
-    n_boards: int = knob(3, "boards", low=1, high=1000)
+    n_boards: int = knob(
+        3, "boards that are drawn, of which the hardest is taken", low=1, high=1000
+    )
 
     def check(self) -> None:
         if not 3 <= self.n_squares <= self.side**2:
-            raise ConfigError(f"need n_squares in 3..side ** 2 ({self.side**2}), got {self}")
+            raise ConfigError(f"need 3 <= n_squares <= side ** 2 ({self.side**2}), got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "KnightsTourConfig":
-        """The board grows to 12 by 12, with more squares to be visited; harder ones are sought."""
+        """The board grows to 12 by 12, with more free squares, and more boards are compared."""
         side = min(_MAX_SIDE, 4 + difficulty // 3)
         return cls(
             side=side,
@@ -57,12 +59,12 @@ class KnightsTourProblem:
 
 @register("KnightsTour-v0", domain="puzzles")
 class KnightsTourTask(PuzzleTask[KnightsTourConfig, KnightsTourProblem]):
-    """Lead a knight over every free square of a board with holes, each once.
+    """Find a knight's tour of the free squares of a board with holes.
 
     Description:
-        The free squares are those of a random walk of a knight, so that there is a tour; the rest
-        of the board is holes. The patterns known for full boards do not help, and of several boards
-        the one is taken on which Warnsdorff's rule fails most often.
+        The free squares are those of a random walk of a knight, so that there is a tour; the other
+        squares are holes. Known patterns for full boards do not help. Of several boards, the one
+        on which Warnsdorff's rule fails most often is taken.
 
     Observation:
         The rules, the board with its columns lettered and its rows numbered, and the first square.
@@ -105,13 +107,15 @@ class KnightsTourTask(PuzzleTask[KnightsTourConfig, KnightsTourProblem]):
         lines = [f"{n:>{width}} {' '.join(row)}" for n, row in enumerate(rows, 1)]
         picture = "\n".join([header, *lines])
         return (
-            f"On this board {FREE} is a free square and {HOLE} a hole. Columns have letters and "
-            f"rows have numbers.\n\n{picture}\n\nA knight moves two squares along a row or column "
-            "and then one square across it, over whatever lies between, and lands on a free "
-            f"square. It starts on {problem.start}. Lead it over all "
-            f"{problem.board.count(FREE)} free squares so that each is visited exactly once, the "
-            "start included. Answer with the squares in the order of the tour, from "
-            f"{problem.start} on, separated by commas, such as A1, B3, D4."
+            f"On this board, {FREE} is a free square and {HOLE} is a hole. Columns have letters "
+            f"and rows have numbers.\n\n{picture}\n\nFind a knight's tour: a chess knight starts "
+            f"on {problem.start} and visits each of the {problem.board.count(FREE)} free squares "
+            "exactly once, including the start. It need not return to the start. In each move, the "
+            "knight goes two squares along a row or a column and then one square at a right angle "
+            "to that. It may jump over any squares, including holes, but must land on a free "
+            "square. Answer with the squares in the order of the tour, starting with "
+            f"{problem.start}, separated by commas. Write the column letter before the row number: "
+            "C2 is column C, row 2."
         )
 
     def verify(self, problem: KnightsTourProblem, answer: str) -> Verdict:
@@ -177,14 +181,14 @@ def _long_walk(rng: Rng, side: int, wanted: int) -> list[int]:
 def _fault(tour: list[int], free: frozenset[int], start: int, side: int) -> str:
     """Return what is wrong with a tour, or the empty string."""
     if tour[0] != start:
-        return "the tour starts on another square"
+        return "the tour does not start on the given square"
     if len(set(tour)) < len(tour):
         return "a square is visited twice"
     if not free.issuperset(tour):
         return "the tour enters a hole"
     for one, other in itertools.pairwise(tour):
         if other not in _near(side)[one]:
-            return f"{_show([one, other], side)} is no knight's move"
+            return f"{_show([one, other], side)} is not a knight's move"
     return "" if len(tour) == len(free) else f"only {len(tour)} of {len(free)} squares are visited"
 
 

@@ -1,4 +1,4 @@
-"""A string of letters that meets conditions on its letters and their places."""
+"""A string of letters that meets conditions on its letters and their positions."""
 
 import re
 from collections.abc import Callable
@@ -157,10 +157,9 @@ def _allows_followed(condition: LetterCondition, text: str, left: int) -> bool:
     return all(other == following for one, other in pairwise(text) if one == letter)
 
 
-def _times(count: int) -> str:
-    return {0: "not at all", 1: "exactly once", 2: "exactly twice"}.get(
-        count, f"exactly {count} times"
-    )
+def _occurs(count: int) -> str:
+    few = {0: "does not occur", 1: "occurs exactly once", 2: "occurs exactly twice"}
+    return few.get(count, f"occurs exactly {count} times")
 
 
 def _pair(kind: str, say: str) -> LetterKind:
@@ -175,7 +174,7 @@ def _pair(kind: str, say: str) -> LetterKind:
 
 KINDS: dict[str, LetterKind] = {
     "count": LetterKind(
-        lambda c: f"{c.letters} occurs {_times(c.number)}.",
+        lambda c: f"{c.letters} {_occurs(c.number)}.",
         lambda c, text, left: 0 <= c.number - text.count(c.letters) <= left,
         _offer_count,
     ),
@@ -184,32 +183,33 @@ KINDS: dict[str, LetterKind] = {
         lambda c, text, left: text.count(c.letters[0]) + left > text.count(c.letters[1]),
         _offer_more,
     ),
-    "same": _pair("same", "Places {} and {} hold the same letter."),
-    "different": _pair("different", "Places {} and {} hold different letters."),
+    "same": _pair("same", "Positions {} and {} have the same letter."),
+    "different": _pair("different", "Positions {} and {} have different letters."),
     "part": LetterKind(
-        lambda c: f"Somewhere {c.letters} stands in the string, without gaps.",
+        lambda c: f"The string contains {c.letters} as consecutive letters.",
         _allows_part,
         _offer_part,
     ),
     "missing part": LetterKind(
-        lambda c: f"{c.letters} stands nowhere in the string.",
+        lambda c: f"The string does not contain {c.letters} as consecutive letters.",
         lambda c, text, left: c.letters not in text,
         _offer_missing_part,
     ),
     "choice": LetterKind(
-        lambda c: f"Place {c.number} holds {c.letters[0]} or {c.letters[1]}.",
+        lambda c: f"Position {c.number} has {c.letters[0]} or {c.letters[1]}.",
         lambda c, text, left: len(text) < c.number or text[c.number - 1] in c.letters,
         _offer_choice,
     ),
     "order": LetterKind(
         lambda c: (
-            f"The first {c.letters[0]} stands before the first {c.letters[1]}, and both occur."
+            f"{c.letters[0]} and {c.letters[1]} both occur, and the first {c.letters[0]} comes "
+            f"before the first {c.letters[1]}."
         ),
         _allows_order,
         _offer_order,
     ),
     "followed": LetterKind(
-        lambda c: f"Every {c.letters[0]} has {c.letters[1]} immediately after it.",
+        lambda c: f"Every {c.letters[0]} is immediately followed by {c.letters[1]}.",
         _allows_followed,
         _offer_followed,
     ),
@@ -224,9 +224,9 @@ KINDS: dict[str, LetterKind] = {
     ),
     "longest run": LetterKind(
         lambda c: (
-            "No two neighbours are the same letter."
+            "No two adjacent letters are the same."
             if c.number == 1
-            else f"The longest run of one and the same letter has {c.number} letters."
+            else f"The longest run of the same letter has length {c.number}."
         ),
         lambda c, text, left: (
             not text or (_run(text) <= c.number and (left > 0 or _run(text) == c.number))
@@ -251,7 +251,7 @@ _QUOTES = "\"'."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterConstraintConfig(TaskConfig):
-    """How long the string is, of how many letters, and under how many conditions."""
+    """The length of the string, the size of its alphabet, and the number of conditions."""
 
     length: int = knob(6, "letters of the string", low=3, high=100)
     n_letters: int = knob(3, "letters to choose from", low=2, high=len(ascii_uppercase))
@@ -259,7 +259,7 @@ class LetterConstraintConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "LetterConstraintConfig":
-        """The string grows by a letter a rung, the conditions by two, the alphabet more slowly."""
+        """Each level adds a letter to the string and two conditions; the alphabet grows slowly."""
         return cls(
             length=min(100, 4 + difficulty),
             n_letters=min(len(ascii_uppercase), 3 + difficulty // 3),
@@ -282,10 +282,11 @@ class LetterConstraintTask(PuzzleTask[LetterConstraintConfig, LetterConstraintPr
     """Find a string over a small alphabet that meets every condition.
 
     Description:
-        A few letters and a random string of them are drawn. Conditions are read off the string, so
-        that they can be met: numbers of letters, parts that stand there or do not, letters that
-        come before or after others, places that hold the same letter or different ones. Of several
-        conditions at a time, the one is taken that excludes most other orders of the letters.
+        A few letters and a random string of them are drawn. The conditions are true of this string,
+        so that they can be met. They are about the counts of letters, parts that occur or do not
+        occur, letters that come before or after others, and positions with the same letter or
+        different ones. Of several conditions at a time, the one that excludes most other orders of
+        the letters is taken.
 
     Observation:
         The alphabet, the length and the conditions.
@@ -319,10 +320,10 @@ class LetterConstraintTask(PuzzleTask[LetterConstraintConfig, LetterConstraintPr
     def prompt(self, problem: LetterConstraintProblem) -> str:
         listed = "\n".join(f"- {condition.say()}" for condition in problem.conditions)
         return (
-            f"Find a string of {problem.length} letters, each of them one of "
-            f"{', '.join(problem.alphabet)}. A letter may occur several times or not at all. "
-            f"Places are numbered from 1, from the left. All of this must hold:\n\n{listed}\n\n"
-            "Answer with the string."
+            f"Find a string of {problem.length} letters that meets all the conditions below. Each "
+            f"letter must be one of {', '.join(problem.alphabet)}. A letter may occur several "
+            "times or not at all. Positions are numbered from 1, from the left.\n\n"
+            f"{listed}\n\nAnswer with the string."
         )
 
     def verify(self, problem: LetterConstraintProblem, answer: str) -> Verdict:
@@ -348,7 +349,7 @@ class LetterConstraintTask(PuzzleTask[LetterConstraintConfig, LetterConstraintPr
         for place, letter in enumerate(problem.text):
             beginning = problem.text[:place]
             possible = ", ".join(text[-1] for text in _extensions(problem, beginning))
-            steps.append(f"Place {place + 1}: no condition rules out {possible}. Take {letter}.")
+            steps.append(f"Position {place + 1}: no condition rules out {possible}. Take {letter}.")
         return steps
 
     def effort(self, problem: LetterConstraintProblem) -> int:

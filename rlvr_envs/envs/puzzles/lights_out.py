@@ -13,7 +13,10 @@ from rlvr_envs.generators.grids.cells import bits, neighbours, read_cells, show_
 from rlvr_envs.verifiers.grids import show_grid
 
 _ON, _OFF = "1", "0"
-_FEW = "Full marks are given for as few presses as possible; more earn less."
+_FEW = (
+    "A solution with as few presses as possible earns full marks; a longer one earns the fewest "
+    "possible presses divided by its own."
+)
 _LARGEST = 50  # side
 _MAX_SIDE = 16  # up to here the shortest solution is found; at most 2**16 are compared
 
@@ -22,19 +25,17 @@ _MAX_SIDE = 16  # up to here the shortest solution is found; at most 2**16 are c
 class LightsOutConfig(TaskConfig):
     """The size of the board, and how many presses make the position."""
 
-    n_rows: int = knob(5, "rows of lamps", low=2, high=_LARGEST)
+    n_rows: int = knob(5, "rows of the board", low=2, high=_LARGEST)
     n_columns: int = knob(5, "columns of the board", low=2, high=_LARGEST)
-    n_presses: int = knob(
-        8, "of different cells, from the dark board: so many, or down to half of them"
-    )
-    optimal_only: bool = knob(
-        False, "full marks for a shortest solution, shortest/length for others"
-    )
+    n_presses: int = knob(8, "cells pressed to make the position, at most; at least half as many")
+    optimal_only: bool = knob(False, "a shortest solution earns 1, a longer one shortest/length")
 
     def check(self) -> None:
         n_cells = self.n_rows * self.n_columns
         if not 1 <= self.n_presses <= n_cells:
-            raise ConfigError(f"n_presses is from 1 to the {n_cells} cells, got {self.n_presses}")
+            raise ConfigError(
+                f"n_presses must be from 1 to the {n_cells} cells, got {self.n_presses}"
+            )
         if self.optimal_only and min(self.n_rows, self.n_columns) > _MAX_SIDE:
             raise ConfigError(
                 f"optimal_only needs n_rows or n_columns of at most {_MAX_SIDE}, got {self}"
@@ -42,7 +43,7 @@ class LightsOutConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "LightsOutConfig":
-        """The board gets a row or a column a rung, and there are up to two more presses."""
+        """Each level adds a row or a column, and up to two presses."""
         return cls(
             n_rows=min(_LARGEST, 3 + difficulty // 2),
             n_columns=min(_LARGEST, 3 + (difficulty + 1) // 2),
@@ -60,10 +61,11 @@ class LightsOutProblem:
 
 @register("LightsOut-v0", domain="puzzles")
 class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
-    """Switch every light off, where a press also changes the lights beside it.
+    """Switch every light off, where a press also toggles the adjacent lights.
 
     Description:
-        The position comes from the dark board by presses of random cells, so it can be solved.
+        The position is made by pressing random cells of a board with all lights off, so it can be
+        solved.
 
     Observation:
         The board, ``1`` for a light that is on and ``0`` for one that is off.
@@ -111,13 +113,14 @@ class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
         n_rows, n_columns = len(problem.lights), len(problem.lights[0])
         few = f" {_FEW}" if self.config.optimal_only else ""
         return (
-            f"On a board with {n_rows} rows and {n_columns} columns every cell has a light. "
-            "Pressing a cell changes its own light and those of the cells above, below, to the "
-            "left and to the right of it, as far as they are on the board: lights that are on go "
-            f"off, and the others go on. Now the lights are ({_ON} is on, {_OFF} is off):\n\n"
-            f"{show_grid(problem.lights)}\n\nWhich cells must be pressed so that every light is "
-            f"off? No cell needs more than one press.{few} Answer with the pairs (row, column), "
-            "both numbered from 1 from the top left, for example (1, 2), (3, 1)."
+            f"Every cell of a board with {n_rows} rows and {n_columns} columns has a light "
+            f"({_ON} is on, {_OFF} is off):\n\n{show_grid(problem.lights)}\n\nPressing a cell "
+            "toggles its own light and the lights of the cells directly above, below, to the left "
+            "and to the right of it, where they exist: on becomes off, and off becomes on. Find "
+            "cells to press so that all lights are off in the end. Press each cell at most once; "
+            f"the order does not matter.{few} Answer with the cells as pairs (row, column), "
+            "separated by commas. Rows and columns are numbered from 1 from the top left: (1, 2) "
+            "is the cell in row 1, column 2."
         )
 
     def verify(self, problem: LightsOutProblem, answer: str) -> Verdict:
@@ -126,7 +129,7 @@ class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
         if cells is None:
             return Verdict.unparsable("expected cells of the board such as (1, 2), (3, 1)")
         if len(set(cells)) < len(cells):
-            return Verdict.wrong("a cell stands there twice")
+            return Verdict.wrong("a cell occurs twice")
         pressed = sum(1 << cell for cell in cells)
         left = _position(problem) ^ _lights(pressed, _masks(n_rows, n_columns))
         if left:
@@ -134,7 +137,9 @@ class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
         if not self.config.optimal_only or len(cells) <= len(problem.presses):
             return Verdict.correct(presses=float(len(cells)))
         share = len(problem.presses) / len(cells)
-        return Verdict.graded(share, "fewer presses do", presses=float(len(cells)))
+        return Verdict.graded(
+            share, "solved, with more presses than needed", presses=float(len(cells))
+        )
 
     def solve(self, problem: LightsOutProblem) -> str:
         return show_cells(problem.presses, len(problem.lights[0]))

@@ -1,4 +1,4 @@
-"""Mastermind: find a hidden code from how many places and letters of each guess are right."""
+"""Mastermind: find a hidden code from the numbers of right places and letters of guesses."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ from rlvr_envs.generators.guessing import (
     GuessingSession,
     boxed,
     guesses,
-    protocol,
+    tries_in_words,
 )
 from rlvr_envs.verifiers.markup import unmarked
 
@@ -30,23 +30,23 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MastermindConfig(TaskConfig):
-    """How long the code is, of how many letters, and how often one may guess."""
+    """How long the code is, of how many letters, and how many guesses are allowed."""
 
     n_places: int = knob(4, "places of the code", low=1, high=10)
-    n_letters: int = knob(6, "that may occur", low=2, high=len(ascii_uppercase))
+    n_letters: int = knob(6, "letters of the alphabet", low=2, high=len(ascii_uppercase))
     n_tries: int = knob(9, "guesses allowed", low=1, high=MAX_TRIES)
 
     def check(self) -> None:
         if self.n_letters**self.n_places > _MOST_CODES:
             raise ConfigError(
-                f"n_letters to the power of n_places is at most {_MOST_CODES:,}, got {self}"
+                f"n_letters to the power of n_places must be at most {_MOST_CODES:,}, got {self}"
             )
 
     @classmethod
     def at(cls, difficulty: int) -> "MastermindConfig":
-        """Two rungs in five add a place, and every second a letter and a try.
+        """Two levels in five add a place, and every second one a letter and a try.
 
-        There are seven places and twelve letters at most; rungs above 18 take tries away.
+        There are seven places and twelve letters at most; levels above 18 take tries away.
         """
         slow = min(difficulty, 18)
         return cls(
@@ -58,7 +58,7 @@ class MastermindConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class MastermindProblem:
-    """What is known of the code, and the code."""
+    """The length and the letters of the code, the number of tries, and the code."""
 
     n_places: int
     letters: str
@@ -98,14 +98,14 @@ class MastermindTask(InteractiveTask[MastermindConfig, MastermindProblem]):
     r"""Find a hidden code of letters in several guesses.
 
     Description:
-        Some letters of the alphabet are drawn, and a code of them, in which letters may repeat. A
-        code that takes a player who always names the first consistent one too many tries is drawn
-        again; where none will do, there are as many tries as that player needs.
+        Some letters of the alphabet are drawn, then a code of them, in which letters may repeat.
+        The code is drawn again if a player who always guesses the first consistent code needs too
+        many tries. Where no draw is easy enough, there are as many tries as that player needs.
 
     Observation:
-        The rules; after each guess, how many of its letters stand at the right place, and how many
-        others occur at another place, counted as in the board game: a letter of the code answers
-        for one letter of the guess.
+        The rules; after each guess, how many of its letters are in the right place, and how many
+        others occur in another place, counted as in the board game: a letter of the code is matched
+        with one letter of the guess.
 
     Action:
         A message with a guess in \boxed{}, such as \boxed{ABCA}; upper or lower case, with or
@@ -143,18 +143,18 @@ class MastermindTask(InteractiveTask[MastermindConfig, MastermindProblem]):
         return MastermindProblem(config.n_places, letters, max(config.n_tries, fewest), best)
 
     def prompt(self, problem: MastermindProblem) -> str:
-        repeated = problem.letters * problem.n_places
         places = "1 letter" if problem.n_places == 1 else f"{problem.n_places} letters"
         return (
-            f"Find a secret code of {places}, each of them one of {', '.join(problem.letters)}; a "
-            "letter may occur more than once. Each guess is answered with two numbers. The first "
-            "says how many places of the guess hold the same letter as the code. The second says "
-            "how many more letters of the guess occur in the code, but at another place; each "
-            "letter of the code is counted for one letter of the guess at most. For example, in a "
-            "game with four places and the code BACC, the guess ABCA would be answered with: right "
-            "place 1, wrong place 2. (C is at its place; B and one A are at wrong places; the "
-            "other A has no match left.)\n\n"
-            f"{protocol(problem.n_tries, repeated[: problem.n_places])}"
+            f"Find a secret code of {places}. Each letter is one of {', '.join(problem.letters)}; "
+            "a letter may occur more than once. After each wrong guess you get two numbers. “Right "
+            "place” counts the letters of the guess that the code has in the same place. “Wrong "
+            "place” counts the other letters of the guess that the code has in another place; each "
+            "letter of the code is matched with at most one letter of the guess. For example, if "
+            "the code is BACC and the guess is ABCA, you get: right place 1, wrong place 2. (C is "
+            "in its place; B and one A are in wrong places; the other A has no match left.)\n\n"
+            f"You have {tries_in_words(problem.n_tries)}. Make one guess of {places} in each "
+            f"message, in \\boxed{{}}: the guess of the example would be {boxed(['ABCA'])[0]}. A "
+            "message without a proper guess counts as a try."
         )
 
     def begin(self, problem: MastermindProblem) -> MastermindSession:

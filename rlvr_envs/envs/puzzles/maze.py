@@ -30,16 +30,14 @@ _DENSEST = 4  # a way has at most one move for so many cells, so that it can be 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MazeConfig(TaskConfig):
-    """The size of the maze, and the shape of the only shortest way."""
+    """The size of the maze, and the shape of its only shortest path."""
 
     n_rows: int = knob(10, "rows of the board", low=3, high=_MAX_SIDE)
     n_columns: int = knob(10, "columns of the board", low=3, high=_MAX_SIDE)
-    path_length: int = knob(15, "moves")
-    n_turns: int = knob(5, "changes of direction")
-    n_loops: int = knob(
-        3, "cells opened, where possible, so that there are other, longer ways", low=0
-    )
-    optimal_only: bool = knob(False, "full marks for the shortest way, shortest/length for others")
+    path_length: int = knob(15, "moves of the shortest path")
+    n_turns: int = knob(5, "changes of direction on the shortest path")
+    n_loops: int = knob(3, "cells opened, where possible, to make other, longer paths", low=0)
+    optimal_only: bool = knob(False, "the shortest path earns 1, a longer one shortest/length")
 
     def check(self) -> None:
         longest = max(3, self.n_rows * self.n_columns // _DENSEST)
@@ -49,13 +47,13 @@ class MazeConfig(TaskConfig):
         fewest = max(0, -(-self.path_length // straight) - 1)
         if not fewest <= self.n_turns < self.path_length:
             raise ConfigError(
-                f"a way of {self.path_length} moves here has from {fewest} to "
+                f"a path of {self.path_length} moves in this maze has from {fewest} to "
                 f"{self.path_length - 1} turns, got {self}"
             )
 
     @classmethod
     def at(cls, difficulty: int) -> "MazeConfig":
-        """The board grows by two rows and columns a rung; the way and its turns more and more."""
+        """Each level adds two rows and columns; the path and its turns grow faster and faster."""
         difficulty = min(difficulty, (_MAX_SIDE - 4) // 2)
         path_length = 3 + 4 * difficulty + difficulty * difficulty // 2
         return cls(
@@ -69,7 +67,7 @@ class MazeConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class MazeProblem:
-    """The maze, row by row, and the only shortest way."""
+    """The maze, row by row, and the only shortest path."""
 
     rows: tuple[str, ...]
     moves: str = hidden()
@@ -80,9 +78,9 @@ class MazeTask(PuzzleTask[MazeConfig, MazeProblem]):
     """Walk through a maze of cells from the start to the goal.
 
     Description:
-        A random way of a given length and number of turns is planted; branches grow from it and
-        from each other without meeting, and then some cells are opened that make other ways, all
-        longer than the planted one. Where no way of the given shape is found soon, it is shorter.
+        A random path of a given length and number of turns is planted. Branches grow from it and
+        from each other without meeting. Then some cells are opened that make other paths, all
+        longer than the planted one. Where no path of the given shape is found soon, it is shorter.
 
     Observation:
         The maze: ``#`` for a wall, ``.`` for a free cell, ``S`` for the start, ``G`` for the goal.
@@ -91,16 +89,16 @@ class MazeTask(PuzzleTask[MazeConfig, MazeProblem]):
         The moves as letters: ``U`` (up), ``D`` (down), ``L`` (left), ``R`` (right).
 
     Reward:
-        1 for any way to the goal, otherwise 0. With ``optimal_only``, a way longer than the
+        1 for any path to the goal, otherwise 0. With ``optimal_only``, a path longer than the
         shortest earns the shortest length divided by its own.
 
     Verification:
-        The moves are carried out: none may leave the board or enter a wall, and after the last one
-        stands the goal. At most four moves for each cell of the board are read. The planted way is
-        the only shortest one by construction. No known gaps.
+        The moves are carried out: none may leave the board or enter a wall, and the last one must
+        end at the goal. At most four moves for each cell of the board are read. The planted path
+        is the only shortest one by construction. No known gaps.
 
     Difficulty:
-        The board, the length of the way, its turns and the loops grow, each by a knob of its own.
+        The board, the length of the path, its turns and the loops grow, each by its own knob.
 
     References:
         "Ariadne: A Controllable Framework for Probing and Extending VLM Reasoning Boundaries",
@@ -115,13 +113,14 @@ class MazeTask(PuzzleTask[MazeConfig, MazeProblem]):
         )
 
     def prompt(self, problem: MazeProblem) -> str:
-        wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
+        wanted = SHORTEST_WANTED if self.config.optimal_only else "Any such path is correct."
         return (
-            f"In this maze {WALL} is a wall, {FREE} is a free cell, {START} is the start and "
-            f"{GOAL} is the goal:\n\n{show_grid(problem.rows)}\n\nA move goes to the next cell up "
-            "(U), down (D), left (L) or right (R). Moves may neither leave the maze nor enter a "
-            f"wall. Give moves that lead from {START} to {GOAL} and end there, as one string of "
-            f"letters such as RRDL. At most {_limit(problem)} moves are read.{wanted}"
+            f"In this maze, {WALL} is a wall, {FREE} is a free cell, {START} is the start and "
+            f"{GOAL} is the goal:\n\n{show_grid(problem.rows)}\n\nFind a path from {START} to "
+            f"{GOAL}. Each move goes one cell up (U), down (D), left (L) or right (R). You may not "
+            f"leave the maze or enter a wall, and the last move must end at {GOAL}. Use at most "
+            f"{_limit(problem)} moves. {wanted} Answer with the moves as one string of letters, "
+            "such as RDUL."
         )
 
     def verify(self, problem: MazeProblem, answer: str) -> Verdict:

@@ -1,4 +1,4 @@
-"""Maze explorer: find the goal of a maze of which only the surroundings are seen."""
+"""Maze explorer: find the goal of a maze, seeing only the cells around."""
 
 from dataclasses import dataclass
 
@@ -25,19 +25,19 @@ _LETTERS = {letter: letter for letter in MOVES}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MazeExplorerConfig(TaskConfig):
-    """The size of the maze, and the way from start to goal."""
+    """The size of the maze, and the path from start to goal."""
 
     n_rows: int = knob(9, "rows of the board", low=3)
     n_columns: int = knob(9, "columns of the board", low=3)
-    path_length: int = knob(12, "moves of the only shortest way")
-    n_turns: int = knob(4, "changes of direction on it")
-    n_loops: int = knob(2, "walls taken out beside the spanning tree", low=0)
-    view: int = knob(1, "how many cells one sees to each side", low=1, high=100)
+    path_length: int = knob(12, "moves of the only shortest path")
+    n_turns: int = knob(4, "changes of direction on the shortest path")
+    n_loops: int = knob(2, "cells opened, where possible, to make other, longer paths", low=0)
+    view: int = knob(1, "cells that are visible in each direction", low=1, high=100)
 
     def check(self) -> None:
         n_cells = self.n_rows * self.n_columns
         if n_cells > TURNS_AT_MOST:
-            raise ConfigError(f"there are at most {TURNS_AT_MOST} cells, got {self}")
+            raise ConfigError(f"need n_rows * n_columns <= {TURNS_AT_MOST}, got {self}")
         if not 2 <= self.path_length <= max(3, n_cells // 4):
             raise ConfigError(f"need path_length from 2 to a quarter of the cells, got {self}")
         straight = max(self.n_rows, self.n_columns) - 1
@@ -47,21 +47,21 @@ class MazeExplorerConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MazeExplorerConfig":
-        """The board grows by a row and a column a rung, up to 100; the way grows with it."""
-        rung = min(difficulty, 96)
-        path_length = 3 + 2 * rung + rung * rung // 8
+        """Each level adds a row and a column, up to 100; the path grows with the board."""
+        level = min(difficulty, 96)
+        path_length = 3 + 2 * level + level * level // 8
         return cls(
-            n_rows=4 + rung,
-            n_columns=4 + rung,
+            n_rows=4 + level,
+            n_columns=4 + level,
             path_length=path_length,
             n_turns=path_length // 3,
-            n_loops=rung // 2,
+            n_loops=level // 2,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class MazeExplorerProblem:
-    """What one knows at the beginning; the maze itself is hidden. Cells count from 0."""
+    """What the player knows at the start; the maze is hidden. Cells are numbered from 0."""
 
     n_rows: int
     n_columns: int
@@ -70,7 +70,7 @@ class MazeExplorerProblem:
     n_turns: int
     seal: str  # of the maze
     rows: tuple[str, ...] = hidden()
-    moves: str = hidden()  # the only shortest way
+    moves: str = hidden()  # the only shortest path
 
 
 class MazeExplorerSession:
@@ -82,13 +82,13 @@ class MazeExplorerSession:
         self._turns = self._moves = 0
 
     def reply(self, action: str) -> Reply:
-        """Make the moves of a message until something is in the way or the goal is reached."""
+        """Make the moves of a message until a wall is in the way or the goal is reached."""
         problem = self._problem
         self._turns += 1
         found = _BOXED.extract(action)
         moves = read_moves(found.answer or "", _LETTERS, limit=_MOVES_AT_MOST)
         if moves is None:
-            told = "There were no moves in your message: give U, D, L or R in \\boxed{}."
+            told = "There were no moves in your message. Give moves (U, D, L or R) in \\boxed{}."
         else:
             told = self._walk(moves)
         if self._mark() == GOAL:
@@ -135,16 +135,16 @@ class MazeExplorerTask(InteractiveTask[MazeExplorerConfig, MazeExplorerProblem])
     r"""Find the goal of a maze, seeing only the cells around.
 
     Description:
-        A maze as in `Maze-v0`, but hidden: after each message one sees the cells next to the one
-        where one stands. Remembering what was seen is a part of the task.
+        A maze as in `Maze-v0`, but hidden: after each message, the player sees only the cells
+        around its position. Remembering what was seen is a part of the task.
 
     Observation:
-        The rules, the size of the board and the surroundings of the start; then, after each
-        message, the surroundings of the new place, its row and column, and the messages left.
+        The rules, the size of the board and the cells around the start; then, after each message,
+        the cells around the new position, its row and column, and the messages left.
 
     Action:
-        A message with moves in `\boxed{}`, letters out of U, D, L and R. They are made one after
-        the other until a wall is in the way.
+        A message with moves in `\boxed{}`, each U, D, L or R. They are made one after the other
+        until a wall is in the way.
 
     Reward:
         1 when the goal is reached, 0 when the messages run out.
@@ -153,13 +153,13 @@ class MazeExplorerTask(InteractiveTask[MazeExplorerConfig, MazeExplorerProblem])
         At the goal, or when no messages are left.
 
     Verification:
-        The moves are made. There are as many messages as the maze has open cells: whoever walks
-        through known cells to one not visited yet, message by message, needs fewer, and the oracle
-        does just that, from what it was shown. The verdict's parts say how many moves were made
-        and how many the shortest way has. No known gaps.
+        The moves are made. There are as many messages as the maze has open cells. A player who
+        walks through known cells to an unvisited one in each message needs fewer, and the oracle
+        does this, using only what it was shown. The verdict's parts say how many moves were made
+        and how many the shortest path has. No known gaps.
 
     Difficulty:
-        The board, the length of the way, its turns and the loops grow.
+        The board, the length of the path, its turns and the loops grow.
 
     References:
         Tarry, "Le problème des labyrinthes", Nouvelles Annales de Mathématiques, 1895, for
@@ -187,16 +187,17 @@ class MazeExplorerTask(InteractiveTask[MazeExplorerConfig, MazeExplorerProblem])
         side = len(problem.surroundings)
         return (
             f"You are in a maze on a board with {problem.n_rows} rows and {problem.n_columns} "
-            f"columns, at {show_cell(problem.start, problem.n_columns)}, which is (row, column), "
-            "both numbered from 1 from the top left. Somewhere in it is a goal, and you are to "
-            f"walk there. Of the maze you see only the {side} by {side} cells around you:\n\n"
-            f"{show_grid(problem.surroundings)}\n\n{_YOU} is where you are, {WALL} is a wall or "
-            f"lies outside the board, {FREE} is a free cell and {GOAL} is the goal. A move goes to "
-            "the next cell up (U), down (D), left (L) or right (R). Each message gives from one to "
-            f"{_MOVES_AT_MOST} moves in \\boxed{{}}: for example, {boxed('UUR')} goes up twice and "
-            "then right. They are made one after the other until a wall is in the way or you are "
-            "at the goal; then you are told where you are and what is around you. A message "
-            f"without moves counts too. You have {plural(problem.n_turns, 'message')}."
+            f"columns, at {show_cell(problem.start, problem.n_columns)}. Cells are written (row, "
+            "column), numbered from 1 from the top left. Walk to the goal, which is somewhere in "
+            f"the maze. You see only the {side} by {side} cells around you:\n\n"
+            f"{show_grid(problem.surroundings)}\n\n{_YOU} is your position, {WALL} is a wall or "
+            f"outside the board, {FREE} is a free cell and {GOAL} is the goal. Each move goes one "
+            "cell up (U), down (D), left (L) or right (R). Give from 1 to "
+            f"{_MOVES_AT_MOST} moves in each message, in \\boxed{{}}: for example, {boxed('UD')} "
+            "goes up and then down. The moves are made one after the other until a wall is in the "
+            "way or you reach the goal. After each message you see your new position and the cells "
+            "around it. A message without moves counts too. You have "
+            f"{plural(problem.n_turns, 'message')}."
         )
 
     def begin(self, problem: MazeExplorerProblem) -> MazeExplorerSession:

@@ -27,15 +27,13 @@ _DRAWS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinesweeperConfig(TaskConfig):
-    """The size of the board, its mines, and how much of it is opened."""
+    """The size of the board, the share of mines, and the share of opened cells."""
 
     n_rows: int = 8
     n_columns: int = 8
     mine_percent: int = 30
-    opened_percent: int = knob(40, "opened at random")
-    only_cases: bool = knob(
-        True, "cells that follow from one number after another are opened as well"
-    )
+    opened_percent: int = knob(40, "share of the cells that are opened at random")
+    only_cases: bool = knob(True, "safe cells that follow from single numbers are opened too")
 
     def check(self) -> None:
         if (
@@ -44,7 +42,7 @@ class MinesweeperConfig(TaskConfig):
             <= max(self.n_rows, self.n_columns)
             <= _MAX_SIDE
         ):
-            raise ConfigError(f"need n_rows and n_columns in 3..{_MAX_SIDE}, got {self}")
+            raise ConfigError(f"need n_rows and n_columns from 3 to {_MAX_SIDE}, got {self}")
         shares = (self.mine_percent, self.opened_percent)
         if min(shares) < 12 or sum(shares) > 85:
             raise ConfigError(
@@ -54,7 +52,7 @@ class MinesweeperConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MinesweeperConfig":
-        """The board grows by a row and a column; from the fourth rung cases must be told apart."""
+        """Each level adds a row and a column; from level 4 on, cases must be distinguished."""
         if difficulty < 4:
             side = 3 + difficulty
             return cls(
@@ -69,7 +67,7 @@ class MinesweeperConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class MinesweeperProblem:
-    """The board as it is seen, and the cells proven to be safe, counted from 0."""
+    """The visible board, and the cells proven to be safe, numbered from 0."""
 
     rows: tuple[str, ...]
     safe: tuple[int, ...] = hidden()
@@ -80,9 +78,9 @@ class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
     """Name every covered cell that the numbers prove to be safe.
 
     Description:
-        Random mines, and random safe cells that are opened. With ``only_cases``, whatever follows
-        from one number after another is opened as well, until each step left needs several numbers
-        at once.
+        Random mines, and random safe cells that are opened. With ``only_cases``, all cells that
+        follow from single numbers, one after another, are opened too, so that every remaining step
+        needs several numbers at once.
 
     Observation:
         The board: the number of mines around each opened cell, ``?`` for a covered one.
@@ -96,10 +94,10 @@ class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
     Verification:
         The set is compared with the proven one: for each covered cell an exact search has looked
         for an arrangement with a mine there and for one without. There is always a safe cell. How
-        many mines there are in all is not told, so it proves nothing. No known gaps.
+        many mines there are in all is not given, so it proves nothing. No known gaps.
 
     Difficulty:
-        The board grows, and fewer cells are opened; from the fourth rung no cell of the answer
+        The board grows, and fewer cells are opened; from level 4, no cell of the answer
         follows from single numbers.
 
     References:
@@ -152,13 +150,15 @@ class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
     def prompt(self, problem: MinesweeperProblem) -> str:
         n_rows, n_columns = len(problem.rows), len(problem.rows[0])
         return (
-            f"Under some cells of a board with {n_rows} rows and {n_columns} columns there is a "
-            "mine. Opened cells have no mine and show how many of the up to eight cells around "
-            f"them, diagonals included, have one; {COVERED} is a covered cell. How many mines "
-            f"there are in all is not known.\n\n{show_grid(problem.rows)}\n\nWhich covered cells "
-            "have no mine in any arrangement of mines that agrees with all the numbers? Answer "
-            "with all of these cells and no others, as pairs (row, column), both numbered "
-            "from 1 from the top left, for example (1, 2), (3, 1). There is at least one."
+            f"This is a Minesweeper board with {n_rows} rows and {n_columns} columns. {COVERED} is "
+            "a covered cell, which may have a mine. A number is an opened cell: it has no mine, "
+            "and the number says how many of the up to eight cells around it, including diagonal "
+            "ones, have a mine. The total number of mines is not given.\n\n"
+            f"{show_grid(problem.rows)}\n\nFind all covered cells that are safe for certain: a "
+            "cell is safe if it has no mine in any arrangement of mines that agrees with all the "
+            "numbers. There is at least one. Answer with all safe cells and no others, as pairs "
+            "(row, column) separated by commas. Rows and columns are numbered from 1 from the top "
+            "left: (1, 2) is the cell in row 1, column 2."
         )
 
     def verify(self, problem: MinesweeperProblem, answer: str) -> Verdict:
@@ -166,10 +166,10 @@ class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
         if cells is None:
             return Verdict.unparsable("expected cells of the board such as (1, 2), (3, 1)")
         if len(set(cells)) < len(cells):
-            return Verdict.wrong("a cell stands there twice")
+            return Verdict.wrong("a cell occurs twice")
         marks = "".join(problem.rows)
         if any(marks[cell] != COVERED for cell in cells):
-            return Verdict.wrong("a cell is opened already")
+            return Verdict.wrong("a cell is already open")
         wrong = len(set(cells) - set(problem.safe))
         missing = len(set(problem.safe) - set(cells))
         if wrong or missing:

@@ -1,4 +1,4 @@
-"""Minesweeper played cell by cell, on boards where nothing has to be guessed."""
+"""Minesweeper played cell by cell, on boards that can be solved without guessing."""
 
 import re
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class MinesweeperGameConfig(TaskConfig):
     n_rows: int = knob(8, "rows of the board", low=4)
     n_columns: int = knob(8, "columns of the board", low=4)
     mine_percent: int = knob(
-        16, "of the cells; fewer where a guess would be needed otherwise", low=5, high=40
+        16, "share of cells with a mine; fewer where a guess would be needed", low=5, high=40
     )
 
     def check(self) -> None:
@@ -52,14 +52,14 @@ class MinesweeperGameConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MinesweeperGameConfig":
-        """The board grows by a row and a column a rung, up to 100, and the mines get denser."""
+        """Each level adds a row and a column, up to 100, and the mines get denser."""
         side = min(4 + difficulty, 100)
         return cls(n_rows=side, n_columns=side, mine_percent=min(12 + difficulty, 20))
 
 
 @dataclass(frozen=True, slots=True)
 class MinesweeperGameProblem:
-    """What one sees at the beginning; the mines are hidden."""
+    """What the player sees at the start; the mines are hidden."""
 
     rows: tuple[str, ...]
     n_mines: int
@@ -89,7 +89,10 @@ class MinesweeperGameSession:
         actions = _read(found.answer or "", *self._shape)
         told = ""
         if actions is None:
-            told = "There were no actions in your message, such as \\boxed{open (1, 2)}."
+            told = (
+                "There were no valid actions in your message. Every action must be open, flag or "
+                "unflag with a cell of the board, as in \\boxed{flag (1, 2)}."
+            )
         for word, cell in actions or ():
             note = self._act(word, cell)
             if self._opened & self._mines:
@@ -143,9 +146,9 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
     r"""Open every cell without a mine, and none with one.
 
     Description:
-        Random mines, away from the cell that is opened first. Whoever draws all conclusions from
-        the numbers never has to guess: where that fails on a board, another is drawn, and after
-        some of them mines are taken away.
+        Random mines, away from the cell that is opened first. A player who draws all conclusions
+        from the numbers never has to guess: where that fails on a board, another is drawn, and
+        after some draws mines are taken away.
 
     Observation:
         The rules, the number of mines and the board after the first cell was opened; then, after
@@ -163,9 +166,10 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
         When all safe cells are open, when a mine is, or when no messages are left.
 
     Verification:
-        The actions are carried out; flags are notes, and keep their cell from being opened. The
-        oracle opens, message by message, what exact search proves to be safe on the board shown to
-        it. There is a message for each safe cell that is covered at first. No known gaps.
+        The actions are carried out; flags are notes, and a cell with a flag cannot be opened. In
+        each message, the oracle opens the cells that an exact search proves to be safe on the
+        visible board. There are as many messages as safe cells that are covered at the start. No
+        known gaps.
 
     Difficulty:
         The board and the density of the mines grow.
@@ -231,21 +235,22 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
     def prompt(self, problem: MinesweeperGameProblem) -> str:
         n_rows, n_columns = len(problem.rows), len(problem.rows[0])
         mines = (
-            "1 cell has a mine" if problem.n_mines == 1 else f"{problem.n_mines} cells have mines"
+            "1 cell has a mine" if problem.n_mines == 1 else f"{problem.n_mines} cells have a mine"
         )
         return (
-            f"On a board with {n_rows} rows and {n_columns} columns {mines}. Opening a cell "
-            "without a mine shows how many of the up to eight cells around it, diagonals included, "
-            "have one; where that is 0, the cells around it are opened as well. Opening a mine "
-            "loses the game. Open all cells that have no mine. One cell has been opened for you, "
-            f"and from here on nothing has to be guessed ({COVERED} is a covered cell, {_FLAG} a "
-            f"flag):\n\n{show_grid(problem.rows)}\n\nEach message gives up to {_ACTIONS_AT_MOST} "
-            "actions in \\boxed{}, which are carried out in order: open (row, column), flag (row, "
-            "column) or unflag (row, column), with rows and columns numbered from 1 from the top "
-            f"left. For example, {boxed('open (1, 2), flag (3, 1)')} opens a cell and marks "
-            "another one. Flags are notes for yourself; a cell with a flag is not opened. After "
-            "each message you are shown the board; a message without actions counts too. You have "
-            f"{plural(problem.n_turns, 'message')}."
+            f"Play Minesweeper on a board with {n_rows} rows and {n_columns} columns. {mines}. "
+            "When you open a cell without a mine, it shows how many of the up to eight cells "
+            "around it, including diagonal ones, have a mine; if that number is 0, the cells "
+            "around it are opened too. If you open a mine, you lose. You win when all cells "
+            "without a mine are open. The first cell has been opened for you. From here on, you "
+            f"never need to guess. Here {COVERED} is a covered cell and {_FLAG} is a "
+            f"flag:\n\n{show_grid(problem.rows)}\n\nGive up to {_ACTIONS_AT_MOST} actions in each "
+            f"message, in \\boxed{{}}, separated by commas. They are carried out in order. An "
+            "action is open (row, column), flag (row, column) or unflag (row, column). Rows and "
+            f"columns are numbered from 1 from the top left: {boxed('flag (1, 2)')} puts a flag on "
+            "the cell in row 1, column 2. Flags are only notes for you, but a cell with a flag "
+            "cannot be opened. After each message you see the board. A message without actions "
+            f"counts too. You have {plural(problem.n_turns, 'message')}."
         )
 
     def begin(self, problem: MinesweeperGameProblem) -> MinesweeperGameSession:

@@ -21,9 +21,9 @@ _EFFORT_LIMIT = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NQueensConfig(TaskConfig):
-    """The size of the board, and how many queens stand on it already."""
+    """The size of the board, and how many queens are already placed."""
 
-    size: int = knob(10, "rows and columns of the grid", low=4, high=_MAX_SIZE)
+    size: int = knob(10, "rows and columns of the board", low=4, high=_MAX_SIZE)
     n_given: int = 3
 
     def check(self) -> None:
@@ -32,7 +32,7 @@ class NQueensConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "NQueensConfig":
-        """A rung adds a row and a column; every third, and no more, a given queen."""
+        """Each level adds a row and a column; every third adds a given queen."""
         return cls(
             size=min(_MAX_SIZE, 5 + difficulty), n_given=min(_MAX_SIZE // 3, 3 + difficulty // 3)
         )
@@ -48,10 +48,10 @@ class NQueensProblem:
 
 @register("NQueens-v0", domain="puzzles")
 class NQueensTask(PuzzleTask[NQueensConfig, NQueensProblem]):
-    """Place a queen in every row so that no two attack each other, where some stand already.
+    """Place queens so that no two attack each other, where some are already placed.
 
     Description:
-        A random placement of peaceful queens, found by local search, of which some queens are kept.
+        A random placement of non-attacking queens is found by local search; some of them are given.
         Several placements may complete them.
 
     Observation:
@@ -91,17 +91,18 @@ class NQueensTask(PuzzleTask[NQueensConfig, NQueensProblem]):
             for column in problem.given
         ]
         n_given = sum(column > 0 for column in problem.given)
-        stand = {0: "none stands there yet", 1: "one stands there already"}.get(
-            n_given, f"{n_given} stand there already"
+        one = "One queen is already placed"
+        many = f"{n_given} queens are already placed"
+        given = (
+            f" {one if n_given == 1 else many} ({_QUEEN}; a dot is an empty cell) and must stay:"
+            f"\n\n{show_grid(board)}\n\nAny valid placement is correct."
+            if n_given
+            else "\n\nAny valid placement is correct."
         )
         return (
-            f"On a board with {size} rows and {size} columns there is to be one queen in every row "
-            "so that no two queens are in the same column or on the same diagonal, at whatever "
-            f"distance. Of these {size} queens {stand} ({_QUEEN} is a queen, {_FREE} is a free "
-            f"cell):\n\n{show_grid(board)}\n\nLeave the given queens where they are and place the "
-            "others; any placement that fits is right. Answer with the columns of the queens of "
-            f"all {size} rows, from the top row to the bottom row, separated by commas; columns "
-            "are numbered from 1 from the left."
+            f"Place {size} queens on a {size}×{size} board so that no two share a row, a column or "
+            f"a diagonal.{given} Answer with the column of the queen in each row, from the top row "
+            "to the bottom row, separated by commas. Columns are numbered from 1, left to right."
         )
 
     def verify(self, problem: NQueensProblem, answer: str) -> Verdict:

@@ -186,12 +186,15 @@ class NonogramConfig(TaskConfig):
     n_rows: int = knob(7, "rows of the board", low=2, high=_MAX_SIDE)
     n_columns: int = knob(7, "columns of the board", low=2, high=_MAX_SIDE)
     filled_percent: int = knob(
-        50, "before cells are filled to make the picture unique", low=10, high=90
+        50,
+        "share of filled cells before more are filled to make the picture unique",
+        low=10,
+        high=90,
     )
 
     @classmethod
     def at(cls, difficulty: int) -> "NonogramConfig":
-        """A rung adds a row and a column."""
+        """Each level adds a row and a column."""
         return cls(n_rows=min(_MAX_SIDE, 3 + difficulty), n_columns=min(_MAX_SIDE, 3 + difficulty))
 
 
@@ -210,7 +213,7 @@ class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
 
     Description:
         A random picture of filled and empty cells. While another picture has the same runs, cells
-        that the runs leave open are filled, so that in the end there is one picture only.
+        that the runs leave open are filled, until there is only one picture.
 
     Observation:
         The lengths of the runs of filled cells of each row, from left to right, and of each
@@ -220,7 +223,7 @@ class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
         The picture, one row a line: ``#`` for a filled cell and ``.`` for an empty one.
 
     Reward:
-        1 for the picture, otherwise 0.
+        1 for the solution, otherwise 0.
 
     Verification:
         The runs of the answer are counted. An exact search (each line is narrowed to what all its
@@ -268,13 +271,16 @@ class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
         columns = "\n".join(
             f"column {i}: {_words(runs)}" for i, runs in enumerate(problem.columns, 1)
         )
+        all_runs = (*problem.rows, *problem.columns)
+        empty = " The clue 0 means that no cell is filled." if () in all_runs else ""
         return (
-            f"Each cell of a grid with {n_rows} rows and {n_columns} columns is either filled or "
-            "empty. For each row, the lengths of its runs of adjacent filled cells are given in "
-            "order from left to right, and for each column in order from top to bottom; between "
-            "two runs there is at least one empty cell. A line whose only length is 0 has no "
-            f"filled cell.\n\n{rows}\n\n{columns}\n\nExactly one grid fits. Write it row by row, "
-            f"one row a line, with {_FILLED} for a filled cell and {_EMPTY} for an empty one."
+            f"Solve this nonogram: in a grid with {n_rows} rows and {n_columns} columns, each cell "
+            "is either filled or empty. The clue of a row gives the lengths of its runs of "
+            "consecutive filled cells, from left to right. The clue of a column gives them from "
+            "top to bottom. At least one empty cell separates two "
+            f"runs.{empty}\n\n{rows}\n\n{columns}\n\nThere is exactly one solution. Answer with "
+            f"the grid, one row per line: {_FILLED} for a filled cell and {_EMPTY} for an empty "
+            "cell."
         )
 
     def verify(self, problem: NonogramProblem, answer: str) -> Verdict:
@@ -290,7 +296,7 @@ class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
         ):
             for i, (runs, line) in enumerate(zip(wanted, lines, strict=True), 1):
                 if runs_of([cell == _FILLED for cell in line]) != runs:
-                    return Verdict.wrong(f"{name} {i} has other runs")
+                    return Verdict.wrong(f"{name} {i} does not match its clue")
         return Verdict.correct()
 
     def solve(self, problem: NonogramProblem) -> str:

@@ -1,7 +1,7 @@
 """Conditions on a text that a program can check: what each says, and whether a text meets it.
 
-Conditions are read off a text that exists, so that any number of them can be met at once. Their
-terms are those that `_text_view.DEFINITIONS` explains.
+Conditions are taken from a text that exists, so that any number of them can be met at once.
+`text_view.definitions` explains their terms.
 """
 
 import re
@@ -163,20 +163,20 @@ KINDS: dict[str, Kind] = {
         said.word_count,
     ),
     "missing letter": Kind(
-        lambda d: f"The letter {_quoted(d.words)} does not occur, in either case.",
+        lambda d: f"The letter {_quoted(d.words)} does not occur, in upper or lower case.",
         lambda d, view: d.words[0] not in view.letters,
         said.missing_letter,
     ),
     "letter count": Kind(
         lambda d: (
-            f"The letter {_quoted(d.words)} occurs exactly {_times(d.number)}, both cases "
-            "counted together."
+            f"The letter {_quoted(d.words)} occurs exactly {_times(d.number)}, counting upper and "
+            "lower case together."
         ),
         lambda d, view: view.letters.count(d.words[0]) == d.number,
         said.letter_count,
     ),
     "missing words": Kind(
-        lambda d: f"None of the words {_quoted(d.words)} occurs.",
+        lambda d: f"The text contains none of the words {_quoted(d.words)}.",
         lambda d, view: not set(d.words) & set(view.counts),
         said.missing_words,
     ),
@@ -203,7 +203,7 @@ KINDS: dict[str, Kind] = {
     "initials": Kind(
         lambda d: (
             "The first letters of the sentences, one after another, spell "
-            f"{_quoted(d.words)}, whatever their case."
+            f"{_quoted(d.words)}; case does not matter."
         ),
         lambda d, view: _initials(view) == d.words[0],
         lambda view, rng: Details(words=(_initials(view),)) if len(view.sentences) > 1 else None,
@@ -213,11 +213,13 @@ KINDS: dict[str, Kind] = {
             len(view.sentences) > 1
             and all(a < b for a, b in zip(_lengths(view), _lengths(view)[1:], strict=False))
         ),
-        "Every sentence after the first has more words than the one before it.",
+        "There are at least two sentences, and each after the first has more words than the one "
+        "before it.",
     ),
     "same ends": _if(
         lambda view: len(view.sentences) > 1 and view.sentences[0] == view.sentences[-1],
-        "The last sentence has the same words as the first, in the same order.",
+        "There are at least two sentences, and the last has the same words as the first, in the "
+        "same order.",
     ),
     "paragraph length": Kind(
         lambda d: f"Paragraph {d.number} has exactly {_some(d.other, 'sentence')}.",
@@ -233,9 +235,11 @@ KINDS: dict[str, Kind] = {
         ),
         said.paragraph_start,
     ),
-    "lower case": _if(lambda view: view.text == view.text.lower(), "There is no capital letter."),
+    "lower case": _if(
+        lambda view: view.text == view.text.lower(), "The text has no capital letters."
+    ),
     "upper case": _if(
-        lambda view: view.text == view.text.upper(), "There is no lower-case letter."
+        lambda view: view.text == view.text.upper(), "The text has no lower-case letters."
     ),
     "sentence case": _if(
         lambda view: bool(view.openings) and all(word[0].isupper() for word in view.openings),
@@ -244,7 +248,7 @@ KINDS: dict[str, Kind] = {
     "capitals": Kind(
         lambda d: (
             f"Exactly {_some(d.number, 'word')} of two letters or more "
-            f"{'is' if d.number == 1 else 'are'} written in capital letters throughout."
+            f"{'is' if d.number == 1 else 'are'} written entirely in capital letters."
         ),
         lambda d, view: _capitals(view) == d.number,
         lambda view, rng: Details(n) if 0 < (n := _capitals(view)) < len(view.words) else None,
@@ -303,7 +307,10 @@ KINDS: dict[str, Kind] = {
         said.starting_letter,
     ),
     "order": Kind(
-        lambda d: f'The first "{d.words[0]}" stands before the first "{d.words[1]}".',
+        lambda d: (
+            f'The words "{d.words[0]}" and "{d.words[1]}" both occur, and the first '
+            f'"{d.words[0]}" comes before the first "{d.words[1]}".'
+        ),
         _in_order,
         said.order,
     ),

@@ -2,20 +2,38 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
 
-DEFINITIONS = (
-    "A word is a longest run of the letters a-z, in upper or lower case, so that a hyphen or an "
-    "apostrophe ends it; words that differ only in case are the same word. A sentence is a stretch "
-    "of text with at least one word in it that ends with a full stop, a question mark, an "
-    "exclamation mark or the end of a line. A paragraph has at least one word in it, and blank "
-    "lines divide the paragraphs. Sentences and paragraphs are numbered from 1. A number written "
-    "in digits is a longest run of the digits 0-9."
+_WORD_DEFINITION = (
+    "A word is an unbroken run of the letters a-z and A-Z. Any other character, such as a hyphen, "
+    "an apostrophe or a digit, ends it. Words that differ only in case are the same word."
 )
+_SENTENCE_DEFINITION = (
+    "A sentence has at least one word. It ends with a full stop, a question mark, an exclamation "
+    "mark or the end of a line."
+)
+# A term and its definition, which is stated where a condition uses the term.
+_DEFINITIONS = {
+    "sentence": _SENTENCE_DEFINITION,
+    "paragraph": "A paragraph has at least one word. Blank lines separate paragraphs.",
+    "digits": "A number written in digits is an unbroken run of the digits 0-9.",
+}
+_NUMBERED = re.compile(r"\b(sentence|paragraph) [0-9]")
 
 _WORD = re.compile(r"[A-Za-z]+")
 _NUMBER = re.compile(r"[0-9]+")
 _SENTENCE_END = re.compile(r"[.!?\n]")
+
+
+def definitions(conditions: Iterable[str]) -> str:
+    """Return the definitions of the terms that some conditions use, as a list."""
+    said = " ".join(conditions).lower()
+    found = [_WORD_DEFINITION, *(meaning for term, meaning in _DEFINITIONS.items() if term in said)]
+    numbered = sorted({match[1] for match in _NUMBERED.finditer(said)}, reverse=True)
+    if numbered:
+        found.append(f"{'s and '.join(numbered).capitalize()}s are numbered from 1.")
+    return "\n".join(f"- {meaning}" for meaning in found)
 
 
 class TextView:

@@ -92,8 +92,8 @@ def test_words_of_the_rules():
     assert "111 -> 0\n110 -> 0\n101 -> 0\n100 -> 1\n011 -> 1\n" in TASK.prompt(RULE_30)
     life = CellularAutomatonProblem("B1/S", True, BLINKER, 1, BLINKER)
     text = TASK.prompt(life)
-    assert "A 0 becomes 1 if 1 of them is 1, and otherwise stays 0." in text
-    assert "A 1 stays 1 in no case" in text
+    assert "A 0 becomes 1 if 1 of them is 1; otherwise it stays 0." in text
+    assert "A 1 always becomes 0." in text
 
 
 @pytest.mark.parametrize("rule", ["256", "-1", "B9/S1", "B3", "", "²"])

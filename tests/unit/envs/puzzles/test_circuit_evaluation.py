@@ -45,7 +45,7 @@ TRUE_ROWS = {  # the inputs, in order, for which a gate is 1
 def bits_of_prompt(text):
     """Ask for each output, and from there for whatever it depends on, back to the first cycle."""
     inputs = dict(re.findall(r"^(i\d+)(?::| =) ([01 ]+)$", text, re.MULTILINE))
-    registers = dict(re.findall(r"^r(\d+): [01] .* what (\w+) was", text, re.MULTILINE))
+    registers = dict(re.findall(r"^r(\d+): [01] .* the value of (\w+) in", text, re.MULTILINE))
     starts = dict(re.findall(r"^r(\d+): ([01])", text, re.MULTILINE))
     gates = {g: (k, s) for g, k, s in re.findall(r"^(g\d+) = (\w+)\((.*)\)$", text, re.MULTILINE)}
     seen = {}

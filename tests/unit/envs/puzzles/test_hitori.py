@@ -156,7 +156,7 @@ def test_all_cells_are_told_where_the_search_cannot_prove_anything(monkeypatch):
 
 def test_a_told_cell_must_be_shaded():
     told = HitoriProblem(((1, 1, 2), (2, 3, 1), (3, 2, 3)), (0,), ("#..", "...", "..."))
-    assert TASK.verify(told, ".#.\n...\n...").detail == "a cell known to be shaded is not"
+    assert TASK.verify(told, ".#.\n...\n...").detail == "a cell known to be shaded is not shaded"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from rlvr_envs.envs.puzzles.instruction_constraints import (
 )
 from rlvr_envs.generators.text_conditions.conditions import KINDS, Condition
 from rlvr_envs.generators.text_conditions.details import Details
-from rlvr_envs.generators.text_conditions.text_view import TextView
+from rlvr_envs.generators.text_conditions.text_view import TextView, definitions
 
 TASK = InstructionConstraintsTask(InstructionConstraintsConfig())
 
@@ -177,3 +177,13 @@ def test_the_longest_text_is_read():
     for seed in range(5):
         problem = task.generate(stream("instructions", "long", seed))
         assert task.verify(problem, problem.text).score == 1.0
+
+
+def test_only_the_terms_that_occur_are_defined():
+    assert "sentence" not in definitions(["No word occurs more than once."])
+    assert "run of the digits" in definitions(["The text has exactly 1 number written in digits."])
+    both = definitions(["Paragraph 2 has exactly 1 sentence.", "Sentence 3 has exactly 2 words."])
+    assert "- Sentences and paragraphs are numbered from 1." in both.splitlines()
+    one = definitions(["Paragraph 2 has exactly 1 sentence."])
+    assert "- Paragraphs are numbered from 1." in one.splitlines()
+    assert "A sentence has at least one word." in one

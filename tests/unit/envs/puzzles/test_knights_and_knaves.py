@@ -128,6 +128,23 @@ def test_words_of_a_prompt():
     assert "Cleo says: “If Ben is a knight, then Ada is a knight.”" in text
 
 
+@pytest.mark.parametrize(
+    ("claim", "explained"),
+    [
+        ("(and 1 2)", []),
+        ("(xor 1 2)", []),
+        ("(or 1 2)", ["“X or Y” is"]),
+        ("(if 1 (or 2 3))", ["“X or Y” is", "“If X, then Y” is", "Parentheses"]),
+        ("(not (iff 1 2))", ["“X if and only if Y” is", "Parentheses"]),
+    ],
+)
+def test_only_the_connectives_that_occur_are_explained(claim, explained):
+    problem = dataclasses.replace(BOTH_KNAVES, statements=(Statement(1, claim),))
+    text = KnightsAndKnavesTask(KnightsAndKnavesConfig()).prompt(problem)
+    notes = ("“X or Y” is", "“If X, then Y” is", "“X if and only if Y” is", "Parentheses")
+    assert [note for note in notes if note in text] == explained
+
+
 @pytest.mark.parametrize("knob", [{"n_people": 1}, {"n_people": 23}, {"n_parts": 1}])
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):

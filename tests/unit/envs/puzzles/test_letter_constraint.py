@@ -21,35 +21,38 @@ TASK = LetterConstraintTask(LetterConstraintConfig())
 
 # What the conditions mean, from their words alone: a pattern of the sentence, and a rule.
 RULES = [
-    (r"(\w) occurs not at all\.", lambda s, a: a not in s),
+    (r"(\w) does not occur\.", lambda s, a: a not in s),
     (r"(\w) occurs exactly once\.", lambda s, a: list(s).count(a) == 1),
     (r"(\w) occurs exactly twice\.", lambda s, a: list(s).count(a) == 2),
     (r"(\w) occurs exactly (\d+) times\.", lambda s, a, n: list(s).count(a) == int(n)),
     (r"(\w) occurs more often than (\w)\.", lambda s, a, b: list(s).count(a) > list(s).count(b)),
     (
-        r"Places (\d+) and (\d+) hold the same letter\.",
+        r"Positions (\d+) and (\d+) have the same letter\.",
         lambda s, i, j: s[int(i) - 1] == s[int(j) - 1],
     ),
     (
-        r"Places (\d+) and (\d+) hold different letters\.",
+        r"Positions (\d+) and (\d+) have different letters\.",
         lambda s, i, j: s[int(i) - 1] != s[int(j) - 1],
     ),
-    (r"Somewhere (\w+) stands in the string, without gaps\.", lambda s, part: re.search(part, s)),
-    (r"(\w\w) stands nowhere in the string\.", lambda s, part: not re.search(part, s)),
-    (r"Place (\d+) holds (\w) or (\w)\.", lambda s, i, a, b: s[int(i) - 1] in (a, b)),
+    (r"The string contains (\w+) as consecutive letters\.", lambda s, part: part in s),
     (
-        r"The first (\w) stands before the first (\w), and both occur\.",
+        r"The string does not contain (\w\w) as consecutive letters\.",
+        lambda s, part: part not in s,
+    ),
+    (r"Position (\d+) has (\w) or (\w)\.", lambda s, i, a, b: s[int(i) - 1] in (a, b)),
+    (
+        r"(\w) and (\w) both occur, and the first \1 comes before the first \2\.",
         lambda s, a, b: re.fullmatch(f"[^{a}{b}]*{a}.*{b}.*", s),
     ),
     (
-        r"Every (\w) has (\w) immediately after it\.",
+        r"Every (\w) is immediately followed by (\w)\.",
         lambda s, a, b: not re.search(f"{a}(?!{b})", s),
     ),
     (r"Exactly (\d+) different letters occur\.", lambda s, n: len(set(s)) == int(n)),
     (r"All letters are the same\.", lambda s: len(set(s)) == 1),
-    (r"No two neighbours are the same letter\.", lambda s: not re.search(r"(.)\1", s)),
+    (r"No two adjacent letters are the same\.", lambda s: not re.search(r"(.)\1", s)),
     (
-        r"The longest run of one and the same letter has (\d+) letters\.",
+        r"The longest run of the same letter has length (\d+)\.",
         lambda s, n: max(len(m[0]) for m in re.finditer(r"(.)\1*", s)) == int(n),
     ),
 ]

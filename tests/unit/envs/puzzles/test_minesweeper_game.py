@@ -77,7 +77,7 @@ def test_what_is_no_action_costs_a_message_and_opens_nothing(action):
     (reply,) = say(action)
     assert reply.verdict is None
     assert reply.text.startswith("? ? 1 0\n? ? 1 0")
-    assert "There were no actions in your message" in reply.text
+    assert "There were no valid actions in your message" in reply.text
     assert "2 messages left" in reply.text
 
 
