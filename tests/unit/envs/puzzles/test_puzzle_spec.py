@@ -31,9 +31,9 @@ def seating_holds(line, order):
     seat = {name: place for place, name in enumerate(order, start=1)}
     if found := sentence(r"(\w+) sits somewhere to the left of (\w+)\.", line):
         return seat[found[0]] < seat[found[1]]
-    if found := sentence(r"(\w+) and (\w+) are neighbours\.", line):
+    if found := sentence(r"(\w+) and (\w+) sit next to each other\.", line):
         return abs(seat[found[0]] - seat[found[1]]) == 1
-    if found := sentence(r"The seats of (\w+) and (\w+) are (\d+) apart\.", line):
+    if found := sentence(r"The seat numbers of (\w+) and (\w+) differ by (\d+)\.", line):
         return abs(seat[found[0]] - seat[found[1]]) == int(found[2])
     if found := sentence(r"(\w+) sits somewhere between (\w+) and (\w+)\.", line):
         return sorted(found, key=seat.get)[1] == found[0]
@@ -98,11 +98,11 @@ def test_workshop_reaches_the_largest_profit():
 
 
 def timetable_holds(line, world):
-    if found := sentence(r"The talk on (\w+) is before the talk on (\w+)\.", line):
+    if found := sentence(r"The talk on (\w+) is in an earlier slot than the talk on (\w+)\.", line):
         return world[found[0]][0] < world[found[1]][0]
-    if found := sentence(r"The talks on (\w+) and (\w+) are at the same time\.", line):
+    if found := sentence(r"The talks on (\w+) and (\w+) are in the same slot\.", line):
         return world[found[0]][0] == world[found[1]][0]
-    if found := sentence(r"The talks on (\w+) and (\w+) are at different times\.", line):
+    if found := sentence(r"The talks on (\w+) and (\w+) are in different slots\.", line):
         return world[found[0]][0] != world[found[1]][0]
     if found := sentence(r"The talks on (\w+) and (\w+) are in different rooms\.", line):
         return world[found[0]][1] != world[found[1]][1]
@@ -110,7 +110,7 @@ def timetable_holds(line, world):
         return world[found[0]][0] != int(found[1])
     if found := sentence(r"The talk on (\w+) is in (the \w+)\.", line):
         return world[found[0]][1] == found[1]
-    assert line == "No two talks share both the slot and the room."
+    assert line == "No two talks are in the same room in the same slot."
     return len(set(world.values())) == len(world)
 
 
