@@ -21,7 +21,7 @@ _SEA, _LAND, _OPEN = "#", ".", "?"
 _MAX_SIDE = 40
 _CHANGES = 2_000  # cells of all positions with a number moved, before cells of the sea are given
 _LIMIT = 6_000  # cells of positions that proving uniqueness may look at
-_BULK = 8  # one in so many doubtful cells is told at a time
+_BULK = 8  # one in so many doubtful cells is given at a time
 _EFFORT_LIMIT = 2_000
 
 
@@ -42,7 +42,7 @@ class NurikabeConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class NurikabeProblem:
-    """What is given, row by row: sizes of islands, ``#`` for known sea and ``?``; the solution."""
+    """The given grid, row by row: sizes of islands, ``#`` for sea and ``?``; the solution."""
 
     rows: tuple[str, ...]
     picture: tuple[str, ...] = hidden()
@@ -53,19 +53,19 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
     """Divide a grid into a connected sea and islands of given sizes.
 
     Description:
-        Random islands without which the sea would have pools of two by two cells, and a number in
-        a random cell of each. While other islands fit, a number moves to a cell of its island that
-        the other one does not have; where that takes too long, cells of the sea are given.
+        Random islands leave a connected sea without 2×2 blocks, and a random cell of each island
+        has its number. While another solution exists, a number moves to a cell of its island that
+        the other solution does not have; where that takes too long, cells of the sea are given.
 
     Observation:
         The grid with the sizes of the islands, ``?`` for open cells, and ``#`` for cells that are
         known to be sea, if any.
 
     Action:
-        The grid, one row a line: ``#`` for sea and ``.`` for land.
+        The grid, one row per line: ``#`` for sea and ``.`` for land.
 
     Reward:
-        1 for the islands, otherwise 0.
+        1 for the solution, otherwise 0.
 
     Verification:
         Islands, sea and pools are checked. An exact search over the shapes of all islands has
@@ -86,7 +86,7 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
         numbers = [1 << pick(rng, bits(island)) for island in islands]
         sea, told = board.board & ~sum(islands), 0
         changes = _CHANGES // len(board.bit)
-        while told != sea:  # with all of the sea told, the islands are known
+        while told != sea:  # with the whole sea given, the islands are known
             search = Search(
                 board,
                 {cell: len(bits(island)) for cell, island in zip(numbers, islands, strict=True)},

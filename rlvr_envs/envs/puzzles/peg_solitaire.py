@@ -48,7 +48,7 @@ class PegSolitaireConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class PegSolitaireProblem:
-    """The board, one row a line."""
+    """The board, one row per line."""
 
     board: str
     solution: str = hidden()

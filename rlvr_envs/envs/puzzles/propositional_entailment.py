@@ -53,7 +53,7 @@ _N_LONGER = 100  # candidates for conclusions about three facts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropositionalEntailmentConfig(TaskConfig):
-    """How many facts there are, and how much is said about them."""
+    """The number of facts and statements, and the length of the statements."""
 
     n_facts: int = knob(7, "facts", low=3, high=len(FACTS))
     n_premises: int = knob(5, "statements given", low=2, high=200)
@@ -91,10 +91,10 @@ class PropositionalEntailmentTask(
     Description:
         The premises are nested formulas in words, all true in a hidden world. At least one of the
         listed conclusions follows and at least one does not; what follows takes more than one
-        premise, and no conclusion is true or false whatever the facts.
+        premise, and no conclusion is a tautology or a contradiction.
 
     Observation:
-        The premises, what their words mean, and the numbered conclusions.
+        The premises, the numbered conclusions, and what the connectives in them mean.
 
     Action:
         The numbers of exactly the conclusions that follow.
@@ -104,7 +104,7 @@ class PropositionalEntailmentTask(
 
     Verification:
         A conclusion follows if it is true in every row of the truth table in which all premises
-        are; the whole table is looked at. No known gaps.
+        are; the whole table is checked. No known gaps.
 
     Difficulty:
         Facts, premises and conclusions are added, and premises get longer.

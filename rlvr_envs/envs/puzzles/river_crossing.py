@@ -166,7 +166,7 @@ class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
         The travellers and the rules.
 
     Action:
-        The crossings in order, one a line, each as the names of those in the boat.
+        The crossings in order, one per line, each as the names of those in the boat.
 
     Reward:
         1 for crossings within the rules after which everyone is on the far bank. Under
@@ -278,7 +278,7 @@ def _crossing(problem: RiverCrossingProblem) -> Crossing:
 
 
 def _rules(problem: RiverCrossingProblem) -> str:
-    """Return the rules, one a line."""
+    """Return the rules, one per line."""
     names = problem.names
     rowers = listing([names[rower] for rower in problem.rowers])
     lines = [

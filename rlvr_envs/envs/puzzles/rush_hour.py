@@ -106,7 +106,7 @@ class Lot:
         return state & 15 == self.side - self.vehicles[0].length
 
     def show(self, state: State) -> str:
-        """Return the lot as a grid of letters, one row a line."""
+        """Return the lot as a grid of letters, one row per line."""
         cells = [FREE] * self.side**2
         for vehicle, at in zip(self.vehicles, self.places(state), strict=True):
             for cell in cells_of(vehicle, at, self.side):
@@ -160,7 +160,7 @@ class RushHourConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class RushHourProblem:
-    """The lot, one row a line; each vehicle is shown by its letter in every cell it covers."""
+    """The lot, one row per line; the letter of a vehicle is in every cell it covers."""
 
     board: str
     shortest: int = hidden()
@@ -187,7 +187,7 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
 
     Verification:
         The slides are played; an answer of more than 500 is not read. The length of a shortest
-        solution is exact: all positions of the lot were looked at. No known gaps.
+        solution is exact: all positions of the lot were searched. No known gaps.
 
     Difficulty:
         The lot, the number of vehicles and the length of the solution grow. See

@@ -211,7 +211,7 @@ def _views(problem: SkyscrapersProblem) -> Values:
 
 
 def _other_views(rival: Values | None, counts: Sequence[int], untold: list[int]) -> list[int]:
-    """Return the untold views that show a rival to be another city."""
+    """Return the views not given that tell a rival from the solution."""
     if rival is None:
         return []
     sights = sights_of(round(len(rival) ** 0.5))

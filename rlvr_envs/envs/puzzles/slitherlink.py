@@ -61,8 +61,8 @@ class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
     """Find the loop along the lines of a grid; numbers say how many sides of a cell it uses.
 
     Description:
-        A random winding loop, and the numbers of some cells. While another loop has the same
-        numbers, one is added that it does not have.
+        A random winding loop, and the numbers of some cells. While another loop fits the numbers,
+        a number that it does not fit is added.
 
     Observation:
         The grid with the numbers, and ``?`` for cells without one.

@@ -64,7 +64,7 @@ class SokobanConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class SokobanProblem:
-    """The room and what is in it, one row a line."""
+    """The room and what is in it, one row per line."""
 
     board: str
     shortest: int = hidden()
@@ -92,7 +92,7 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
     Verification:
         The moves are played; an answer of more than 1,000 is not read. The length of a shortest
         solution, counted in moves and not in pushes, is exact: all positions nearer to the end were
-        looked at. No known gaps.
+        searched. No known gaps.
 
     Difficulty:
         The room, the number of boxes and the length of the solution grow. See `SokobanConfig.at`.

@@ -58,7 +58,7 @@ class SokobanGameConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class SokobanGameProblem:
-    """The room and what is in it, one row a line, and the number of turns."""
+    """The room and what is in it, one row per line, and the number of turns."""
 
     board: str
     n_turns: int
@@ -68,7 +68,7 @@ class SokobanGameProblem:
 
 @register("SokobanGame-v0", domain="puzzles", max_turns=TURNS_AT_MOST)
 class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
-    r"""Push every box onto a goal, one move a message, seeing the room after each.
+    r"""Push every box onto a goal, one move per message, and see the room after each.
 
     Description:
         As `Sokoban-v0`, but played turn by turn. Moves may be taken back, so that a careless push

@@ -73,11 +73,11 @@ class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositio
 
     Description:
         The expression is built of the functions `func_0` to `func_24`; which function has which
-        number never changes. Every function changes the string it is applied to. Joins and
-        interlacings with a second, smaller expression occur. The functions used are described in
-        words; one knob leaves the descriptions out, for a model that has met the functions before,
-        and another restricts the functions to thirteen for training or to the twelve others, so
-        that a skill can be told from a memory.
+        number never changes. Every function changes the string it is applied to. Some steps
+        concatenate or interlace the string with a second, smaller expression. The functions used
+        are described in words; one knob leaves the descriptions out, for a model that has met the
+        functions before, and another restricts the functions to thirteen for training or to the
+        twelve others, to distinguish a skill from memorised functions.
 
     Observation:
         The expression, the input string, and what the functions do.
@@ -93,7 +93,7 @@ class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositio
         the string does not begin or end with a space. No known gaps.
 
     Difficulty:
-        The depth of the expression and the strings on the way grow.
+        The expression gets deeper, and the strings in it get longer.
 
     References:
         Yuan et al., From f(x) and g(x) to f(g(x)): LLMs Learn New Skills in RL by Composing Old

@@ -87,7 +87,7 @@ class SudokuTask(PuzzleTask[SudokuConfig, SudokuProblem]):
         A filled grid is drawn by an exact search that tries numbers in random order (up to 9x9;
         larger grids start from a shuffled pattern, half of which is erased and filled anew). A
         random choice of clues is completed until no second solution exists, then thinned out to
-        the number asked for, as far as one solution remains.
+        the required number, as long as one solution remains.
 
     Observation:
         The grid with a dot for each empty cell, and the size of the boxes.

@@ -88,7 +88,7 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         one premise.
 
     Observation:
-        The premises, what their words claim, and the numbered conclusions.
+        The premises, the numbered conclusions, and what the quantifiers in them mean.
 
     Action:
         The numbers of exactly the conclusions that follow.
@@ -100,7 +100,7 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         What matters about a world is only which of the 2**n combinations of kinds occur in it.
         "All" and "no" forbid combinations, "some" demands one out of several; so a conclusion
         follows if and only if it holds in the world of all allowed combinations ("all", "no"), or
-        one premise with "some" leaves it no other choice. The whole table is looked at; tests
+        one premise with "some" leaves it no other choice. The whole table is checked; tests
         compare it with all worlds. No known gaps.
 
     Difficulty:

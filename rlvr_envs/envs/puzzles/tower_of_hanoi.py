@@ -70,7 +70,7 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         the number of the peg that it is put on.
 
     Reward:
-        1 for legal moves that end in the position asked for. Under ``optimal_only`` the length of a
+        1 for legal moves that end in the goal position. Under ``optimal_only`` the length of a
         shortest solution divided by the number of moves. Otherwise 0.
 
     Verification:

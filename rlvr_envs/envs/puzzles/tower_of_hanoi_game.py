@@ -50,7 +50,7 @@ class TowerOfHanoiGameProblem:
 
 @register("TowerOfHanoiGame-v0", domain="puzzles", max_turns=TURNS_AT_MOST)
 class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiGameProblem]):
-    r"""Move discs from peg to peg, one move a message, until they reach a given position.
+    r"""Move discs from peg to peg, one move per message, until they reach a given position.
 
     Description:
         As `TowerOfHanoi-v0`, between two positions drawn at random among all legal ones, but played
@@ -65,11 +65,11 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
         hyphen and the number of the peg that it is put on.
 
     Reward:
-        1 when the position asked for is reached; under ``optimal_only`` the length of a shortest
+        1 when the goal position is reached; under ``optimal_only`` the length of a shortest
         solution divided by the number of turns taken. 0 when the turns run out.
 
     Episode End:
-        With the position asked for, or when there are no turns left.
+        With the goal position, or when there are no turns left.
 
     Verification:
         The moves are played. A message without a possible move costs a turn and changes nothing.

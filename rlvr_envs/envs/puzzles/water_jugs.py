@@ -105,7 +105,7 @@ class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
         The jugs' capacities and contents, the rules and the amounts.
 
     Action:
-        The moves in order, such as "fill 1, pour 1 to 2, empty 2".
+        The moves in order, each "fill 1", "empty 1" or "pour 1 to 2", with numbers of jugs.
 
     Reward:
         1 for moves after which the jugs hold the required amounts. Under ``optimal_only`` the

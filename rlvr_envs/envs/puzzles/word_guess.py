@@ -75,7 +75,7 @@ class WordGuessSession(GuessingSession):
 
 @register("WordGuess-v0", domain="puzzles", max_turns=MAX_TRIES)
 class WordGuessTask(InteractiveTask[WordGuessConfig, WordGuessProblem]):
-    r"""Find the hidden word of a list in several guesses.
+    r"""Guess which word of a list is the secret.
 
     Description:
         The secret is drawn evenly from the listed words. A draw is repeated if a player who guesses

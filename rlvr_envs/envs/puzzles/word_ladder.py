@@ -77,8 +77,8 @@ class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
 
     Verification:
         Each word is looked up in the list and compared with the one before it. No word may be
-        used twice. The least number of steps is exact: a ladder in the list is one among all
-        words, and was a shortest one there. No known gaps.
+        used twice. The least number of steps is exact: every ladder in the list is also one
+        among all words, where the listed one is a shortest. No known gaps.
 
     Difficulty:
         The ladder and the list grow; words have three letters at first, then

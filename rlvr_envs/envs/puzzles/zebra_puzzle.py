@@ -112,10 +112,10 @@ class ZebraPuzzleProblem:
 
 @register("ZebraPuzzle-v0", domain="puzzles", answer_format="tag")
 class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
-    """Fill in who lives in which house, with what colour, pet, drink and so on.
+    """Find out who lives in which house, with which colour, pet, drink and so on.
 
     Description:
-        Each of the neighbours in a row of houses has one value of each category, and no two share
+        The person in each of a row of houses has one value of each category, and no two share
         one. The clues, true of a random table, leave exactly that table.
 
     Observation:

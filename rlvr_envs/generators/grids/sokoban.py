@@ -98,7 +98,7 @@ class Room:
         return state[1] == self.goals
 
     def show(self, state: State) -> str:
-        """Return the room and what is in it, one row a line."""
+        """Return the room and what is in it, one row per line."""
         player, boxes = state
         height = self.floor.bit_length() // self.n_columns + 2
         cells = [self._sign(cell, player, boxes) for cell in range(height * self.n_columns)]

@@ -81,7 +81,7 @@ def show_move(move: MoveOnPegs) -> str:
 
 
 def show_state(state: Pegs, n_pegs: int) -> str:
-    """Return a position, one peg a line, each with its discs from the bottom to the top."""
+    """Return a position, one peg per line, each with its discs from the bottom to the top."""
     lines = []
     for peg in range(n_pegs):
         discs = [str(disc + 1) for disc in range(len(state) - 1, -1, -1) if state[disc] == peg]

@@ -1,6 +1,6 @@
 """From a specification to one puzzle: parameters, a hidden world, statements, and the answer.
 
-A world that keeps the rules is drawn first, so whatever is stated of it can be true together.
+A world that obeys the rules is drawn first, so that all statements about it are consistent.
 Statements are then added as long as z3 finds another world with another answer (each is chosen to
 be false in that world), and left out again where the answer stays determined without them.
 """
@@ -189,7 +189,7 @@ class _Puzzle:
         return model
 
     def world(self) -> dict[str, Any]:
-        """Draw a world that keeps the rules: unknown by unknown, a value that still allows one."""
+        """Draw a world that obeys the rules: unknown by unknown, a value that still allows one."""
         solver = self.solver
         solver.push()
         if self.ask(solver) is None:

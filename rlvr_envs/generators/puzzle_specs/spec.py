@@ -47,7 +47,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition that always holds, and what is said of it (None: the story says it)."""
+    """A condition that always holds, and its text (None if the story states it)."""
 
     formula: Formula
     text: Text | None
