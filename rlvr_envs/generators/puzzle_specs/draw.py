@@ -38,7 +38,7 @@ class Drawn:
 
 
 class _NoPuzzle(Exception):
-    """This attempt came to nothing; another may not."""
+    """This attempt failed; another may succeed."""
 
 
 def draw(spec: Spec, level: int, rng: Rng) -> Drawn:
@@ -101,7 +101,7 @@ class _Puzzle:
         axes = [formula.value(self.known) for formula in formulas]
         for formula, axis in zip(formulas, axes, strict=True):
             if not isinstance(axis, tuple):
-                raise SpecError(f"{formula.where}: {formula.text!r:.80} is no list")
+                raise SpecError(f"{formula.where}: {formula.text!r:.80} is not a list")
         return list(axes[0]) if len(axes) == 1 else list(itertools.product(*axes))
 
     def parameter(self, parameter: Parameter) -> Any:
@@ -133,7 +133,7 @@ class _Puzzle:
     def list_of(self, formula: Formula, names: dict[str, Any]) -> tuple[Any, ...]:
         items = formula.value(names)
         if not isinstance(items, tuple) or not items:
-            raise SpecError(f"{formula.where}: {formula.text!r:.80} is no list, or is empty")
+            raise SpecError(f"{formula.where}: {formula.text!r:.80} is not a list, or is empty")
         return items
 
     def symbol(self, symbol: Symbol) -> Any:
@@ -299,7 +299,7 @@ class _Puzzle:
             world = self.read(model)
             telling = next((s for s in pool if not self.holds(s, world)), None)
             if telling is None or len(chosen) >= _MOST_STATEMENTS:
-                raise _NoPuzzle("the statements at hand leave more than one answer")
+                raise _NoPuzzle("the available statements leave more than one answer")
             pool = [statement for statement in pool if statement is not telling]
             chosen.append(telling)
             solver.add(self.term(telling))
