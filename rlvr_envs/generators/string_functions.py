@@ -1,4 +1,4 @@
-"""Twenty-five functions on strings, known only by number, that compositions are made of.
+"""Twenty-five functions on strings, known only by number, for compositions.
 
 The list follows Yuan et al., From f(x) and g(x) to f(g(x)), arXiv:2509.25123. Every function is
 total and self-contained: it uses nothing but built-ins, so that its own source text can be shown.
@@ -192,9 +192,9 @@ def _number(
 FUNCTIONS: tuple[StringFunction, ...] = (
     StringFunction(
         _deterministic_shuffle,
-        "takes the stride 3, adds 2 to it until it has no common factor with the length L of s, "
-        "and returns the characters of s at the places 0, stride, 2*stride, ... modulo L, L of "
-        "them in all",
+        "starts with the stride 3, adds 2 to it until it has no common factor above 1 with the "
+        "length L of s, and returns the L characters of s at the indices i*stride modulo L for "
+        "i = 0, 1, ..., L-1",
     ),
     _number(_repeat, 2, 4, "returns s repeated n times", trained=True),
     StringFunction(_remove_vowels, "removes the vowels a, e, i, o, u, in either case"),
@@ -208,8 +208,8 @@ FUNCTIONS: tuple[StringFunction, ...] = (
     StringFunction(_add_suffix, "puts t after s", "letters"),
     StringFunction(
         _interlace,
-        "takes the characters of s and t in turn, beginning with s, and appends what is left of "
-        "the longer one",
+        "alternates the characters of s and t, beginning with s, and appends the rest of the "
+        "longer string",
         "string",
         trained=True,
     ),
@@ -217,14 +217,15 @@ FUNCTIONS: tuple[StringFunction, ...] = (
     StringFunction(_mirror, "returns s followed by s reversed", trained=True),
     StringFunction(
         _alternate_case,
-        "makes the characters at even places (from 0) upper case and the others lower case",
+        "converts the characters at even indices (from 0) to upper case and the others to lower "
+        "case",
     ),
     _number(
         _shift_letters,
         1,
         5,
-        "moves every letter a-z and A-Z n places on in the alphabet, from z to a again, and keeps "
-        "its case and all other characters",
+        "replaces every letter a-z and A-Z by the letter n places later in the alphabet (after z "
+        "comes a), keeps its case, and leaves all other characters unchanged",
         trained=True,
     ),
     StringFunction(
@@ -236,7 +237,7 @@ FUNCTIONS: tuple[StringFunction, ...] = (
     StringFunction(_duplicate_characters, "doubles every character in place", trained=True),
     StringFunction(_bracket_characters, "puts every character between « and »", trained=True),
     StringFunction(
-        _compress_runs, "replaces every run of one character by a single one", trained=True
+        _compress_runs, "replaces every run of equal characters by one of them", trained=True
     ),
     StringFunction(_reverse_recursively, "reverses s", trained=False),
     _number(_concatenate_in_a_loop, 2, 4, "joins n copies of s", trained=True),
@@ -245,27 +246,29 @@ FUNCTIONS: tuple[StringFunction, ...] = (
     ),
     StringFunction(
         _interlace_recursively,
-        "takes one character of s, one of t, and so on, until one of them is used up, then all "
-        "that is left of the other",
+        "takes one character of s, one of t, and so on, until one string is used up, and then "
+        "appends the rest of the other",
         "string",
         trained=True,
     ),
-    StringFunction(_keep_letters, "keeps the letters a-z and A-Z and nothing else", trained=True),
+    StringFunction(
+        _keep_letters, "removes everything except the letters a-z and A-Z", trained=True
+    ),
     StringFunction(_make_length_even, "removes the last character if the length of s is odd"),
     _number(
         _add_digits_until_divisible,
         1,
         3,
-        "appends the digits n, n-1, ..., 1, one after another, and stops as soon as the length is "
-        "divisible by 4, which may be at once",
+        "appends the digits n, n-1, ..., 1, one at a time, and stops as soon as the length is "
+        "divisible by 4 (it appends nothing if it already is)",
         trained=False,
     ),
     _number(
         _extend_to_palindrome,
         1,
         3,
-        "appends the first character of s, up to n times, and stops as soon as the string reads "
-        "the same backwards, which may be at once",
+        "appends the first character of s, up to n times, and stops as soon as the string is a "
+        "palindrome (it appends nothing if it already is)",
         trained=True,
     ),
 )

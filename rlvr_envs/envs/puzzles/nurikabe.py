@@ -19,9 +19,9 @@ from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 _SEA, _LAND, _OPEN = "#", ".", "?"
 _MAX_SIDE = 40
-_CHANGES = 2_000  # cells of all positions with a number moved, before cells of the sea are told
+_CHANGES = 2_000  # cells of all positions with a number moved, before cells of the sea are given
 _LIMIT = 6_000  # cells of positions that proving uniqueness may look at
-_BULK = 8  # one in so many doubtful cells is told at a time
+_BULK = 8  # one in so many doubtful cells is given at a time
 _EFFORT_LIMIT = 2_000
 
 
@@ -31,18 +31,18 @@ class NurikabeConfig(TaskConfig):
 
     n_rows: int = knob(6, "rows of the board", low=3, high=_MAX_SIDE)
     n_columns: int = knob(6, "columns of the board", low=3, high=_MAX_SIDE)
-    largest: int = knob(4, "cells of an island", low=2, high=7)
+    largest: int = knob(4, "cells of the largest island", low=2, high=7)
 
     @classmethod
     def at(cls, difficulty: int) -> "NurikabeConfig":
-        """Five rungs add three rows and columns; islands get larger, up to six cells."""
+        """Five levels add three rows and columns; islands get larger, up to six cells."""
         side = min(_MAX_SIDE, 4 + 3 * difficulty // 5)
         return cls(n_rows=side, n_columns=side, largest=min(6, 3 + difficulty // 3))
 
 
 @dataclass(frozen=True, slots=True)
 class NurikabeProblem:
-    """What is given, row by row: sizes of islands, ``#`` for known sea and ``?``; the solution."""
+    """The given grid, row by row: sizes of islands, ``#`` for sea and ``?``; the solution."""
 
     rows: tuple[str, ...]
     picture: tuple[str, ...] = hidden()
@@ -53,19 +53,19 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
     """Divide a grid into a connected sea and islands of given sizes.
 
     Description:
-        Random islands without which the sea would have pools of two by two cells, and a number in
-        a random cell of each. While other islands fit, a number moves to a cell of its island that
-        the other one does not have; where that does not end soon, cells of the sea are told.
+        Random islands leave a connected sea without 2×2 blocks, and a random cell of each island
+        has its number. While another solution exists, a number moves to a cell of its island that
+        the other solution does not have; where that takes too long, cells of the sea are given.
 
     Observation:
         The grid with the sizes of the islands, ``?`` for open cells, and ``#`` for cells that are
         known to be sea, if any.
 
     Action:
-        The grid, one row a line: ``#`` for sea and ``.`` for land.
+        The grid, one row per line: ``#`` for sea and ``.`` for land.
 
     Reward:
-        1 for the islands, otherwise 0.
+        1 for the solution, otherwise 0.
 
     Verification:
         Islands, sea and pools are checked. An exact search over the shapes of all islands has
@@ -86,7 +86,7 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
         numbers = [1 << pick(rng, bits(island)) for island in islands]
         sea, told = board.board & ~sum(islands), 0
         changes = _CHANGES // len(board.bit)
-        while told != sea:  # with all of the sea told, the islands are known
+        while told != sea:  # with the whole sea given, the islands are known
             search = Search(
                 board,
                 {cell: len(bits(island)) for cell, island in zip(numbers, islands, strict=True)},
@@ -128,15 +128,18 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
 
     def prompt(self, problem: NurikabeProblem) -> str:
         n_rows, n_columns = len(problem.rows), len(problem.rows[0])
-        known = f", and {_SEA} is known to be sea" if _SEA in "".join(problem.rows) else ""
+        known = f", {_SEA} is known to be sea" if _SEA in "".join(problem.rows) else ""
         return (
-            f"Each cell of a grid with {n_rows} rows and {n_columns} columns is land or sea. Cells "
-            "of land that share a side belong to the same island. Every island has exactly one "
-            "cell with a number, which is the number of its cells. All cells of the sea are "
-            "connected through their sides, and no two by two cells are all sea. The numbers are "
-            f"these ({_OPEN} is open{known}):\n\n{show_grid(problem.rows)}\n\nThere is exactly one "
-            f"way. Answer with the same grid, one row a line, with {_SEA} for each cell of the sea "
-            f"and {_LAND} for each cell of land, those with numbers included."
+            f"Solve this Nurikabe puzzle on a {n_rows}×{n_columns} grid. Decide for each cell "
+            f"whether it is land or sea. A number marks a land cell{known}, and {_OPEN} is "
+            f"unknown:\n\n{show_grid(problem.rows)}\n\n"
+            "- Land cells that share a side belong to the same island.\n"
+            "- Each island contains exactly one number, which is its number of cells.\n"
+            "- All sea cells are connected through shared sides.\n"
+            "- No 2×2 block of cells is all sea.\n\n"
+            "There is exactly one solution. Answer with the whole grid, one row per line, with "
+            f"{_SEA} for each sea cell and {_LAND} for each land cell, including those with a "
+            "number."
         )
 
     def verify(self, problem: NurikabeProblem, answer: str) -> Verdict:
@@ -222,8 +225,8 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
 def _fault_of_sea(board: Plane, sea: int) -> str:
     """Return what is wrong with a sea, or the empty string."""
     if any(pool & sea == pool for pool in pools(board)):
-        return "two by two cells are all sea"
-    return "" if board.connected(sea) else "the sea is not connected"
+        return "a 2×2 block of cells is all sea"
+    return "" if board.connected(sea) else "the sea cells are not all connected"
 
 
 def _fault_of_islands(board: Plane, sea: int, given: dict[int, str]) -> str:
@@ -231,12 +234,12 @@ def _fault_of_islands(board: Plane, sea: int, given: dict[int, str]) -> str:
     land = board.board & ~sea
     for bit, mark in given.items():
         if mark == _SEA and not bit & sea:
-            return "a cell known to be sea is land"
+            return "a cell that is given as sea is land"
         if mark in (_SEA, _OPEN):
             continue
         island = board.reach(bit, land)
         if island.bit_count() != int(mark):
-            return f"there is no island of {mark} cells around a number {mark}"
+            return f"a number {mark} is not alone on an island of {plural(int(mark), 'cell')}"
         land &= ~island  # so that a second number on it finds no island
     return "an island has no number" if land else ""
 

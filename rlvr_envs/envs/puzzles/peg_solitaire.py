@@ -12,7 +12,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
-from rlvr_envs.generators.moves.scoring import stray
+from rlvr_envs.generators.moves.scoring import plural, stray
 from rlvr_envs.generators.moves.search import shortest_path
 from rlvr_envs.verifiers.markup import hyphened
 from rlvr_envs.verifiers.parse import words
@@ -41,14 +41,14 @@ class PegSolitaireConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PegSolitaireConfig":
-        """The board grows, and two jumps are added each rung; there is always room for them."""
+        """The board grows, and each level adds two jumps, as far as there is room."""
         side = min(_MAX_SIDE, 4 + difficulty // 3)
         return cls(side=side, n_jumps=min(side**2 // 2, 2 + 2 * difficulty))
 
 
 @dataclass(frozen=True, slots=True)
 class PegSolitaireProblem:
-    """The board, one row a line."""
+    """The board, one row per line."""
 
     board: str
     solution: str = hidden()
@@ -56,7 +56,7 @@ class PegSolitaireProblem:
 
 @register("PegSolitaire-v0", domain="puzzles")
 class PegSolitaireTask(PuzzleTask[PegSolitaireConfig, PegSolitaireProblem]):
-    """Jump with pegs over pegs, which takes these off the board, until a single one is left.
+    """Jump over pegs, which removes them, until a single peg is left.
 
     Description:
         A square board with pegs in some of its holes. The position was found by playing backwards
@@ -74,7 +74,8 @@ class PegSolitaireTask(PuzzleTask[PegSolitaireConfig, PegSolitaireProblem]):
         fewer than there are pegs.
 
     Verification:
-        The jumps are played. More of them than there are pegs are not read. No known gaps.
+        The jumps are played. An answer with more jumps than there are pegs is not read. No known
+        gaps.
 
     Difficulty:
         The board and the number of pegs grow. See `PegSolitaireConfig.at`.
@@ -105,13 +106,14 @@ class PegSolitaireTask(PuzzleTask[PegSolitaireConfig, PegSolitaireProblem]):
         n_jumps = problem.board.count(PEG) - 1
         picture = "\n".join([header, *lines])
         return (
-            f"On this board {PEG} is a peg and {HOLE} an empty hole. Columns have letters and "
-            f"rows have numbers.\n\n{picture}\n\nA peg may jump over a peg that is next to it in "
-            "its row or column into the hole just beyond, if that is empty; the peg that it jumped "
-            "over is taken off the board. There are no diagonal jumps. Find jumps after which a "
-            f"single peg is left, which takes {n_jumps} of them. Answer with the jumps in order, "
-            "separated by commas, each written as the cell that a peg jumps from, a hyphen and "
-            "the cell that it jumps to: for example, A1-C1 is a jump to the right over B1."
+            "Solve this peg solitaire puzzle: make jumps until a single peg is left. In the "
+            f"picture, {PEG} is a peg and {HOLE} is an empty hole. Columns have letters and rows "
+            f"have numbers.\n\n{picture}\n\nIn a jump, a peg jumps over a neighbouring peg in the "
+            "same row or column and lands in the hole just beyond it, which must be empty. The peg "
+            "that was jumped over is removed. Diagonal jumps are not allowed.\n\n"
+            f"You need exactly {plural(n_jumps, 'jump')}. Answer with the jumps in order, "
+            "separated by commas. Write each jump as the cell where it starts, a hyphen and the "
+            "cell where it lands: for example, A1-C1 jumps from A1 over B1 to C1."
         )
 
     def verify(self, problem: PegSolitaireProblem, answer: str) -> Verdict:

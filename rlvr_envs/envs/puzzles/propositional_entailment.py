@@ -43,17 +43,22 @@ _FACTS = (
 )
 FACTS = tuple(_FACTS.split())
 _OPERATORS = ("if", "if", "or", "or", "and", "xor", "iff")
+_MEANINGS = {
+    "or": "“X or Y” is also true if both X and Y are true.",
+    "if": "“If X, then Y” is false only if X is true and Y is false.",
+    "iff": "“X if and only if Y” is true if X and Y are both true or both false.",
+}
 _N_LONGER = 100  # candidates for conclusions about three facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropositionalEntailmentConfig(TaskConfig):
-    """How many facts there are, and how much is said about them."""
+    """The number of facts and statements, and the length of the statements."""
 
     n_facts: int = knob(7, "facts", low=3, high=len(FACTS))
     n_premises: int = knob(5, "statements given", low=2, high=200)
     n_conclusions: int = knob(5, "conclusions to choose from", low=2, high=100)
-    n_parts: int = knob(3, "facts in a premise, at most", low=2, high=len(FACTS))
+    n_parts: int = knob(3, "most facts in a premise", low=2, high=len(FACTS))
 
     @classmethod
     def at(cls, difficulty: int) -> "PropositionalEntailmentConfig":
@@ -86,10 +91,10 @@ class PropositionalEntailmentTask(
     Description:
         The premises are nested formulas in words, all true in a hidden world. At least one of the
         listed conclusions follows and at least one does not; what follows takes more than one
-        premise, and no conclusion is true or false whatever the facts.
+        premise, and no conclusion is a tautology or a contradiction.
 
     Observation:
-        The premises, what their words mean, and the numbered conclusions.
+        The premises, the numbered conclusions, and what the connectives in them mean.
 
     Action:
         The numbers of exactly the conclusions that follow.
@@ -99,7 +104,7 @@ class PropositionalEntailmentTask(
 
     Verification:
         A conclusion follows if it is true in every row of the truth table in which all premises
-        are; the whole table is looked at. No known gaps.
+        are; the whole table is checked. No known gaps.
 
     Difficulty:
         Facts, premises and conclusions are added, and premises get longer.
@@ -194,13 +199,10 @@ class PropositionalEntailmentTask(
             for i, text in enumerate(problem.conclusions, 1)
         )
         return (
-            f"Suppose that all of these statements are true:\n\n{premises}\n\nWhich of the "
-            f"following conclusions must then be true as well?\n\n{conclusions}\n\nHere “X or Y” "
-            "is also true if both are; “if X, then Y” is false only if X is true and Y is false; "
-            "“X if and only if Y” is true if both are true or both are false; and brackets show "
-            "what belongs together. At least one conclusion must be true, and at least one need "
-            "not be. Answer with the numbers of all conclusions that must be true, separated by "
-            "commas."
+            f"Assume that all of these statements are true:\n\n{premises}\n\nWhich of the "
+            f"following conclusions must then also be true?\n\n{conclusions}\n\n"
+            f"{_meanings(problem)}At least one conclusion must be true, and at least one need not "
+            "be. Answer with the numbers of all conclusions that must be true, separated by commas."
         )
 
     def verify(self, problem: PropositionalEntailmentProblem, answer: str) -> Verdict:
@@ -263,6 +265,20 @@ def _shape(formula: Formula) -> tuple[str, int]:
 
 def _tables_of(texts: Sequence[str], tables: Sequence[int]) -> list[int]:
     return [truth_table(read_formula(text), tables) for text in texts]
+
+
+def _meanings(problem: PropositionalEntailmentProblem) -> str:
+    """Return what the connectives that occur in a problem mean, as the start of a paragraph."""
+    texts = (*problem.premises, *problem.conclusions)
+    used = set().union(*(_operators(read_formula(text)) for text in texts))
+    meanings = [text for operator, text in _MEANINGS.items() if operator in used]
+    if any("(" in _sentence(problem.facts, text) for text in texts):
+        meanings.append("Brackets show which parts belong together.")
+    return "".join(f"{text} " for text in meanings)
+
+
+def _operators(formula: Formula) -> set[str]:
+    return {formula.operator}.union(*map(_operators, formula.parts))
 
 
 def _sentence(facts: Sequence[str], text: str) -> str:

@@ -17,7 +17,7 @@ from rlvr_envs.verifiers.parse import integer, words
 
 ALL = "all"
 _HIGHEST = 100  # level
-_LAST_RUNG = 30  # up to here every shipped specification finds puzzles
+_LAST_LEVEL = 30  # up to here every shipped specification finds puzzles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,9 @@ class PuzzleSpecConfig(TaskConfig):
     """Which specification, and the level that its formulas see."""
 
     path: str = knob(ALL, 'a YAML file, the name of a shipped specification, or "all" of those')
-    level: int = knob(3, "of the parameters that the file has", low=0, high=_HIGHEST)
+    level: int = knob(
+        3, "level of difficulty, which sets the parameters of the file", low=0, high=_HIGHEST
+    )
 
     def check(self) -> None:
         if not isinstance(self.path, str) or not self.path:
@@ -38,8 +40,8 @@ class PuzzleSpecConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PuzzleSpecConfig":
-        """The level is the difficulty, at most 30; what grows is the specification's to say."""
-        return cls(level=min(difficulty, _LAST_RUNG))
+        """The level is the difficulty, at most 30; the specification decides what grows with it."""
+        return cls(level=min(difficulty, _LAST_LEVEL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +66,23 @@ class PuzzleSpecTask(PuzzleTask[PuzzleSpecConfig, PuzzleSpecProblem]):
 
     Description:
         A specification names parameters, typed unknowns, rules, templates of statements and a
-        query; `docs/puzzle_specs.md` describes the format. z3 draws a world that keeps the rules
-        and states what it takes to determine the answer, and nothing idle. Six specifications come
-        with the package; ``path`` names one of them or a file of yours.
+        query; `docs/puzzle_specs.md` describes the format. z3 draws a world that obeys the rules
+        and chooses statements that determine the answer, none of them needless. Six specifications
+        come with the package; ``path`` names one of them or a file of your own.
 
     Observation:
         The story, the numbered statements and the question; for a choice also the options.
 
     Action:
-        An integer, a name, several of them in the order asked, or letters of options.
+        An integer, a name, several of these in the requested order, or letters of options.
 
     Reward:
         1 for the answer that the statements determine, otherwise 0.
 
     Verification:
-        z3 has proven that every world which keeps the rules and the statements has this answer;
-        for a choice, that each option fits or does not fit in all of them. The verdict compares
-        with the stored answer and needs no solver. No known gaps.
+        z3 has proven that every world that agrees with the rules and the statements has this
+        answer; for a choice, that each option fits or does not fit in all of them. The verdict
+        compares with the stored answer and needs no solver. No known gaps.
 
     Difficulty:
         The level, which the formulas of a specification may use for anything.
@@ -117,10 +119,10 @@ class PuzzleSpecTask(PuzzleTask[PuzzleSpecConfig, PuzzleSpecProblem]):
             listed = zip(letters, problem.options, strict=False)
             parts.append("\n".join(f"({letter}) {option}" for letter, option in listed))
             parts.append(
-                "Any number of the options may fit, but at least one does. Answer with the letters "
-                "of all that fit, separated by commas."
+                "At least one option is right, and several may be. Answer with the letters of all "
+                "right options, separated by commas."
                 if problem.several
-                else "Exactly one option fits. Answer with its letter."
+                else "Exactly one option is right. Answer with its letter."
             )
         elif problem.form:
             parts.append(problem.form)
@@ -133,7 +135,7 @@ class PuzzleSpecTask(PuzzleTask[PuzzleSpecConfig, PuzzleSpecProblem]):
             return Verdict.unparsable(f"expected {expected}, separated by commas")
         if given == [part.casefold() for part in problem.answer]:
             return Verdict.correct()
-        return Verdict.wrong("that is not what the statements say")
+        return Verdict.wrong("the statements lead to another answer")
 
     def _read(self, problem: PuzzleSpecProblem, answer: str) -> list[str] | None:
         """Return the values of an answer in a plain form, those of options in order."""

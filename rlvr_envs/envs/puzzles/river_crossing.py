@@ -1,4 +1,4 @@
-"""River crossing: a small boat, and travellers who cannot be left with each other."""
+"""River crossing: a small boat, and travellers who must not be left together."""
 
 import itertools
 import re
@@ -109,12 +109,17 @@ class RiverCrossingConfig(TaskConfig):
     """How many travellers and rules there are."""
 
     n_travellers: int = knob(5, "travellers", low=3, high=MAX_TRAVELLERS)
-    max_seats: int = knob(3, "at least two seats are drawn")
-    max_guarded: int = knob(4, "pairs that need a third one's presence", low=1, high=100)
-    n_draws: int = knob(
-        4, "of the rules, of which those that cost most crossings are taken", low=1, high=1000
+    max_seats: int = knob(3, "most seats in the boat; their number is drawn from 2 on")
+    max_guarded: int = knob(
+        4, "most pairs who need a third person with them on a bank", low=1, high=100
     )
-    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
+    n_draws: int = knob(
+        4,
+        "sets of rules drawn, of which the one that costs most crossings is taken",
+        low=1,
+        high=1000,
+    )
+    optimal_only: bool = knob(False, "a longer solution earns only shortest length / length")
 
     def check(self) -> None:
         if not 2 <= self.max_seats < self.n_travellers:
@@ -122,9 +127,9 @@ class RiverCrossingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "RiverCrossingConfig":
-        """Travellers come, up to 12, with more rules; from rung 4 on the boat may hold three.
+        """Up to 12 travellers come, with more rules; from level 4 on the boat may hold three.
 
-        Rules that cost more crossings are looked for, and beyond rung 12 that alone goes on.
+        More sets of rules are drawn, to find hard ones; beyond level 12 only that goes on.
         """
         n_travellers = min(MAX_TRAVELLERS, 3 + 3 * difficulty // 4)
         return cls(
@@ -137,7 +142,7 @@ class RiverCrossingConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class RiverCrossingProblem:
-    """Travellers are named, and counted from 0 in the rules."""
+    """The names of the travellers, and rules in which they are numbered from 0."""
 
     names: tuple[str, ...]
     seats: int
@@ -153,15 +158,15 @@ class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
     """Ferry travellers over a river without leaving the wrong ones together.
 
     Description:
-        The boat is small, only some can row, some pairs may share a bank only while a third one is
-        there, and in some problems one group may not be outnumbered by another. The rules are
+        The boat is small, only some can row, some pairs may share a bank only while a third person
+        is there, and in some problems one group must not be outnumbered by another. The rules are
         drawn at random, so that no known puzzle's answer applies.
 
     Observation:
         The travellers and the rules.
 
     Action:
-        The crossings in order, one a line, each as the names of those in the boat.
+        The crossings in order, one per line, each as the names of those in the boat.
 
     Reward:
         1 for crossings within the rules after which everyone is on the far bank. Under
@@ -169,9 +174,9 @@ class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
         crossings. Otherwise 0.
 
     Verification:
-        The crossings are played, and both banks are looked at after each; more than 200 are not
-        read. A shortest solution comes from a search of all positions, which proves that there is
-        one. No known gaps.
+        The crossings are played, and both banks are checked after each; an answer of more than 200
+        is not read. A shortest solution comes from a search of all positions, which proves that
+        there is one. No known gaps.
 
     Difficulty:
         The travellers and the rules grow in number. See `RiverCrossingConfig.at`.
@@ -210,13 +215,12 @@ class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
         return (
             f"{listing(names)} want to cross a river from the left bank to the right bank. They "
             f"have one boat, which is on the left bank.\n\n{_rules(problem)}\n\n"
-            "The rules about banks hold for both banks after each crossing, when those in the boat "
-            "have landed. They do not hold in the boat.\n\nFind crossings after which everyone is "
-            f"on the right bank, at most {MOVE_LIMIT} of them.{wanted} The first goes from left to "
-            "right, the second from right to left, and so on. Answer with the crossings in order, "
-            "one a line, each as the names of those in the boat, separated by spaces. Of the form, "
-            f"and not of the rules, this is an example:\n\n{names[0]} {names[1]}\n{names[1]}\n\n"
-            f"Here {names[0]} and {names[1]} cross together, and then {names[1]} comes back."
+            "The rules about banks apply to both banks after each crossing, when everyone in the "
+            "boat has landed. They do not apply in the boat.\n\nFind a sequence of at most "
+            f"{MOVE_LIMIT} crossings after which everyone is on the right bank.{wanted} The first "
+            "crossing goes from left to right, the second from right to left, and so on.\n\n"
+            "Answer with the crossings in order, one per line. For each crossing, write the names "
+            "of all people in the boat, separated by spaces."
         )
 
     def verify(self, problem: RiverCrossingProblem, answer: str) -> Verdict:
@@ -274,18 +278,18 @@ def _crossing(problem: RiverCrossingProblem) -> Crossing:
 
 
 def _rules(problem: RiverCrossingProblem) -> str:
-    """Return the rules, one a line."""
+    """Return the rules, one per line."""
     names = problem.names
     rowers = listing([names[rower] for rower in problem.rowers])
     lines = [
-        f"The boat holds at most {problem.seats} of them, and it never crosses empty.",
-        f"Only {rowers} can row, and there must be someone in the boat who can."
+        f"The boat holds at most {problem.seats} people, including the one who rows.",
+        f"Only {rowers} can row. At least one of them must be in the boat on every crossing."
         if len(problem.rowers) > 1
-        else f"Only {rowers} can row, and so must be in the boat whenever it crosses.",
+        else f"Only {rowers} can row, so {rowers} must be in the boat on every crossing.",
     ]
     lines += [
-        f"{names[one]} and {names[other]} may be on the same bank only if {names[guard]} is there "
-        "too."
+        f"{names[one]} and {names[other]} may be on the same bank only if {names[guard]} is also "
+        "there."
         for one, other, guard in problem.guarded
     ]
     few, many = (
@@ -293,8 +297,9 @@ def _rules(problem: RiverCrossingProblem) -> str:
     )
     if few:
         lines.append(
-            f"There are two groups: the first is {few}, the second {many}. On a bank with anyone "
-            "of the first group there may not be more of the second group than of the first."
+            f"There are two groups: the first is {few}; the second is {many}. On a bank where "
+            "anyone of the first group is, there must not be more people of the second group than "
+            "of the first."
         )
     return "\n".join(f"- {line}" for line in lines)
 
@@ -302,9 +307,9 @@ def _rules(problem: RiverCrossingProblem) -> str:
 def _fault(crossing: Crossing, load: int, here: int) -> str:
     """Return why a load cannot go in the boat, or the empty string."""
     if load & ~here:
-        return "someone is not on the bank where the boat is"
+        return "someone in the boat was not on its bank"
     if load.bit_count() > crossing.seats:
-        return "the boat does not hold so many"
+        return "there are too many people in the boat"
     if not load & bits(crossing.rowers):
         return "no one in the boat can row"
     return ""

@@ -46,15 +46,15 @@ VALUES = {name: tuple(words.split()) for name, words in _VALUES.items()}
 class RuleInductionConfig(TaskConfig):
     """How long the rule is, and what the things are like."""
 
-    n_tests: int = knob(2, "things to be judged", low=1, high=MAX_TESTS)
+    n_tests: int = knob(2, "most tests in a rule", low=1, high=MAX_TESTS)
     n_attributes: int = knob(3, "attributes of a thing", low=3, high=len(VALUES))
-    n_values: int = knob(3, "of each attribute", low=3, high=6)
-    n_questions: int = knob(5, "things asked about", low=2, high=100)
+    n_values: int = knob(3, "values of each attribute", low=3, high=6)
+    n_questions: int = knob(5, "things to judge", low=2, high=100)
 
     def check(self) -> None:
         if 4 * self.n_questions > self.n_values**self.n_attributes:
             raise ConfigError(
-                "a quarter of the n_values**n_attributes things at most are asked, got "
+                "n_questions is at most a quarter of the n_values**n_attributes things, got "
                 f"n_questions={self.n_questions} of {self.n_values**self.n_attributes}"
             )
 
@@ -198,17 +198,19 @@ class RuleInductionTask(PuzzleTask[RuleInductionConfig, RuleInductionProblem]):
         questions = "\n".join(f"{i}. {', '.join(q)}" for i, q in enumerate(problem.questions, 1))
         value = problem.attributes[0].values[0]
         tests = f"such as “is {value}” or “is not {value}”"
+        brackets = " and grouped by brackets in any way" if problem.n_tests > 2 else ""
         form = (
             f"It is a single test, {tests}."
             if problem.n_tests == 1
             else f"It consists of at most {problem.n_tests} tests, {tests}, joined by “and” or "
-            "“or”, with brackets in any place."
+            f"“or”{brackets}."
         )
         return (
-            f"Things have these properties:\n\n{lists}\n\nA rule says which things are accepted. "
-            f"{form} Some things have been judged by the rule:\n\n{examples}\n\nJudge these things "
-            f"by the same rule:\n\n{questions}\n\nThe examples leave only one possibility. Answer "
-            "with one letter for each thing, in order: Y if it is accepted, N if it is not."
+            f"Each thing has one value of each of these properties:\n\n{lists}\n\nA hidden rule "
+            f"decides which things are accepted. {form} These things have been judged by the rule:"
+            f"\n\n{examples}\n\nJudge these things by the same rule:\n\n{questions}\n\nAll rules "
+            "of this form that fit the examples give the same answer. Answer with one letter for "
+            "each thing, in order: Y if it is accepted, N if it is not."
         )
 
     def verify(self, problem: RuleInductionProblem, answer: str) -> Verdict:
@@ -217,7 +219,7 @@ class RuleInductionTask(PuzzleTask[RuleInductionConfig, RuleInductionProblem]):
         if grid is None:
             return Verdict.unparsable(f"expected {count} letters, each Y or N")
         if "".join(_ANSWERS[cell] for cell in grid[0]) != problem.answer:
-            return Verdict.wrong("not all things are judged as the rule does")
+            return Verdict.wrong("not all things are judged as the rule judges them")
         return Verdict.correct()
 
     def solve(self, problem: RuleInductionProblem) -> str:

@@ -1,4 +1,4 @@
-"""Rush Hour: a vehicle gets out of a crowded lot once the others have made way."""
+"""Rush Hour: move other vehicles out of the way so that one can leave a crowded lot."""
 
 import re
 from collections.abc import Iterable
@@ -106,7 +106,7 @@ class Lot:
         return state & 15 == self.side - self.vehicles[0].length
 
     def show(self, state: State) -> str:
-        """Return the lot as a grid of letters, one row a line."""
+        """Return the lot as a grid of letters, one row per line."""
         cells = [FREE] * self.side**2
         for vehicle, at in zip(self.vehicles, self.places(state), strict=True):
             for cell in cells_of(vehicle, at, self.side):
@@ -131,16 +131,16 @@ class RushHourConfig(TaskConfig):
     """The size of the lot, and how hard a jam is looked for."""
 
     side: int = knob(5, "rows and columns of the board", low=4, high=MAX_SIDE)
-    n_vehicles: int = knob(7, "at most, with ours", low=2, high=len(OTHERS) + 1)
-    n_proposals: int = knob(2, "changes that are tried to make the lot harder", low=0, high=1000)
-    max_states: int = knob(150, "positions that a lot may have", low=10, high=10**5)
+    n_vehicles: int = knob(7, "most vehicles, including X", low=2, high=len(OTHERS) + 1)
+    n_proposals: int = knob(2, "changes tried to make the lot harder", low=0, high=1000)
+    max_states: int = knob(150, "most positions that can be reached in a lot", low=10, high=10**5)
     least_moves: int = knob(
         3,
-        "of a shortest solution, where such a problem is found in time",
+        "moves of a shortest solution at least, if such a problem is found in time",
         low=1,
         high=MOST_LEAST_MOVES,
     )
-    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
+    optimal_only: bool = knob(False, "a longer solution earns only shortest length / length")
 
     @classmethod
     def at(cls, difficulty: int) -> "RushHourConfig":
@@ -160,7 +160,7 @@ class RushHourConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class RushHourProblem:
-    """The lot, one row a line; each vehicle is shown by its letter in every cell it covers."""
+    """The lot, one row per line; the letter of a vehicle is in every cell it covers."""
 
     board: str
     shortest: int = hidden()
@@ -186,8 +186,8 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
         number of slides in a shortest solution divided by the number of slides. Otherwise 0.
 
     Verification:
-        The slides are played; more than 500 are not read. The length of a shortest solution is
-        exact: all positions of the lot were looked at. No known gaps.
+        The slides are played; an answer of more than 500 is not read. The length of a shortest
+        solution is exact: all positions of the lot were searched. No known gaps.
 
     Difficulty:
         The lot, the number of vehicles and the length of the solution grow. See
@@ -219,16 +219,16 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
     def prompt(self, problem: RushHourProblem) -> str:
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
         return (
-            "Vehicles stand in a square lot. In the picture each letter is a vehicle, which covers "
-            "every cell with its letter, and . is a free cell.\n\n"
-            f"{problem.board}\n\n"
-            "A vehicle that stands in a row moves only left and right in it, and one that stands "
-            "in a column only up and down in it. A move slides one vehicle by one or more cells, "
-            "over free cells only and within the lot. Find moves after which vehicle X stands at "
-            f"the right edge of the lot, at most {MOVE_LIMIT} of them.{wanted} Answer with the "
-            "moves in order, separated by commas, each written as the letter of the vehicle, + for "
-            "right or down or - for left or up, and the number of cells: for example, X+1, A-2 "
-            "slides X to the right by one cell, and then A to the left or up by two."
+            "Slide vehicles until vehicle X reaches the right edge of this square parking lot. "
+            "Each letter is a vehicle, which covers every cell with its letter; . is a free "
+            f"cell.\n\n{problem.board}\n\n"
+            "A vehicle that lies in a row moves only left and right, and a vehicle that lies in a "
+            "column moves only up and down. One move slides one vehicle by one or more free cells. "
+            "A vehicle cannot leave the lot or pass another vehicle.\n\n"
+            f"Use at most {MOVE_LIMIT} moves.{wanted} Answer with the moves in order, separated by "
+            "commas. Write each move as the letter of the vehicle, + for right or down or - for "
+            "left or up, and the number of cells: for example, A-2, B+1 slides A left or up by two "
+            "cells, and then B right or down by one."
         )
 
     def verify(self, problem: RushHourProblem, answer: str) -> Verdict:
@@ -236,7 +236,7 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
         slides = _read_slides(answer, lot)
         if slides is None:
             return Verdict.unparsable(
-                f"expected at most {MOVE_LIMIT} moves of vehicles in the lot, such as X+1, A-2"
+                f"expected at most {MOVE_LIMIT} moves of vehicles in the lot, such as A-2, B+1"
             )
         for number, slide in enumerate(slides, 1):
             after = next((after for move, after in lot.slides(state) if move == slide), None)
@@ -244,7 +244,7 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
                 return Verdict.wrong(f"move {number}, {_show([slide], lot)}, is not possible")
             state = after
         if not lot.is_out(state):
-            return Verdict.wrong("X does not stand at the right edge after the moves")
+            return Verdict.wrong("X is not at the right edge after the moves")
         return graded(len(slides), problem.shortest, optimal_only=self.config.optimal_only)
 
     def solve(self, problem: RushHourProblem) -> str:

@@ -42,11 +42,11 @@ _SIDES = ("top", "bottom", "left", "right")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkyscrapersConfig(TaskConfig):
-    """The side of the square and what is told; more is told where one solution needs it."""
+    """The side of the grid and how much is given; more is given where uniqueness needs it."""
 
     size: int = knob(5, "rows and columns of the grid", low=2, high=_MAX_SIZE)
-    n_views: int = knob(14, "numbers at the edges, 4 * size at most")
-    n_givens: int = knob(0, "heights told at once")
+    n_views: int = knob(14, "numbers given at the edges, 4 * size at most")
+    n_givens: int = knob(0, "heights given from the start")
 
     def check(self) -> None:
         if not 0 <= self.n_views <= 4 * self.size:
@@ -56,17 +56,17 @@ class SkyscrapersConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SkyscrapersConfig":
-        """The side grows from 3 by one every other rung; views and given heights get fewer."""
+        """The side grows from 3 by one every other level; views and given heights get fewer."""
         size = min(_MAX_SIZE, 3 + difficulty // 2)
         views = 4 * size * max(45, 90 - 5 * difficulty) // 100
         share = 50 - 25 * (difficulty % 2) - 5 * difficulty
-        floor = min(80, 4 * size - 16)  # per cent; large squares are not told apart by views alone
+        floor = min(80, 4 * size - 16)  # per cent; views alone do not determine a large grid
         return cls(size=size, n_views=views, n_givens=size**2 * max(0, floor, share) // 100)
 
 
 @dataclass(frozen=True, slots=True)
 class SkyscrapersProblem:
-    """Views from the left or the top come in order of rows or columns; 0 is one not told."""
+    """Views in the order of rows or columns; 0 stands for a view that is not given."""
 
     size: int
     top: tuple[int, ...]
@@ -83,23 +83,23 @@ class SkyscrapersTask(PuzzleTask[SkyscrapersConfig, SkyscrapersProblem]):
 
     Description:
         A Latin square of heights is drawn by a search in random order. Some views and some heights
-        are told. As long as an exact search finds a second solution, a view or a height that rules
+        are given. As long as an exact search finds a second solution, a view or a height that rules
         it out is added.
 
     Observation:
         The square with a dot for each unknown height, and the numbers seen from its four edges.
 
     Action:
-        The filled square without the edges, a row a line, numbers separated by spaces.
+        The filled grid without the edges, one row per line, numbers separated by spaces.
 
     Reward:
-        1 for a square that keeps the given heights and every rule, otherwise 0.
+        1 for a grid with the given heights that obeys every rule, otherwise 0.
 
     Verification:
         The rules, checked on every row, column and view. No known gaps.
 
     Difficulty:
-        The square grows, and relatively fewer views and heights are told.
+        The square grows, and relatively fewer views and heights are given.
 
     References:
         Iwamoto and Matsui, "Computational Complexity of Building Puzzles", 2016.
@@ -140,25 +140,24 @@ class SkyscrapersTask(PuzzleTask[SkyscrapersConfig, SkyscrapersProblem]):
             for side, order in zip(
                 _SIDES,
                 (
-                    "From the top, looking down columns 1, 2, ... in order",
-                    "From the bottom, looking up columns 1, 2, ... in order",
-                    "From the left, looking along rows 1, 2, ... in order",
-                    "From the right, looking along rows 1, 2, ... in order",
+                    f"From the top, columns 1 to {size}",
+                    f"From the bottom, columns 1 to {size}",
+                    f"From the left, rows 1 to {size}",
+                    f"From the right, rows 1 to {size}",
                 ),
                 strict=True,
             )
         )
+        unknown = "" if all(_views(problem)) else "A dot is an unknown number. "
         return (
-            f"A square of {size} rows and {size} columns is a city seen from above: each cell "
-            f"holds a building of height 1 to {size}. Each row and each column holds every height "
-            "from 1 to "
-            f"{size} exactly once. Whoever looks along a row or a column from outside the square "
-            "sees a building if and only if all the buildings before it are lower. These are the "
-            "numbers of buildings seen; a dot means that the number is not known. Rows are "
-            f"counted from the top, columns from the left.\n\n{edges}\n\n"
-            f"{_known(problem)}There is exactly one solution. Answer with the {size} rows of "
-            "heights, one row per line, the numbers separated by spaces, without the numbers seen "
-            "from the edges."
+            f"Solve this Skyscrapers puzzle: fill a {size}×{size} grid with building heights from "
+            f"1 to {size}. Each row and each column must contain every height exactly once. The "
+            "numbers below say how many buildings are visible from an edge of the grid, looking "
+            "along a row or column. A building is visible if all buildings in front of it are "
+            f"lower. {unknown}Rows are numbered from the top and columns from the left.\n\n"
+            f"{edges}\n\n{_known(problem)}There is exactly one solution. Answer with the complete "
+            "grid of heights, one row per line, with the numbers separated by spaces and without "
+            "the numbers at the edges."
         )
 
     def verify(self, problem: SkyscrapersProblem, answer: str) -> Verdict:
@@ -173,7 +172,10 @@ class SkyscrapersTask(PuzzleTask[SkyscrapersConfig, SkyscrapersProblem]):
             count = seen(square[cell] for cell in sight)
             if view and count != view:
                 line, side = number % size + 1, _SIDES[number // size]
-                return Verdict.wrong(f"line {line} from the {side} shows {count}, not {view}")
+                kind = "column" if side in ("top", "bottom") else "row"
+                return Verdict.wrong(
+                    f"{count} buildings are visible in {kind} {line} from the {side}, not {view}"
+                )
         return Verdict.correct()
 
     def solve(self, problem: SkyscrapersProblem) -> str:
@@ -209,7 +211,7 @@ def _views(problem: SkyscrapersProblem) -> Values:
 
 
 def _other_views(rival: Values | None, counts: Sequence[int], untold: list[int]) -> list[int]:
-    """Return the untold views that show a rival to be another city."""
+    """Return the views not given that tell a rival from the solution."""
     if rival is None:
         return []
     sights = sights_of(round(len(rival) ** 0.5))
@@ -224,7 +226,7 @@ def _known(problem: SkyscrapersProblem) -> str:
     if not any(problem.givens):
         return ""
     square = show(problem.givens, problem.size)
-    return f"These heights are known; a dot is an unknown one:\n\n{square}\n\n"
+    return f"These heights are given; a dot is an empty cell:\n\n{square}\n\n"
 
 
 # Lines of sight over a Latin square of heights: how many are seen, and what that rules out.
@@ -250,7 +252,7 @@ def sights_of(size: int) -> list[Values]:
 
 
 def sight_network(size: int, views: Sequence[int]) -> Network:
-    """Return the puzzle of a side and its views, in the order of `sights_of`; 0 is none told."""
+    """Return the puzzle of a side and its views, in the order of `sights_of`; 0 is no view."""
     rules: list[Rule] = []
     for sight, view in zip(sights_of(size), views, strict=True):
         if view:

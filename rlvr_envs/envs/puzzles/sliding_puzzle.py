@@ -27,16 +27,16 @@ class SlidingPuzzleConfig(TaskConfig):
     """The size of the frame, and how far the tiles are out of place."""
 
     n_rows: int = knob(3, "rows of the frame", low=2, high=_MAX_SIDE)
-    n_columns: int = knob(3, "columns of the board", low=2, high=_MAX_SIDE)
+    n_columns: int = knob(3, "columns of the frame", low=2, high=_MAX_SIDE)
     n_slides: int = knob(
         20, "random slides between the goal and the start", low=1, high=MOVE_LIMIT // 2
     )
     ordered: bool = knob(False, "whether the goal has the tiles in order, row by row")
-    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
+    optimal_only: bool = knob(False, "a longer solution earns only shortest length / length")
 
     @classmethod
     def at(cls, difficulty: int) -> "SlidingPuzzleConfig":
-        """The slides between goal and start grow in number, and the frame from 2 by 3 on."""
+        """More slides lie between goal and start, and the frame grows from 2 by 3."""
         return cls(
             n_rows=min(6, 2 + difficulty // 4),
             n_columns=min(6, 3 + difficulty // 5),
@@ -57,7 +57,7 @@ class SlidingPuzzleProblem:
 
 @register("SlidingPuzzle-v0", domain="puzzles")
 class SlidingPuzzleTask(PuzzleTask[SlidingPuzzleConfig, SlidingPuzzleProblem]):
-    """Slide tiles into the empty cell until they lie as asked.
+    """Slide tiles into the empty cell until they reach a given arrangement.
 
     Description:
         A frame of numbered tiles with one cell empty. The start lies a random walk of slides away
@@ -74,9 +74,9 @@ class SlidingPuzzleTask(PuzzleTask[SlidingPuzzleConfig, SlidingPuzzleProblem]):
         divided by the number of slides. Otherwise 0.
 
     Verification:
-        The slides are played; more than 1,000 are not read. The length of a shortest solution is
-        exact: where the search for it would take too long, the random walk is cut shorter. No known
-        gaps.
+        The slides are played; an answer of more than 1,000 is not read. The length of a shortest
+        solution is exact: where the search for it would take too long, the random walk is cut
+        shorter. No known gaps.
 
     Difficulty:
         The frame and the number of slides grow. On large frames the search limits how far the start
@@ -110,16 +110,15 @@ class SlidingPuzzleTask(PuzzleTask[SlidingPuzzleConfig, SlidingPuzzleProblem]):
 
     def prompt(self, problem: SlidingPuzzleProblem) -> str:
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
-        example, _ = next(_slides(problem.start, problem.n_columns))
         return (
-            "Numbered tiles lie in a frame with one empty cell, shown as _. A move slides a tile "
-            "that is directly above, below, left or right of the empty cell into it.\n\n"
-            f"This is the start:\n\n{_show(problem.start, problem.n_columns)}\n\n"
-            f"This is the arrangement to reach:\n\n{_show(problem.goal, problem.n_columns)}\n\n"
-            f"Find moves that lead from the start to this arrangement, at most {MOVE_LIMIT:,} of "
-            f"them.{wanted} Answer with the numbers of the tiles in the order in which they are "
-            f"slid, separated by commas: for example, an answer that begins with {example} "
-            f"slides tile {example} first, and its old cell is then the empty one."
+            "Solve this sliding puzzle. Numbered tiles lie in a frame with one empty cell, shown "
+            "as _. A move slides a tile that is directly above, below, left or right of the empty "
+            "cell into the empty cell; the cell that the tile leaves is then empty.\n\n"
+            f"Start:\n\n{_show(problem.start, problem.n_columns)}\n\n"
+            f"Goal:\n\n{_show(problem.goal, problem.n_columns)}\n\n"
+            f"Find a sequence of at most {MOVE_LIMIT:,} moves that leads from the start to the "
+            f"goal.{wanted} Answer with the numbers of the tiles in the order in which you slide "
+            "them, separated by commas."
         )
 
     def verify(self, problem: SlidingPuzzleProblem, answer: str) -> Verdict:

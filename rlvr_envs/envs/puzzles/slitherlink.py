@@ -32,12 +32,15 @@ class SlitherlinkConfig(TaskConfig):
     n_rows: int = knob(5, "rows of the board", low=3, high=_MAX_SIDE)
     n_columns: int = knob(5, "columns of the board", low=3, high=_MAX_SIDE)
     clue_percent: int = knob(
-        60, "of the cells, before more are needed for a single solution", low=1, high=100
+        60,
+        "percentage of cells with a number, before more are added for uniqueness",
+        low=1,
+        high=100,
     )
 
     @classmethod
     def at(cls, difficulty: int) -> "SlitherlinkConfig":
-        """Five rungs add three rows and columns; the numbers get rarer, down to 40 per cent."""
+        """Five levels add three rows and columns; the numbers get rarer, down to 40 per cent."""
         return cls(
             n_rows=min(_MAX_SIDE, 3 + 3 * difficulty // 5),
             n_columns=min(_MAX_SIDE, 3 + (3 * difficulty + 2) // 5),
@@ -55,11 +58,11 @@ class SlitherlinkProblem:
 
 @register("Slitherlink-v0", domain="puzzles", answer_format="tag")
 class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
-    """Find the loop along the lines of a grid from the number of sides it takes of some cells.
+    """Find the loop along the lines of a grid; numbers say how many sides of a cell it uses.
 
     Description:
-        A random winding loop, and the numbers of some cells. While another loop has the same
-        numbers, one is added that it does not have.
+        A random winding loop, and the numbers of some cells. While another loop fits the numbers,
+        a number that it does not fit is added.
 
     Observation:
         The grid with the numbers, and ``?`` for cells without one.
@@ -106,14 +109,15 @@ class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
 
     def prompt(self, problem: SlitherlinkProblem) -> str:
         n_rows, n_columns = len(problem.rows), len(problem.rows[0])
+        is_open = _NO_CLUE in "".join(problem.rows)
+        open_ = f"; {_NO_CLUE} marks a cell whose number is not given" if is_open else ""
         return (
-            f"A closed loop runs along the lines of a grid with {n_rows} rows and {n_columns} "
-            "columns of cells, that is, along sides of cells. It is a single loop that neither "
-            "crosses nor touches itself, not even at a corner. The number in a cell says how many "
-            f"of its four sides belong to the loop; {_NO_CLUE} says nothing:\n\n"
-            f"{show_grid(problem.rows)}\n\nExactly one loop fits. Answer with the same grid, one "
-            f"row a line, with {_INSIDE} for each cell inside the loop and {_OUTSIDE} for each "
-            "cell outside."
+            f"Solve this Slitherlink puzzle on a grid of {n_rows} rows and {n_columns} columns. "
+            "Draw a single closed loop along the sides of cells. The loop must not cross or touch "
+            "itself, not even at a corner. The number in a cell says how many of its four sides "
+            f"belong to the loop{open_}:\n\n{show_grid(problem.rows)}\n\nThere is exactly one "
+            f"solution. Answer with the same grid, one row per line, with {_INSIDE} for each cell "
+            f"inside the loop and {_OUTSIDE} for each cell outside the loop."
         )
 
     def verify(self, problem: SlitherlinkProblem, answer: str) -> Verdict:
@@ -125,14 +129,14 @@ class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
             )
         inside = [int(mark == _INSIDE) for row in grid for mark in row]
         if not is_single(inside, shape):
-            return Verdict.wrong("the border of the cells inside is not a single loop")
+            return Verdict.wrong("the border of the # cells is not a single loop")
         counts = count_sides(inside, shape)
         for cell, mark in enumerate("".join(problem.rows)):
             if mark not in (_NO_CLUE, str(counts[cell])):
                 row, column = divmod(cell, shape[1])
                 return Verdict.wrong(
-                    f"the cell in row {row + 1}, column {column + 1} has {counts[cell]} sides "
-                    f"instead of {mark}"
+                    f"the cell in row {row + 1}, column {column + 1} has {counts[cell]} sides on "
+                    f"the loop instead of {mark}"
                 )
         return Verdict.correct()
 

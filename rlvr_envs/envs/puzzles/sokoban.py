@@ -27,30 +27,30 @@ _EFFORT_LIMIT = 200_000  # states that measuring the effort may expand
 class SokobanConfig(TaskConfig):
     """The size of the room, and how far positions are searched."""
 
-    side: int = knob(5, "of the square that the room lies in")
-    n_floor: int = knob(16, "cells that are no walls")
+    side: int = knob(5, "side of the square that contains the room")
+    n_floor: int = knob(16, "cells that are not walls")
     n_boxes: int = 2
     n_rooms: int = knob(
         2,
-        "drawn for a problem, of which the one with the longest solution is taken",
+        "rooms drawn for a problem; the one with the longest solution is taken",
         low=1,
         high=100,
     )
-    max_states: int = knob(5000, "positions that are looked at in a room", low=100, high=10**6)
+    max_states: int = knob(5000, "positions searched in a room", low=100, high=10**6)
     least_moves: int = knob(
         4,
-        "of a shortest solution, where such a problem is found in time",
+        "moves of a shortest solution at least, if such a problem is found in time",
         low=1,
         high=MOST_LEAST_MOVES,
     )
-    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
+    optimal_only: bool = knob(False, "a longer solution earns only shortest length / length")
 
     def check(self) -> None:
         sokoban.RoomSize(self.side, self.n_floor, self.n_boxes)
 
     @classmethod
     def at(cls, difficulty: int) -> "SokobanConfig":
-        """The room grows, more boxes come, up to four, and longer solutions are looked for."""
+        """The room grows, boxes are added, up to four, and longer solutions are looked for."""
         size = sokoban.RoomSize.at(difficulty)
         return cls(
             side=size.side,
@@ -64,7 +64,7 @@ class SokobanConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class SokobanProblem:
-    """The room and what is in it, one row a line."""
+    """The room and what is in it, one row per line."""
 
     board: str
     shortest: int = hidden()
@@ -90,9 +90,9 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
         length of a shortest solution divided by the number of moves. Otherwise 0.
 
     Verification:
-        The moves are played; more than 1,000 are not read. The length of a shortest solution,
-        counted in moves and not in pushes, is exact: all positions nearer to the end were looked
-        at. No known gaps.
+        The moves are played; an answer of more than 1,000 is not read. The length of a shortest
+        solution, counted in moves and not in pushes, is exact: all positions nearer to the end were
+        searched. No known gaps.
 
     Difficulty:
         The room, the number of boxes and the length of the solution grow. See `SokobanConfig.at`.
@@ -123,10 +123,10 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
     def prompt(self, problem: SokobanProblem) -> str:
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
         return (
-            f"Push the boxes of this room onto the goals. In the picture {sokoban.LEGEND}.\n\n"
-            f"{problem.board}\n\n{sokoban.RULES}\n\nFind moves that solve the room, at most "
-            f"{MOVE_LIMIT:,} of them.{wanted} Answer with the letters of the moves in order: for "
-            "example, RRU moves right twice and then up."
+            "Solve this Sokoban puzzle: push every box onto a goal. In the picture, "
+            f"{sokoban.legend(problem.board)}.\n\n{problem.board}\n\n{sokoban.RULES}\n\n"
+            f"Use at most {MOVE_LIMIT:,} moves.{wanted} Answer with the letters of the moves in "
+            "order: for example, RL means right, then left."
         )
 
     def verify(self, problem: SokobanProblem, answer: str) -> Verdict:
@@ -140,7 +140,7 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
                 return Verdict.wrong(f"move {number}, {letter}, is not possible")
             state = after
         if not room.is_solved(state):
-            return Verdict.wrong("not every box stands on a goal after the moves")
+            return Verdict.wrong("not every box is on a goal after the moves")
         return graded(len(letters), problem.shortest, optimal_only=self.config.optimal_only)
 
     def solve(self, problem: SokobanProblem) -> str:

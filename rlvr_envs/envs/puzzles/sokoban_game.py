@@ -1,4 +1,4 @@
-"""Sokoban played move by move, with moves taken back at the price of a turn."""
+"""Sokoban played move by move; taking back a move costs a turn."""
 
 from dataclasses import dataclass
 
@@ -17,33 +17,33 @@ _LETTERS = {letter: letter for letter in "UDLR"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SokobanGameConfig(TaskConfig):
-    """The size of the room, how far positions are searched, and how long one may play."""
+    """The size of the room, how far positions are searched, and the number of turns."""
 
-    side: int = knob(5, "of the square that the room lies in")
-    n_floor: int = knob(16, "cells that are no walls")
+    side: int = knob(5, "side of the square that contains the room")
+    n_floor: int = knob(16, "cells that are not walls")
     n_boxes: int = 2
     n_rooms: int = knob(
         2,
-        "drawn for a problem, of which the one with the longest solution is taken",
+        "rooms drawn for a problem; the one with the longest solution is taken",
         low=1,
         high=100,
     )
-    max_states: int = knob(5000, "positions that are looked at in a room", low=100, high=10**6)
+    max_states: int = knob(5000, "positions searched in a room", low=100, high=10**6)
     n_turns: int = knob(60, "messages allowed", low=2, high=TURNS_AT_MOST)
     least_moves: int = knob(
         4,
-        "of a shortest solution, where such a problem is found in time",
+        "moves of a shortest solution at least, if such a problem is found in time",
         low=1,
         high=MOST_LEAST_MOVES,
     )
-    optimal_only: bool = knob(False, "with more turns than needed, only the share that was needed")
+    optimal_only: bool = knob(False, "a longer game earns only fewest turns / turns")
 
     def check(self) -> None:
         sokoban.RoomSize(self.side, self.n_floor, self.n_boxes)
 
     @classmethod
     def at(cls, difficulty: int) -> "SokobanGameConfig":
-        """The room grows, more boxes come, up to four, and longer solutions are looked for."""
+        """The room grows, boxes are added, up to four, and longer solutions are looked for."""
         size = sokoban.RoomSize.at(difficulty)
         return cls(
             side=size.side,
@@ -58,7 +58,7 @@ class SokobanGameConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class SokobanGameProblem:
-    """The room and what is in it, one row a line, and the number of turns."""
+    """The room and what is in it, one row per line, and the number of turns."""
 
     board: str
     n_turns: int
@@ -68,7 +68,7 @@ class SokobanGameProblem:
 
 @register("SokobanGame-v0", domain="puzzles", max_turns=TURNS_AT_MOST)
 class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
-    r"""Push every box onto a goal, one move a message, seeing the room after each.
+    r"""Push every box onto a goal, one move per message, and see the room after each.
 
     Description:
         As `Sokoban-v0`, but played turn by turn. Moves may be taken back, so that a careless push
@@ -119,14 +119,14 @@ class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
 
     def prompt(self, problem: SokobanGameProblem) -> str:
         wanted = (
-            " Full marks are given for using as few turns as possible; more turns earn less."
+            " A game with as few turns as possible earns full marks; a longer one earns less."
             if self.config.optimal_only
             else ""
         )
         game = protocol(problem.n_turns, "U", "moves you up", may_undo=True)
         return (
-            f"Push the boxes of this room onto the goals. In the picture {sokoban.LEGEND}.\n\n"
-            f"{problem.board}\n\n{sokoban.RULES}\n\n{game}{wanted}"
+            "Solve this Sokoban puzzle: push every box onto a goal. In the picture, "
+            f"{sokoban.legend()}.\n\n{problem.board}\n\n{sokoban.RULES}\n\n{game}{wanted}"
         )
 
     def begin(self, problem: SokobanGameProblem) -> Turns[sokoban.State]:
@@ -135,8 +135,8 @@ class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
         def after(state: sokoban.State, move: str) -> sokoban.State | str:
             letters = read_moves(move, _LETTERS, limit=1)
             if letters is None:
-                return "one move is wanted: U, D, L, R or undo"
-            return room.after(state, letters[0]) or f"something is in the way of {letters[0]}"
+                return "a move is U, D, L, R or undo"
+            return room.after(state, letters[0]) or f"a wall or a box blocks {letters[0]}"
 
         return Turns(
             Rules(after=after, show=room.show, is_goal=room.is_solved, may_undo=True),

@@ -40,7 +40,7 @@ class StarBattleConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "StarBattleConfig":
-        """The board grows, up to 26 rows; from the seventh rung there are two stars each."""
+        """The board grows, up to 26 rows; from level 7 on there are two stars each."""
         if difficulty < 7:
             return cls(size=4 + (2 * difficulty + 2) // 3)
         return cls(size=min((difficulty + 11) // 2, len(_LETTERS)), n_stars=2)
@@ -48,7 +48,7 @@ class StarBattleConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class StarBattleProblem:
-    """The regions as letters, row by row, and stars that are given; cells count from 0."""
+    """The regions as letters, row by row, and the given stars; cells are numbered from 0."""
 
     regions: tuple[str, ...]
     n_stars: int
@@ -58,12 +58,12 @@ class StarBattleProblem:
 
 @register("StarBattle-v0", domain="puzzles")
 class StarBattleTask(PuzzleTask[StarBattleConfig, StarBattleProblem]):
-    """Place stars so that each row, column and region has its number and none touch.
+    """Place stars so that each row, column and region has one or two and none touch.
 
     Description:
         Random stars that do not touch, and regions that grow around them. While another placement
-        fits, a cell that has a star there and none in the planted placement goes over to a region
-        beside it. Where that does not lead to one placement soon, a star is given.
+        fits, a cell that has a star there and none in the planted placement moves to a neighbouring
+        region. Where that does not soon leave a single placement, a star is given.
 
     Observation:
         The board with a letter for the region of each cell, and the given stars, if any.
@@ -109,23 +109,27 @@ class StarBattleTask(PuzzleTask[StarBattleConfig, StarBattleProblem]):
     def prompt(self, problem: StarBattleProblem) -> str:
         size, n_stars = len(problem.regions), problem.n_stars
         number = "one star" if n_stars == 1 else "two stars"
-        given = f" There is a star at {show_cells(problem.given, size)}." if problem.given else ""
+        placed = "A star is" if len(problem.given) == 1 else "Stars are"
+        cells = show_cells(problem.given, size)
+        given = f" {placed} already placed at {cells}." if problem.given else ""
         return (
-            f"A board with {size} rows and {size} columns is divided into {size} regions. The "
-            f"letter of a cell names its region:\n\n{show_grid(problem.regions)}\n\nPlace stars in "
-            f"cells so that every row, every column and every region has exactly {number}, and no "
-            f"two stars are in cells that share a side or a corner.{given} Exactly one placement "
-            f"fits. Answer with the cells of all {size * n_stars} stars as pairs (row, column), "
-            "both numbered from 1 from the top left, for example (1, 2), (2, 4)."
+            f"Solve this Star Battle puzzle. A {size}×{size} board is divided into {size} regions; "
+            f"each letter names the region of its cell:\n\n{show_grid(problem.regions)}\n\nPlace "
+            f"{size * n_stars} stars so that every row, every column and every region contains "
+            f"exactly {number}, and no two stars are in cells that share a side or a corner."
+            f"{given} There is exactly one solution.\n\nAnswer with the cells of all "
+            f"{size * n_stars} stars as pairs (row, column), separated by commas. Rows are "
+            "numbered from 1 at the top and columns from 1 at the left: for example, (1, 4) is the "
+            "cell in row 1 and column 4."
         )
 
     def verify(self, problem: StarBattleProblem, answer: str) -> Verdict:
         size, n_stars = len(problem.regions), problem.n_stars
         cells = read_cells(answer, size, size)
         if cells is None:
-            return Verdict.unparsable("expected cells of the board such as (1, 2), (2, 4)")
+            return Verdict.unparsable("expected cells of the board, such as (1, 4), (2, 1)")
         if len(set(cells)) < len(cells) or len(cells) != size * n_stars:
-            return Verdict.wrong(f"there are {size * n_stars} stars, each in a cell of its own")
+            return Verdict.wrong(f"the answer must have {size * n_stars} different cells")
         if not set(problem.given) <= set(cells):
             return Verdict.wrong("a given star is missing")
         for name, owners in (
@@ -134,7 +138,7 @@ class StarBattleTask(PuzzleTask[StarBattleConfig, StarBattleProblem]):
             ("region", [ord(problem.regions[cell // size][cell % size]) for cell in cells]),
         ):
             if any(owners.count(one) != n_stars for one in owners):
-                return Verdict.wrong(f"a {name} has too many stars")
+                return Verdict.wrong(f"a {name} has the wrong number of stars")
         beside = neighbours(size, size, diagonal=True)
         if any(not set(beside[cell]).isdisjoint(cells) for cell in cells):
             return Verdict.wrong("two stars touch")

@@ -13,7 +13,7 @@ from rlvr_envs.generators.string_functions import FUNCTIONS, LETTERS, literal, n
 SPLITS = ("all", "train", "held_out")
 _TRIES = 40  # of one step, until it changes the string and keeps it in bounds
 _MOST_DEPTH, _MOST_LENGTH = 100, 10_000
-_JOINED = 0.1  # share of steps that join two parts; interlacing is among the functions
+_JOINED = 0.1  # share of steps that concatenate two parts
 _SIDE_DEPTH = 2  # functions in the second operand of a join or an interlacing
 _ROTATE, _SHIFT = 8, 11  # functions that keep the length of a string
 _PARAMETERS = {"": "s", "number": "s, n"}  # of all other kinds: two strings
@@ -24,16 +24,18 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”"}
 class StringCompositionConfig(TaskConfig):
     """How deep the composition is, of which functions, and whether they are explained."""
 
-    depth: int = knob(3, "functions and joins applied one after another", low=1, high=_MOST_DEPTH)
+    depth: int = knob(
+        3, "functions and concatenations, one inside another", low=1, high=_MOST_DEPTH
+    )
     split: str = knob(
-        "all", 'which functions: "all", or one side, "train" or "held_out"', choices=SPLITS
+        "all", 'functions used: "all", or one split, "train" or "held_out"', choices=SPLITS
     )
     definitions_shown: bool = True
-    max_length: int = knob(40, "of any string on the way", low=20, high=_MOST_LENGTH)
+    max_length: int = knob(40, "length of the longest string in between", low=20, high=_MOST_LENGTH)
 
     @classmethod
     def at(cls, difficulty: int) -> "StringCompositionConfig":
-        """Each rung goes one function deeper and lets the strings grow by six characters."""
+        """Each level goes one function deeper and lets the strings grow by six characters."""
         return cls(
             depth=min(_MOST_DEPTH, 1 + difficulty),
             max_length=min(_MOST_LENGTH, 20 + 6 * difficulty),
@@ -67,15 +69,15 @@ class StringCompositionProblem:
 
 @register("StringComposition-v0", domain="puzzles", answer_format="tag")
 class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositionProblem]):
-    """Work out the string that a nested expression of numbered functions gives for an input.
+    """Evaluate a nested expression of numbered string functions for an input.
 
     Description:
         The expression is built of the functions `func_0` to `func_24`; which function has which
-        number never changes. Every function changes the string it is applied to. Joins and
-        interlacings with a second, smaller expression occur. The functions used are described in
-        words; one knob leaves the descriptions out, for a model that has met the functions before,
-        and another restricts the functions to thirteen for training or to the twelve others, so
-        that a skill can be told from a memory.
+        number never changes. Every function changes the string it is applied to. Some steps
+        concatenate or interlace the string with a second, smaller expression. The functions used
+        are described in words; one knob leaves the descriptions out, for a model that has met the
+        functions before, and another restricts the functions to thirteen for training or to the
+        twelve others, to distinguish a skill from memorised functions.
 
     Observation:
         The expression, the input string, and what the functions do.
@@ -91,7 +93,7 @@ class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositio
         the string does not begin or end with a space. No known gaps.
 
     Difficulty:
-        The depth of the expression and the strings on the way grow.
+        The expression gets deeper, and the strings in it get longer.
 
     References:
         Yuan et al., From f(x) and g(x) to f(g(x)): LLMs Learn New Skills in RL by Composing Old
@@ -139,14 +141,13 @@ class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositio
         told = "\n".join(map(_described, sorted(_functions(problem.expression))))
         if not problem.definitions_shown:
             told = (
-                "The functions are known by their numbers alone: `func_0` to `func_24` are the "
-                "same functions in every problem of this kind."
+                "The functions are not described here. `func_0` to `func_24` are the same "
+                "functions in every problem of this kind."
             )
-        question = (
-            "What string is the value of this expression, in which `+` joins strings, for "
-            f'x = "{problem.text}"?'
-        )
-        expression = f"```\n{_written(problem.expression)}\n```"
+        written = _written(problem.expression)
+        joining = " The operator `+` concatenates strings." if " + " in written else ""
+        question = f'What is the value of this expression for x = "{problem.text}"?{joining}'
+        expression = f"```\n{written}\n```"
         parts = (question, expression, told, "Answer with the string in double quotes.")
         return "\n\n".join(part for part in parts if part)
 

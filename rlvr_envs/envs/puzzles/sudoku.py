@@ -34,8 +34,8 @@ _MAX_SIDE = 64
 _FILL_NODES = 300
 _EFFORT_NODES = 5_000
 
-# Box height, box width and clues of the first rungs.
-_LADDER = (
+# Box height, box width and clues of the first levels.
+_LEVELS = (
     *((2, 2, 11), (2, 2, 8), (2, 2, 5), (2, 3, 20), (2, 3, 12)),
     *((3, 3, 46), (3, 3, 38), (3, 3, 31), (3, 3, 25), (3, 4, 62)),
 )
@@ -47,7 +47,7 @@ class SudokuConfig(TaskConfig):
 
     box_height: int = knob(3, "rows of a box", low=1)
     box_width: int = knob(3, "the grid's side is box_height * box_width", low=2)
-    n_clues: int = knob(36, "more stay where the solution would not be the only one")
+    n_clues: int = knob(36, "clues left; more stay where uniqueness needs them")
 
     def check(self) -> None:
         side = self.box_height * self.box_width
@@ -60,10 +60,10 @@ class SudokuConfig(TaskConfig):
     @classmethod
     def at(cls, difficulty: int) -> "SudokuConfig":
         """The grid grows from 4x4 through 9x9 to 16x16 and on; on one size, clues disappear."""
-        if difficulty < len(_LADDER):
-            height, width, clues = _LADDER[difficulty]
+        if difficulty < len(_LEVELS):
+            height, width, clues = _LEVELS[difficulty]
             return cls(box_height=height, box_width=width, n_clues=clues)
-        beyond = min(difficulty - len(_LADDER), 53)  # up to a side of 64
+        beyond = min(difficulty - len(_LEVELS), 53)  # up to a side of 64
         height, width = 4 + beyond // 12, 4 + (beyond + 6) // 12
         share = 48 - beyond % 6  # per cent of the cells
         return cls(box_height=height, box_width=width, n_clues=(height * width) ** 2 * share // 100)
@@ -87,22 +87,23 @@ class SudokuTask(PuzzleTask[SudokuConfig, SudokuProblem]):
         A filled grid is drawn by an exact search that tries numbers in random order (up to 9x9;
         larger grids start from a shuffled pattern, half of which is erased and filled anew). A
         random choice of clues is completed until no second solution exists, then thinned out to
-        the number asked for, as far as one solution remains.
+        the required number, as long as one solution remains.
 
     Observation:
         The grid with a dot for each empty cell, and the size of the boxes.
 
     Action:
-        The filled grid, a row a line, numbers separated by spaces.
+        The filled grid, one row per line, numbers separated by spaces.
 
     Reward:
-        1 for a grid that keeps the clues and every rule, otherwise 0.
+        1 for a grid that contains the clues and obeys every rule, otherwise 0.
 
     Verification:
         The rules, checked on every row, column and box. No known gaps.
 
     Difficulty:
-        The grid grows from 4x4 with 5 cells missing to 9x9, 16x16 and beyond, and clues disappear.
+        The grid grows from 4x4 with 5 cells missing to 9x9, 16x16 and beyond, and clues are
+        removed.
 
     References:
         Simonis, "Sudoku as a Constraint Problem", 2005.
@@ -121,13 +122,13 @@ class SudokuTask(PuzzleTask[SudokuConfig, SudokuProblem]):
         height, width = problem.box_height, problem.box_width
         size = height * width
         return (
-            f"Here is a Sudoku of {size} rows and {size} columns; a dot is an empty cell.\n\n"
+            f"Solve this {size}×{size} Sudoku; a dot is an empty cell:\n\n"
             f"{show(problem.givens, size)}\n\n"
             f"Fill every empty cell with a number from 1 to {size} so that each row, each column "
-            f"and each box holds every number from 1 to {size} exactly once. The boxes are the "
-            f"blocks of {height} rows by {width} columns into which the grid is divided, starting "
-            "at its top left corner. There is exactly one solution. Answer with the whole filled "
-            "grid, one row per line, the numbers separated by spaces."
+            f"and each box contains every number from 1 to {size} exactly once. The boxes are "
+            f"blocks of {height} rows and {width} columns; they divide the grid, starting at its "
+            "top left corner. There is exactly one solution. Answer with the complete grid, one "
+            "row per line, with the numbers separated by spaces."
         )
 
     def verify(self, problem: SudokuProblem, answer: str) -> Verdict:

@@ -50,11 +50,11 @@ _N_COMPOUND = 100  # candidates for compound conclusions
 class SyllogismConfig(TaskConfig):
     """How many premises and conclusions there are, and about how many kinds of things."""
 
-    n_terms: int = knob(6, "terms", low=3, high=MAX_TERMS)
+    n_terms: int = knob(6, "kinds of things", low=3, high=MAX_TERMS)
     n_premises: int = knob(7, "statements given", low=2, high=200)
     n_conclusions: int = knob(5, "conclusions to choose from", low=2, high=100)
     compound_percent: int = knob(
-        20, "of the statements: about the As that are, or are not, Bs", low=0, high=100
+        20, "percentage of statements about the As that are, or are not, Bs", low=0, high=100
     )
 
     @classmethod
@@ -88,7 +88,7 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         one premise.
 
     Observation:
-        The premises, what their words claim, and the numbered conclusions.
+        The premises, the numbered conclusions, and what the quantifiers in them mean.
 
     Action:
         The numbers of exactly the conclusions that follow.
@@ -100,7 +100,7 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         What matters about a world is only which of the 2**n combinations of kinds occur in it.
         "All" and "no" forbid combinations, "some" demands one out of several; so a conclusion
         follows if and only if it holds in the world of all allowed combinations ("all", "no"), or
-        one premise with "some" leaves it no other choice. The whole table is looked at; tests
+        one premise with "some" leaves it no other choice. The whole table is checked; tests
         compare it with all worlds. No known gaps.
 
     Difficulty:
@@ -203,12 +203,10 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
             f"{i}. {sentence(problem.terms, c)}" for i, c in enumerate(problem.conclusions, 1)
         )
         return (
-            f"Suppose that all of these statements are true:\n\n{premises}\n\nWhich of the "
-            f"following conclusions must then be true as well?\n\n{conclusions}\n\n“All X are "
-            "Y” and “No X are Y” do not claim that there are any X at all; “some” means at least "
-            "one. A conclusion counts only if it is true in every case in which the statements "
-            "are. At least one of them does, and at least one does not. Answer with the numbers of "
-            "all conclusions that must be true, separated by commas."
+            f"Assume that all of these statements are true:\n\n{premises}\n\nWhich of the "
+            f"following conclusions must then also be true?\n\n{conclusions}\n\n"
+            f"{_meanings(problem)}At least one conclusion must be true, and at least one need not "
+            "be. Answer with the numbers of all conclusions that must be true, separated by commas."
         )
 
     def verify(self, problem: SyllogismProblem, answer: str) -> Verdict:
@@ -233,6 +231,17 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         """Toss a coin for each conclusion."""
         numbers = [i for i in range(1, len(problem.conclusions) + 1) if integer(rng, 0, 1)]
         return ", ".join(map(str, numbers or [1]))
+
+
+def _meanings(problem: SyllogismProblem) -> str:
+    """Return what the quantifiers that occur in a problem mean, as the start of a paragraph."""
+    used = {statement.quantifier for statement in (*problem.premises, *problem.conclusions)}
+    universal = " and ".join(f"“{q.capitalize()} X are Y”" for q in ("all", "no") if q in used)
+    verb = "do" if {"all", "no"} <= used else "does"
+    texts = [f"{universal} {verb} not imply that any X exist."] if universal else []
+    if "some" in used:
+        texts.append("“Some” means at least one.")
+    return "".join(f"{text} " for text in texts)
 
 
 def _sign(rng: Rng, quantifier: str) -> int:

@@ -10,16 +10,16 @@ from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.moves import hanoi
-from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, stray
+from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, plural, stray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TowerOfHanoiConfig(TaskConfig):
-    """How many discs and pegs there are, and whether a detour costs marks."""
+    """How many discs and pegs there are, and whether a longer solution earns less."""
 
     n_discs: int = knob(4, "discs", low=1)
     max_pegs: int = knob(4, "the number of pegs is drawn from 3 up to this", low=3)
-    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
+    optimal_only: bool = knob(False, "a longer solution earns only shortest length / length")
 
     def check(self) -> None:
         if min(self.n_discs, self.max_pegs) > 20 or (
@@ -32,10 +32,10 @@ class TowerOfHanoiConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TowerOfHanoiConfig":
-        """A disc is added every second rung, and a fourth peg comes up from rung 3 on.
+        """A disc is added every second level; from level 3 on there may be a fourth peg.
 
-        Beyond rung 10 there are three pegs, with which the moves nearly double with each disc; one
-        more comes every fifth rung, up to 11 discs, whose solutions have up to 2,047 moves.
+        Beyond level 10 there are three pegs, with which the moves nearly double with each disc; a
+        disc is added every fifth level, up to 11 discs, whose solutions have up to 2,047 moves.
         """
         if difficulty > 10:
             return cls(n_discs=min(11, 5 + difficulty // 5), max_pegs=3)
@@ -56,7 +56,7 @@ class TowerOfHanoiProblem:
 
 @register("TowerOfHanoi-v0", domain="puzzles")
 class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
-    """Move discs from peg to peg, never a larger onto a smaller one, from a position to another.
+    """Move discs between pegs, never onto a smaller one, from one position to another.
 
     Description:
         Both positions are drawn at random among all legal ones, so that no recipe for moving one
@@ -70,17 +70,17 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         the number of the peg that it is put on.
 
     Reward:
-        1 for legal moves that end in the position asked for. Under ``optimal_only`` the length of a
+        1 for legal moves that end in the goal position. Under ``optimal_only`` the length of a
         shortest solution divided by the number of moves. Otherwise 0.
 
     Verification:
-        The moves are played. An answer of more moves than the prompt allows, which is twice what
+        The moves are played. An answer with more moves than the prompt allows, which is twice what
         any problem of its size needs on three pegs, is not read. The shortest solution comes from
         an exact search. No known gaps.
 
     Difficulty:
-        Discs are added; a fourth peg comes up, whose solutions are shorter but harder to see. See
-        `TowerOfHanoiConfig.at`.
+        Discs are added; a fourth peg may be added; its solutions are shorter but harder to find.
+        See `TowerOfHanoiConfig.at`.
 
     References:
         Hinz, Klavžar, Milutinović and Petr, "The Tower of Hanoi: Myths and Maths", 2013.
@@ -98,14 +98,13 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
         return (
             f"{hanoi.rules(len(problem.start), problem.n_pegs)}\n\n"
-            "This is the start, with the discs of each peg listed from the bottom to the top:\n\n"
+            "Start, with the discs of each peg listed from bottom to top:\n\n"
             f"{hanoi.show_state(problem.start, problem.n_pegs)}\n\n"
-            "This is the position to reach:\n\n"
-            f"{hanoi.show_state(problem.goal, problem.n_pegs)}\n\n"
-            "Find moves that lead from the start to this position, at most "
-            f"{problem.max_moves:,} of them.{wanted} Answer with the moves in order, separated by "
-            "commas, each written as the peg that a disc is taken from, a hyphen and the peg that "
-            "it is put on: for example, 1-3, 2-1 moves the top disc of peg 1 to peg 3 and then the "
+            f"Goal:\n\n{hanoi.show_state(problem.goal, problem.n_pegs)}\n\n"
+            f"Find a sequence of at most {plural(problem.max_moves, 'move')} that leads from the "
+            f"start to the goal.{wanted} Answer with the moves in order, separated by commas. "
+            "Write each move as the peg that you take the disc from, a hyphen and the peg that you "
+            "put it on: for example, 1-2, 2-1 moves the top disc of peg 1 to peg 2 and then the "
             "top disc of peg 2 to peg 1."
         )
 
@@ -114,7 +113,7 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         if moves is None:
             return Verdict.unparsable(
                 f"expected at most {problem.max_moves} moves between pegs 1 to {problem.n_pegs}, "
-                "such as 1-3, 2-1"
+                "such as 1-2, 2-1"
             )
         state = problem.start
         for number, move in enumerate(moves, 1):

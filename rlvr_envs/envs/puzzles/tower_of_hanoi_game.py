@@ -15,20 +15,20 @@ _MAX_DISCS = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TowerOfHanoiGameConfig(TaskConfig):
-    """How many discs and pegs there are, and how much room for detours."""
+    """How many discs and pegs there are, and how many turns."""
 
     n_discs: int = knob(4, "discs", low=1, high=_MAX_DISCS)
     n_pegs: int = knob(3, "pegs", choices=(3, 4))
     spare_percent: int = knob(
-        100, "turns beyond the most that a problem of this size can need", low=0, high=1000
+        100, "extra turns, as a percentage of the most that this size can need", low=0, high=1000
     )
-    optimal_only: bool = knob(False, "with more turns than needed, only the share that was needed")
+    optimal_only: bool = knob(False, "a longer game earns only fewest turns / turns")
 
     @classmethod
     def at(cls, difficulty: int) -> "TowerOfHanoiGameConfig":
-        """A disc is added every second rung, and from rung 10 on every fifth, up to nine.
+        """A disc is added every second level, from level 10 on every fifth, up to nine.
 
-        The room for detours shrinks to none.
+        The number of extra turns falls to zero.
         """
         return cls(
             n_discs=min(_MAX_DISCS, 2 + min(difficulty, 10) // 2 + max(0, difficulty - 10) // 5),
@@ -50,7 +50,7 @@ class TowerOfHanoiGameProblem:
 
 @register("TowerOfHanoiGame-v0", domain="puzzles", max_turns=TURNS_AT_MOST)
 class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiGameProblem]):
-    r"""Move discs from peg to peg, one move a message, until they lie as asked.
+    r"""Move discs from peg to peg, one move per message, until they reach a given position.
 
     Description:
         As `TowerOfHanoi-v0`, between two positions drawn at random among all legal ones, but played
@@ -65,11 +65,11 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
         hyphen and the number of the peg that it is put on.
 
     Reward:
-        1 when the position asked for is reached; under ``optimal_only`` the length of a shortest
+        1 when the goal position is reached; under ``optimal_only`` the length of a shortest
         solution divided by the number of turns taken. 0 when the turns run out.
 
     Episode End:
-        With the position asked for, or when there are no turns left.
+        With the goal position, or when there are no turns left.
 
     Verification:
         The moves are played. A message without a possible move costs a turn and changes nothing.
@@ -92,19 +92,16 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
 
     def prompt(self, problem: TowerOfHanoiGameProblem) -> str:
         wanted = (
-            " Full marks are given for using as few turns as possible; more turns earn less."
+            " A game with as few turns as possible earns full marks; a longer one earns less."
             if self.config.optimal_only
             else ""
         )
-        game = protocol(
-            problem.n_turns, "1-3", "moves the top disc of peg 1 onto peg 3, if the rules allow it"
-        )
+        game = protocol(problem.n_turns, "1-3", "moves the top disc of peg 1 to peg 3")
         return (
             f"{hanoi.rules(len(problem.start), problem.n_pegs)}\n\n"
-            "This is the start, with the discs of each peg listed from the bottom to the top:\n\n"
+            "Start, with the discs of each peg listed from bottom to top:\n\n"
             f"{hanoi.show_state(problem.start, problem.n_pegs)}\n\n"
-            "This is the position to reach:\n\n"
-            f"{hanoi.show_state(problem.goal, problem.n_pegs)}\n\n{game}{wanted}"
+            f"Goal:\n\n{hanoi.show_state(problem.goal, problem.n_pegs)}\n\n{game}{wanted}"
         )
 
     def begin(self, problem: TowerOfHanoiGameProblem) -> Turns[hanoi.Pegs]:
@@ -112,7 +109,7 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
             read = hanoi.read_moves(move, problem.n_pegs, 1)
             if read is None:
                 return (
-                    f"one move is wanted, between two of the pegs 1 to {problem.n_pegs}, such as "
+                    f"a move is between two of the pegs 1 to {problem.n_pegs}, such as "
                     f"{boxed('1-3')}"
                 )
             return hanoi.after(state, read[0])

@@ -1,4 +1,4 @@
-"""Water jugs: amounts are measured out by filling, emptying and pouring."""
+"""Water jugs: measure amounts by filling, emptying and pouring."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -39,24 +39,24 @@ _POUR = re.compile(r"pour(?: jug)? ([0-9]{1,2})(?: to | into | ?- ?| ?-> ?| )(?:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaterJugsConfig(TaskConfig):
-    """How many jugs there are, how large, and what is to be measured."""
+    """How many jugs there are, how large, and how much is measured."""
 
     n_jugs: int = knob(3, "jugs", low=2, high=_MAX_JUGS)
-    max_capacity: int = knob(12, "litres")
-    n_targets: int = knob(1, "jugs whose amount is asked for")
+    max_capacity: int = knob(12, "largest capacity of a jug, in litres")
+    n_targets: int = knob(1, "jugs whose final amount is given")
     no_tap_percent: int = knob(
-        20, "problems in which water can only be poured from jug to jug", low=0, high=100
+        20, "percentage of problems in which water is only poured from jug to jug", low=0, high=100
     )
     max_states: int = knob(
-        2000, "that are looked at to find an amount that is hard to measure", low=10, high=10**6
+        2000, "states searched to find an amount that is hard to measure", low=10, high=10**6
     )
     least_moves: int = knob(
         3,
-        "of a shortest solution, where such a problem is found in time",
+        "moves of a shortest solution at least, if such a problem is found in time",
         low=1,
         high=MOST_LEAST_MOVES,
     )
-    optimal_only: bool = knob(False, "a longer solution earns only the share of it that was needed")
+    optimal_only: bool = knob(False, "a longer solution earns only shortest length / length")
 
     def check(self) -> None:
         if not 1 <= self.n_targets <= self.n_jugs:
@@ -66,9 +66,9 @@ class WaterJugsConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "WaterJugsConfig":
-        """The jugs grow in size, and so does the number of moves; a third jug comes at rung 3.
+        """The jugs grow in size, and so does the number of moves; a third comes at level 3.
 
-        Two amounts are asked for from rung 3 on, and three from rung 8 on.
+        Two amounts are required from level 3 on, and three from level 8 on.
         """
         return cls(
             n_jugs=2 if difficulty < 3 else 3,
@@ -99,22 +99,22 @@ class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
     Description:
         Jugs of different sizes, some of them with water in them. They are filled at a tap, emptied,
         and poured into each other; in some problems there is no tap, and no water may be lost. The
-        amounts asked for are among those that take the most moves to reach.
+        required amounts are among those that take the most moves to reach.
 
     Observation:
         The jugs' capacities and contents, the rules and the amounts.
 
     Action:
-        The moves in order, such as "fill 1, pour 1 to 2, empty 2".
+        The moves in order, each "fill 1", "empty 1" or "pour 1 to 2", with numbers of jugs.
 
     Reward:
-        1 for moves after which the jugs hold the amounts asked for. Under ``optimal_only`` the
+        1 for moves after which the jugs hold the required amounts. Under ``optimal_only`` the
         length of a shortest solution divided by the number of moves. Otherwise 0.
 
     Verification:
-        The moves are played; more than 500 are not read. A move that changes nothing, such as
-        filling a full jug, is allowed and counts. The length of a shortest solution is exact. No
-        known gaps.
+        The moves are played; an answer of more than 500 is not read. A move that changes nothing,
+        such as filling a full jug, is allowed and counts. The length of a shortest solution is
+        exact. No known gaps.
 
     Difficulty:
         The number of jugs, their sizes and the number of moves grow. See `WaterJugsConfig.at`.
@@ -167,18 +167,21 @@ class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
         goal = listing(
             [f"jug {jug + 1} holds exactly {plural(n, 'litre')}" for jug, n in problem.goal]
         )
-        pouring = "pour it into another jug, which goes on until the one is empty or the other full"
+        pouring = "pour one jug into another until the first is empty or the second is full"
         if problem.has_tap:
-            rules = f"fill a jug to the brim at a tap, empty a jug, or {pouring}"
-            example = "fill 1, pour 1 to 2, empty 2"
+            rules = f"fill a jug completely from a tap, empty a jug, or {pouring}."
+            form = (
+                "Write a move as fill 1 (fill jug 1), empty 1 (empty jug 1) or pour 1 to 2 (pour "
+                "jug 1 into jug 2)."
+            )
         else:
-            rules = f"take a jug and {pouring}; there is no tap, and nothing is poured away"
-            example = "pour 1 to 2, pour 2 to 1"
+            rules = f"{pouring}. You cannot add water or pour it away."
+            form = "Write a move as pour 1 to 2 (pour jug 1 into jug 2)."
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
         return (
-            f"These jugs have no marks on them:\n\n{jugs}\n\nIn a move you may {rules}. Find moves "
-            f"after which {goal}, at most {MOVE_LIMIT} of them.{wanted} Answer with the moves in "
-            f"order, separated by commas, in the form of this example: {example}."
+            f"These jugs have no marks on them:\n\n{jugs}\n\nIn one move you may {rules}\n\nFind a "
+            f"sequence of at most {MOVE_LIMIT} moves after which {goal}.{wanted} Answer with the "
+            f"moves in order, separated by commas. {form}"
         )
 
     def verify(self, problem: WaterJugsProblem, answer: str) -> Verdict:
@@ -191,10 +194,10 @@ class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
         state = problem.start
         for number, move in enumerate(moves, 1):
             if not problem.has_tap and move[0] != "pour":
-                return Verdict.wrong(f"move {number}: only pouring is possible")
+                return Verdict.wrong(f"move {number}: only pouring from jug to jug is allowed")
             state = _after(state, move, problem.capacities)
         if not _reaches(problem.goal)(state):
-            return Verdict.wrong("the jugs do not hold the amounts asked for after the moves")
+            return Verdict.wrong("the jugs do not hold the required amounts after the moves")
         return graded(len(moves), problem.shortest, optimal_only=self.config.optimal_only)
 
     def solve(self, problem: WaterJugsProblem) -> str:

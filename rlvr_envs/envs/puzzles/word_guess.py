@@ -1,4 +1,4 @@
-"""Word guess: find a hidden word from what is said of every letter of each guess."""
+"""Word guess: find a hidden word from marks for the letters of each guess."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,17 +26,17 @@ _COMPARED = 30  # candidates that the player tells apart by all answers they cou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordGuessConfig(TaskConfig):
-    """How long the word is, among how many it hides, and how often one may guess."""
+    """The length of the words, the size of the list and the number of guesses."""
 
     word_length: int = knob(5, "letters of a word", low=SHORTEST, high=LONGEST)
     n_words: int = knob(
-        100, "listed, one of which is the secret; fewer where there are no more", low=2
+        100, "words listed, one of which is the secret; fewer if there are not enough", low=2
     )
     n_tries: int = knob(6, "guesses allowed", low=1, high=MAX_TRIES)
 
     @classmethod
     def at(cls, difficulty: int) -> "WordGuessConfig":
-        """The list of words grows up to a thousand; rungs 8 and 20 take a try away."""
+        """The list of words grows up to a thousand; levels 8 and 20 take a try away."""
         return cls(
             word_length=3 if difficulty < 3 else 4 if difficulty < 6 else 5,
             n_words=min(1000, 10 + 8 * difficulty + 5 * difficulty**2),
@@ -46,7 +46,7 @@ class WordGuessConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class WordGuessProblem:
-    """The words among which the secret is, in alphabetical order, and the secret."""
+    """The listed words in alphabetical order, and the secret."""
 
     words: tuple[str, ...]
     n_tries: int
@@ -75,16 +75,16 @@ class WordGuessSession(GuessingSession):
 
 @register("WordGuess-v0", domain="puzzles", max_turns=MAX_TRIES)
 class WordGuessTask(InteractiveTask[WordGuessConfig, WordGuessProblem]):
-    r"""Find a hidden word of a list in several guesses.
+    r"""Guess which word of a list is the secret.
 
     Description:
-        The secret is drawn evenly from the listed words. A draw that takes a player who only names
-        words that fit all answers too many tries is repeated; where none will do, there are as
-        many tries as that player needs.
+        The secret is drawn evenly from the listed words. A draw is repeated if a player who guesses
+        only words that fit all marks needs too many tries; if no draw will do, there are as many
+        tries as that player needs.
 
     Observation:
-        The rules and the words; after each guess, for every letter of it, whether it is at the
-        right place, at a wrong place or, as far as it is not accounted for, not in the word.
+        The rules and the words; after each guess, for each of its letters, whether it is in the
+        right position, misplaced or absent.
 
     Action:
         A message with one of the words in \boxed{}.
@@ -99,7 +99,7 @@ class WordGuessTask(InteractiveTask[WordGuessConfig, WordGuessProblem]):
         The guess is compared with the secret. No known gaps.
 
     Difficulty:
-        The list of words grows, the words are of three letters at first, of five from rung 6 on,
+        The list of words grows, the words are of three letters at first, of five from level 6 on,
         and later there are fewer tries.
 
     References:
@@ -124,14 +124,17 @@ class WordGuessTask(InteractiveTask[WordGuessConfig, WordGuessProblem]):
 
     def prompt(self, problem: WordGuessProblem) -> str:
         return (
-            "One of the words below is the secret; find out which. Each guess is one of these "
-            "words, and every letter of it is marked. First, each letter that the secret has at "
-            f'the same place is "{RIGHT}". Then, from left to right, each other letter of the '
-            f'guess is "{MISPLACED}" if the secret has that letter at a place that no letter of '
-            "the guess has been matched with so far, and is now matched with such a place; if not, "
-            f'it is "{ABSENT}". For example, if the secret were "abbey", the guess "babes" would '
-            "be answered with: b misplaced, a misplaced, b right, e right, s absent.\n\n"
-            f"{' '.join(problem.words)}\n\n{protocol(problem.n_tries, problem.words[0])}"
+            "One of the words below is the secret. Find it by guessing. Each guess must be one of "
+            "these words. After a guess, each of its letters gets one of these marks:\n\n"
+            f'- "{RIGHT}": the secret has this letter in the same position.\n'
+            f'- "{MISPLACED}": the secret has this letter, but not in this position.\n'
+            f'- "{ABSENT}": the secret does not have this letter.\n\n'
+            "Each letter of the secret counts for at most one letter of the guess: first for a "
+            f'"{RIGHT}" letter, then for "{MISPLACED}" letters from left to right. A letter of the '
+            f'guess for which no letter of the secret is left is "{ABSENT}". For example, if the '
+            'secret were "abbey", the marks for the guess "babes" would be: b misplaced, a '
+            "misplaced, b right, e right, s absent.\n\n"
+            f"Words: {' '.join(problem.words)}\n\n{protocol(problem.n_tries, problem.words[0])}"
         )
 
     def begin(self, problem: WordGuessProblem) -> WordGuessSession:

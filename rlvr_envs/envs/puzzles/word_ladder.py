@@ -17,19 +17,19 @@ from rlvr_envs.generators.words.english import LONGEST, SHORTEST, words_of
 from rlvr_envs.verifiers import parse
 
 _ARROW = re.compile(r"[-=]>|→|\\(?:to|rightarrow|Rightarrow)(?![A-Za-z])")
-_TRIES = 12  # starts that are looked at for a ladder of the length asked for
+_TRIES = 12  # starts tried for a ladder of the required length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordLadderConfig(TaskConfig):
-    """How long the words and the ladder are, and how many words are at hand."""
+    """The length of the words and of the ladder, and the size of the list."""
 
     word_length: int = knob(4, "letters of a word", low=SHORTEST, high=LONGEST)
     n_steps: int = knob(
-        5, "letters that must be changed; fewer where no two words lie so far apart", low=1
+        5, "steps of a shortest ladder; fewer if no two words are so far apart", low=1
     )
-    n_words: int = knob(40, "listed words, those of the ladder included")
-    optimal_only: bool = knob(False, "full marks only for a shortest ladder")
+    n_words: int = knob(40, "words listed, including those of the ladder")
+    optimal_only: bool = knob(False, "a longer ladder earns only fewest steps / steps")
 
     def check(self) -> None:
         if self.n_words <= self.n_steps:
@@ -37,7 +37,7 @@ class WordLadderConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "WordLadderConfig":
-        """The ladder grows by a step a rung, the list of words faster, and the words lengthen."""
+        """The ladder grows by a step a level, the list of words faster, and the words lengthen."""
         return cls(
             word_length=3 if difficulty < 3 else 4 if difficulty < 11 else 5,
             n_steps=2 + difficulty,
@@ -47,7 +47,7 @@ class WordLadderConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class WordLadderProblem:
-    """Two words, and the words of the same length that may stand between them."""
+    """Two words, and the words of the same length that may be used."""
 
     start: str
     goal: str
@@ -76,13 +76,13 @@ class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
         the number taken.
 
     Verification:
-        Each word is looked up in the list and compared with the one before it. No word may stand
-        there twice. The least number of steps is exact: a ladder in the list is one among all
-        words, and was a shortest one there. No known gaps.
+        Each word is looked up in the list and compared with the one before it. No word may be
+        used twice. The least number of steps is exact: every ladder in the list is also one
+        among all words, where the listed one is a shortest. No known gaps.
 
     Difficulty:
         The ladder and the list grow; words have three letters at first, then
-        four, and five from rung 11.
+        four, and five from level 11.
 
     References:
         Carroll, "Doublets: A Word-Puzzle", 1879. The words are from SCOWL.
@@ -96,17 +96,16 @@ class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
 
     def prompt(self, problem: WordLadderProblem) -> str:
         wanted = (
-            " The fewer steps the better: full marks are given for a ladder with as few words as "
-            "possible, and a longer one earns less."
+            " A ladder with as few words as possible earns full marks; a longer one earns less."
         )
         return (
-            f'Find a word ladder from "{problem.start}" to "{problem.goal}": a sequence of words '
-            f'that begins with "{problem.start}" and ends with "{problem.goal}", in which each '
-            "word is made from the one before it by replacing exactly one letter with another, in "
-            "the same place. Every word must be in the list below, and no word may be used "
-            f"twice.{wanted if problem.optimal_only else ''}\n\n{' '.join(problem.words)}\n\n"
-            "Answer with all the words of the ladder in order, the first and the last included, "
-            "separated by commas."
+            f'Find a word ladder from "{problem.start}" to "{problem.goal}". A word ladder is a '
+            "sequence of words in which each word differs from the one before it in exactly one "
+            f'letter, in the same position. It must start with "{problem.start}" and end with '
+            f'"{problem.goal}". Use only words from this list, and each of them at most once:\n\n'
+            f"{' '.join(problem.words)}\n\n"
+            "Answer with all words of the ladder in order, including the first and the last, "
+            f"separated by commas.{wanted if problem.optimal_only else ''}"
         )
 
     def verify(self, problem: WordLadderProblem, answer: str) -> Verdict:
@@ -119,7 +118,7 @@ class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
         listed, before = set(problem.words), ""
         for word in ladder:
             if word not in listed:
-                return Verdict.wrong(f"{word!r:.40} is not in the list, or stands there twice")
+                return Verdict.wrong(f"{word!r:.40} is not in the list, or is used twice")
             if before and not _differ_in_one(before, word):
                 return Verdict.wrong(f"{before!r} and {word!r} do not differ in exactly one letter")
             listed.remove(word)

@@ -1,4 +1,4 @@
-"""Zebra puzzle: who lives where, from clues in words."""
+"""Zebra puzzle: find out from clues who lives where."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,18 +71,20 @@ _SEARCH_STEPS = 20_000  # of one search; a search that needs more leaves the clu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZebraPuzzleConfig(TaskConfig):
-    """The size of the table, and how far the clues are thinned out."""
+    """The size of the table, and how many clues are left out."""
 
     n_houses: int = knob(4, "houses", low=2, high=MAX_HOUSES)
     n_categories: int = knob(4, "categories of things", low=2, high=len(CATEGORIES))
-    direct_percent: int = knob(40, "of the clues: who has what, or what is where", low=0, high=100)
+    direct_percent: int = knob(
+        40, "percentage of clues that say who has what, or what is where", low=0, high=100
+    )
     n_removals: int = knob(
-        12, "so many clues are left out, if the others still settle everything", low=0
+        12, "clues left out, as far as the others still determine the solution", low=0
     )
 
     @classmethod
     def at(cls, difficulty: int) -> "ZebraPuzzleConfig":
-        """Houses and categories are added in turn; fewer clues are direct, and fewer to spare."""
+        """Houses and categories are added in turn; fewer clues are direct or redundant."""
         return cls(
             n_houses=min(2 + difficulty // 2, MAX_HOUSES),
             n_categories=min(2 + (difficulty + 1) // 2, len(CATEGORIES)),
@@ -101,7 +103,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class ZebraPuzzleProblem:
-    """The table has a row a house and a column a category."""
+    """The table has a row for each house and a column for each category."""
 
     categories: tuple[Category, ...]
     clues: tuple[Clue, ...]
@@ -110,10 +112,10 @@ class ZebraPuzzleProblem:
 
 @register("ZebraPuzzle-v0", domain="puzzles", answer_format="tag")
 class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
-    """Fill in who lives in which house, with what colour, pet, drink and so on.
+    """Find out who lives in which house, with which colour, pet, drink and so on.
 
     Description:
-        Each of the neighbours in a row of houses has one value of each category, and no two share
+        The person in each of a row of houses has one value of each category, and no two share
         one. The clues, true of a random table, leave exactly that table.
 
     Observation:
@@ -123,15 +125,15 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
         The whole table: a line for each house, with its values in the order of the categories.
 
     Reward:
-        1 for the one table that fits, otherwise 0.
+        1 for the only table that fits, otherwise 0.
 
     Verification:
         The table has every value once, and each clue holds of it. That one table alone fits is
         proven by an exhaustive search while the clues are chosen. No known gaps.
 
     Difficulty:
-        Houses and categories are added; clues become indirect, and more of those that the others
-        make needless are left out.
+        Houses and categories are added; clues become indirect, and more redundant clues are left
+        out.
 
     References:
         "Who Owns the Zebra?", Life International, 17 December 1962. Lin et al., "ZebraLogic",
@@ -232,11 +234,12 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
         order = joined([category.name for category in problem.categories])
         return (
             f"There are {n} houses in a row, numbered from 1 on the left to {n} on the right. One "
-            "person lives in each. In every category below each person has exactly one of the "
-            f"values, and no two people have the same one:\n\n{lists}\n\nClues:\n\n{clues}\n\n"
-            "Who lives where, and with what? There is exactly one solution. Answer with one line "
-            f"for each house, from house 1 to house {n}: the person's {order}, in this order, "
-            "separated by commas, without the number of the house."
+            "person lives in each house. In each category below, every person has exactly one of "
+            "the values, and no two people have the same "
+            f"value:\n\n{lists}\n\nClues:\n\n{clues}\n\nFind the values of the person in each "
+            "house. There is exactly one solution. Answer with one line per house, from house 1 "
+            f"to house {n}: the person's {order}, in this order, separated by commas, "
+            "without the house number."
         )
 
     def verify(self, problem: ZebraPuzzleProblem, answer: str) -> Verdict:
@@ -251,7 +254,7 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
         for category, column in zip(problem.categories, zip(*grid, strict=True), strict=True):
             row = [known[cell] for cell in column]
             if sorted(row) != sorted(category.values):
-                return Verdict.wrong(f"not every {category.name} occurs once in its column")
+                return Verdict.wrong(f"not every {category.name} occurs exactly once")
             houses += [row.index(value) for value in category.values]
         for number, clue in enumerate(problem.clues, 1):
             if not satisfied(clue, houses, n):
@@ -290,17 +293,17 @@ def _people(problem: ZebraPuzzleProblem) -> list[str]:
 def _clause(problem: ZebraPuzzleProblem, clue: Clue) -> str:
     people = _people(problem)
     first, second = people[clue.first], people[clue.second]
-    number = "is one house" if clue.number == 1 else f"are {clue.number} houses"
+    number = "is exactly one house" if clue.number == 1 else f"are exactly {clue.number} houses"
     return {
         "same": f"{first} is {second}",
         "different": f"{first} is not {second}",
         "directly left": f"{first} lives directly to the left of {second}",
         "left": f"{first} lives somewhere to the left of {second}",
         "next": f"{first} lives next door to {second}",
-        "apart": f"there {number} between the house of {first} and that of {second}",
+        "apart": f"there {number} between {first} and {second}",
         "at": f"{first} lives in house {clue.number}",
         "not at": f"{first} does not live in house {clue.number}",
-        "at an end": f"{first} lives at one of the two ends of the row",
+        "at an end": f"{first} lives at one end of the row",
     }[clue.kind]
 
 
@@ -335,7 +338,7 @@ def explained(
     """Return who can be found to live where, step by step.
 
     Args:
-        clues: what is told.
+        clues: the clues.
         clauses: the clues in words.
         people: what the person with each value is called.
         categories: the names of the categories.

@@ -6,7 +6,7 @@ ones, so that the length of a shortest solution is known of each.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,17 +17,29 @@ from rlvr_envs.generators.moves.search import distances
 State = tuple[int, int]
 
 MAX_SIDE = 10
-WALL, FLOOR, GOAL, BOX, PLAYER, BOX_ON_GOAL, PLAYER_ON_GOAL = "#_.$@*+"
-LEGEND = (
-    f"{WALL} is a wall, {FLOOR} an empty cell, {PLAYER} you, {BOX} a box, {GOAL} a goal, "
-    f"{BOX_ON_GOAL} a box on a goal and {PLAYER_ON_GOAL} you on a goal"
-)
+SIGNS = "#_.$@*+"
+WALL, FLOOR, GOAL, BOX, PLAYER, BOX_ON_GOAL, PLAYER_ON_GOAL = SIGNS
+_MEANINGS = {
+    WALL: "a wall",
+    FLOOR: "an empty cell",
+    PLAYER: "you",
+    BOX: "a box",
+    GOAL: "a goal",
+    BOX_ON_GOAL: "a box on a goal",
+    PLAYER_ON_GOAL: "you on a goal",
+}
 RULES = (
-    "You move one cell up (U), down (D), left (L) or right (R), never into a wall. Moving into a "
-    "box pushes it one cell on in the same direction, if the cell behind it holds neither a wall "
-    "nor another box; otherwise the move is not possible. Boxes cannot be pulled. The room is "
-    "solved when every box stands on a goal."
+    "You move one cell up (U), down (D), left (L) or right (R). You cannot move into a wall. "
+    "Moving into a box pushes it one cell in the same direction; this is possible only if the "
+    "next cell holds neither a wall nor another box. You cannot pull boxes. The room is solved "
+    "when every box is on a goal."
 )
+
+
+def legend(signs: Container[str] = SIGNS) -> str:
+    """Return what some signs of the picture mean, as a clause."""
+    *most, last = [f"{sign} is {text}" for sign, text in _MEANINGS.items() if sign in signs]
+    return f"{', '.join(most)}, and {last}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ class Room:
         return state[1] == self.goals
 
     def show(self, state: State) -> str:
-        """Return the room and what is in it, one row a line."""
+        """Return the room and what is in it, one row per line."""
         player, boxes = state
         height = self.floor.bit_length() // self.n_columns + 2
         cells = [self._sign(cell, player, boxes) for cell in range(height * self.n_columns)]
@@ -130,7 +142,7 @@ class RoomSize:
 
     @classmethod
     def at(cls, difficulty: int) -> "RoomSize":
-        """Return the size on a rung of the ladders of the tasks with such rooms."""
+        """Return the size at a difficulty level of the tasks with such rooms."""
         beyond = max(0, difficulty - 10) // 5  # slowly, for the positions nearly double with a cell
         n_floor = min(MAX_SIDE**2, 8 + 13 * min(difficulty, 10) // 10 + beyond)
         side = min(MAX_SIDE, math.isqrt(3 * n_floor // 2 - 1) + 1)

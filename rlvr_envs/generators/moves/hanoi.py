@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 
 from rlvr_envs.core.seeding import Rng, integer, integers
-from rlvr_envs.generators.moves.scoring import listing
 from rlvr_envs.generators.moves.search import Route, shortest_path
 from rlvr_envs.verifiers.markup import hyphened
 from rlvr_envs.verifiers.parse import words
@@ -41,10 +40,10 @@ def after(state: Pegs, move: MoveOnPegs) -> Pegs | str:
     if disc is None:
         return f"peg {source + 1} is empty"
     if source == target:
-        return f"disc {disc + 1} already lies on peg {target + 1}"
+        return f"disc {disc + 1} is already on peg {target + 1}"
     if target in state[:disc]:
         smaller = state.index(target) + 1
-        return f"disc {disc + 1} may not lie on disc {smaller}, which is smaller"
+        return f"disc {disc + 1} must not be put on disc {smaller}, which is smaller"
     return (*state[:disc], target, *state[disc + 1 :])
 
 
@@ -82,7 +81,7 @@ def show_move(move: MoveOnPegs) -> str:
 
 
 def show_state(state: Pegs, n_pegs: int) -> str:
-    """Return a position, one peg a line, each with its discs from the bottom to the top."""
+    """Return a position, one peg per line, each with its discs from the bottom to the top."""
     lines = []
     for peg in range(n_pegs):
         discs = [str(disc + 1) for disc in range(len(state) - 1, -1, -1) if state[disc] == peg]
@@ -92,9 +91,13 @@ def show_state(state: Pegs, n_pegs: int) -> str:
 
 def rules(n_discs: int, n_pegs: int) -> str:
     """Return the rules in words."""
-    pegs = listing([str(peg) for peg in range(1, n_pegs + 1)])
+    discs = (
+        f"{n_discs} discs, numbered from 1 (the smallest) to {n_discs} (the largest)"
+        if n_discs > 1
+        else "one disc, with the number 1"
+    )
     return (
-        f"There are pegs {pegs}, and discs numbered from 1, the smallest, to {n_discs}, the "
-        "largest. A move takes the top disc of a peg and puts it on top of another peg, which must "
-        "be empty or have a larger disc on top."
+        f"This is a Tower of Hanoi puzzle with {n_pegs} pegs, numbered from 1 to {n_pegs}, and "
+        f"{discs}. A move takes the top disc of one peg and puts it on top of another peg. A disc "
+        "must never be put on a smaller disc."
     )

@@ -9,11 +9,11 @@ from rlvr_envs.generators.moves.search import Move, Neighbours, State
 
 T = TypeVar("T")
 
-MOST_LEAST_MOVES = 30  # that a knob may ask for
+MOST_LEAST_MOVES = 30  # highest value of a knob
 _MAX_DRAWS = 20
 
 SHORTEST_WANTED = (
-    "Full marks are given for a solution with as few moves as possible; a longer one earns less."
+    "A solution with as few moves as possible earns full marks; a longer one earns less."
 )
 
 
@@ -34,7 +34,9 @@ def graded(n_moves: int, shortest: int, *, optimal_only: bool) -> Verdict:
     """
     parts = {"moves": float(n_moves), "shortest": float(shortest)}
     if n_moves < shortest:
-        return Verdict.verifier_error(f"{n_moves} moves, but the shortest known are {shortest}")
+        return Verdict.verifier_error(
+            f"{n_moves} moves, but the shortest known solution has {shortest}"
+        )
     if n_moves == shortest:
         return Verdict.correct("solved with as few moves as possible", **parts)
     if optimal_only:

@@ -14,18 +14,18 @@ from rlvr_envs.verifiers.markup import unmarked
 _BOXED = answer_format("boxed")
 UNDO = "undo"
 
-# What the registration of a game states as its turn limit: more than any ladder's own limit.
+# What the registration of a game states as its turn limit: more than any level allows.
 TURNS_AT_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Rules(Generic[State]):
-    """What a game must say of itself.
+    """The rules of a game.
 
     Attributes:
         after: the state after a move, given as text, or why it is not possible.
         show: a state in words.
-        is_goal: whether a state is what was asked for.
+        is_goal: whether a state is the goal.
         may_undo: whether the last move may be taken back.
     """
 
@@ -49,11 +49,11 @@ class Turns(Generic[State]):
         self._turn = 0
 
     def reply(self, action: str) -> Reply:
-        """Make the move of a message, if it is one, and tell the position."""
+        """Make the move of a message, if it is one, and return the position."""
         self._turn += 1
         found = _BOXED.extract(action)
         if found.answer is None:
-            told = f"There was no move in your message: {found.reason}."
+            told = f"Your message contains no move: {found.reason}."
         else:
             told = self._move(unmarked(found.answer))
         state = self._states[-1]
@@ -71,7 +71,7 @@ class Turns(Generic[State]):
         return Reply("\n\n".join(filter(None, lines)), void=void)
 
     def _move(self, move: str) -> str:
-        """Take a move or take one back; return what there is to say, or the empty string."""
+        """Take a move or take one back; return a remark for the player, or the empty string."""
         if self._rules.may_undo and move.lower() == UNDO:
             if len(self._states) == 1:
                 return "There is no move to take back."
@@ -79,7 +79,7 @@ class Turns(Generic[State]):
             return ""
         following = self._rules.after(self._states[-1], move)
         if isinstance(following, str):
-            return f"That is not possible: {following}."
+            return f"That move is not possible: {following}."
         self._states.append(following)
         return ""
 
@@ -92,13 +92,13 @@ def boxed(move: str) -> str:
 def protocol(n_turns: int, example: str, meaning: str, *, may_undo: bool = False) -> str:
     """Return how the game is played, for the prompt; a move and what it means are the example."""
     undo = (
-        f" To take back the last move, send {boxed(UNDO)}; this costs a turn too."
+        f" To take back the last move, send {boxed(UNDO)}; this also costs a turn."
         if may_undo
         else ""
     )
     return (
-        f"You play turn by turn. Each message makes one move, given in \\boxed{{}}: for example, "
-        f"{boxed(example)} {meaning}. After each move you are shown the new position. A message "
-        f"without a possible move changes nothing but costs a turn as well.{undo} You have "
+        f"You play turn by turn. In each message, give one move in \\boxed{{}}: for example, "
+        f"{boxed(example)} {meaning}. After each move you see the new position. A message without "
+        f"a legal move changes nothing but also costs a turn.{undo} You have "
         f"{plural(n_turns, 'turn')}."
     )

@@ -1,6 +1,6 @@
 """From a specification to one puzzle: parameters, a hidden world, statements, and the answer.
 
-A world that keeps the rules is drawn first, so whatever is stated of it can be true together.
+A world that obeys the rules is drawn first, so that all statements about it are consistent.
 Statements are then added as long as z3 finds another world with another answer (each is chosen to
 be false in that world), and left out again where the answer stays determined without them.
 """
@@ -38,7 +38,7 @@ class Drawn:
 
 
 class _NoPuzzle(Exception):
-    """This attempt came to nothing; another may not."""
+    """This attempt failed; another may succeed."""
 
 
 def draw(spec: Spec, level: int, rng: Rng) -> Drawn:
@@ -101,7 +101,7 @@ class _Puzzle:
         axes = [formula.value(self.known) for formula in formulas]
         for formula, axis in zip(formulas, axes, strict=True):
             if not isinstance(axis, tuple):
-                raise SpecError(f"{formula.where}: {formula.text!r:.80} is no list")
+                raise SpecError(f"{formula.where}: {formula.text!r:.80} is not a list")
         return list(axes[0]) if len(axes) == 1 else list(itertools.product(*axes))
 
     def parameter(self, parameter: Parameter) -> Any:
@@ -133,7 +133,7 @@ class _Puzzle:
     def list_of(self, formula: Formula, names: dict[str, Any]) -> tuple[Any, ...]:
         items = formula.value(names)
         if not isinstance(items, tuple) or not items:
-            raise SpecError(f"{formula.where}: {formula.text!r:.80} is no list, or is empty")
+            raise SpecError(f"{formula.where}: {formula.text!r:.80} is not a list, or is empty")
         return items
 
     def symbol(self, symbol: Symbol) -> Any:
@@ -189,7 +189,7 @@ class _Puzzle:
         return model
 
     def world(self) -> dict[str, Any]:
-        """Draw a world that keeps the rules: unknown by unknown, a value that still allows one."""
+        """Draw a world that obeys the rules: unknown by unknown, a value that still allows one."""
         solver = self.solver
         solver.push()
         if self.ask(solver) is None:
@@ -299,7 +299,7 @@ class _Puzzle:
             world = self.read(model)
             telling = next((s for s in pool if not self.holds(s, world)), None)
             if telling is None or len(chosen) >= _MOST_STATEMENTS:
-                raise _NoPuzzle("the statements at hand leave more than one answer")
+                raise _NoPuzzle("the available statements leave more than one answer")
             pool = [statement for statement in pool if statement is not telling]
             chosen.append(telling)
             solver.add(self.term(telling))

@@ -55,7 +55,7 @@ class Formula:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, (str, int)):
-            raise SpecError(f"{self.where}: a formula is text, got {self.text!r:.80}")
+            raise SpecError(f"{self.where}: a formula must be text, got {self.text!r:.80}")
         for node in ast.walk(self.tree):
             if not isinstance(node, _NODES):
                 self.fail(node, f"{type(node).__name__} may not be used here")
@@ -79,7 +79,9 @@ class Formula:
             return ast.parse(str(self.text).strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             reason = getattr(error, "msg", None) or str(error)
-            raise SpecError(f"{self.where}: {self.text!r:.120} is no formula: {reason}") from error
+            raise SpecError(
+                f"{self.where}: {self.text!r:.120} is not a formula: {reason}"
+            ) from error
 
     def check_names(self, known: frozenset[str]) -> None:
         """Raise `SpecError` for a name that is not known."""
@@ -130,7 +132,7 @@ class Text:
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not self.text.strip():
-            raise SpecError(f"{self.where}: expected a text, got {self.text!r:.80}")
+            raise SpecError(f"{self.where}: expected text, got {self.text!r:.80}")
         _ = self.holes
 
     @cached_property
@@ -190,7 +192,7 @@ class _Reading:
     def _binop(self, node: ast.BinOp) -> Any:
         left, right = number(self.of(node.left)), number(self.of(node.right))
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)) and (is_term(right) or right < 1):
-            raise TypeError("a divisor is a known positive integer")
+            raise TypeError("a divisor must be a known positive integer")
         return _ARITHMETIC[type(node.op)](left, right)
 
     def _unaryop(self, node: ast.UnaryOp) -> Any:

@@ -47,7 +47,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition that always holds, and what is said of it (None: the story says it)."""
+    """A condition that always holds, and its text (None if the story states it)."""
 
     formula: Formula
     text: Text | None
@@ -122,7 +122,7 @@ def _load(file: str, changed: int) -> Spec:
     with Path(file).open("rb") as source:
         content = source.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise SpecError(f"{file}: more than {MAX_BYTES} bytes are no specification")
+        raise SpecError(f"{file}: a specification has at most {MAX_BYTES} bytes")
     return read(content.decode("utf-8", "replace"), file)
 
 
@@ -263,7 +263,7 @@ class _Reader:
         )
         kind = entry["type"]
         if kind not in _TYPES:
-            raise self.fail(f"{place}.type", f"{kind!r} is none of {', '.join(_TYPES)}")
+            raise self.fail(f"{place}.type", f"{kind!r} is not one of {', '.join(_TYPES)}")
         needed = {"integer": "domain", "choice": "of"}.get(kind)
         if needed and needed not in entry:
             raise self.fail(place, f"a symbol of type {kind} needs {needed!r}")
@@ -354,7 +354,7 @@ class _Reader:
             raise self.fail("query", "'draw' and 'form' belong to an open question")
         mode, n_options = entry.get("mode", "must"), entry.get("n_options", 4)
         if mode not in _MODES:
-            raise self.fail("query.mode", f"{mode!r} is none of {', '.join(_MODES)}")
+            raise self.fail("query.mode", f"{mode!r} is not one of {', '.join(_MODES)}")
         if type(n_options) is not int or not 2 <= n_options <= 26:
             raise self.fail("query.n_options", f"expected 2 to 26, got {n_options!r:.80}")
         options = tuple(

@@ -91,7 +91,7 @@ def number(value: Any) -> Any:
         return require("z3").If(value, 1, 0)
     if isinstance(value, int) or (is_term(value) and not isinstance(value, Choice)):
         return value
-    raise TypeError(f"{shown(value)!r:.60} is no number")
+    raise TypeError(f"{shown(value)!r:.60} is not a number")
 
 
 def truth(value: Any) -> Any:

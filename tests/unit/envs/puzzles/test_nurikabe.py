@@ -218,11 +218,11 @@ def test_forms_and_near_misses(answer, score):
 @pytest.mark.parametrize(
     ("rows", "answer", "detail"),
     [
-        (("#?", "?1"), "..\n#.", "a cell known to be sea is land"),
-        (("1?", "??"), ".#\n#.", "the sea is not connected"),
-        (("1?", "??"), ".#\n.#", "there is no island of 1 cells around a number 1"),
+        (("#?", "?1"), "..\n#.", "a cell that is given as sea is land"),
+        (("1?", "??"), ".#\n#.", "the sea cells are not all connected"),
+        (("1?", "??"), ".#\n.#", "a number 1 is not alone on an island of 1 cell"),
         (("1??", "???"), ".##\n##.", "an island has no number"),
-        (("2?2", "???"), "...\n.##", "there is no island of 2 cells around a number 2"),
+        (("2?2", "???"), "...\n.##", "a number 2 is not alone on an island of 2 cells"),
     ],
 )
 def test_what_is_wrong_is_said(rows, answer, detail):

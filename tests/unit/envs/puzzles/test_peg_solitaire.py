@@ -111,7 +111,7 @@ def test_jumps_do_not_run_over_the_edge():
 def test_the_prompt_labels_the_board():
     lines = TASK.prompt(SMALL).split("\n")
     assert lines[2:5] == ["  A B C D", "1 . . . .", "2 . o o ."]
-    assert "takes 2 of them" in lines[-1]
+    assert "exactly 2 jumps" in lines[-1]
 
 
 @pytest.mark.parametrize("knob", [{"side": 3}, {"side": 13}, {"n_jumps": 0}, {"n_jumps": 13}])

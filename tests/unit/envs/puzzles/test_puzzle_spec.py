@@ -31,9 +31,9 @@ def seating_holds(line, order):
     seat = {name: place for place, name in enumerate(order, start=1)}
     if found := sentence(r"(\w+) sits somewhere to the left of (\w+)\.", line):
         return seat[found[0]] < seat[found[1]]
-    if found := sentence(r"(\w+) and (\w+) are neighbours\.", line):
+    if found := sentence(r"(\w+) and (\w+) sit next to each other\.", line):
         return abs(seat[found[0]] - seat[found[1]]) == 1
-    if found := sentence(r"The seats of (\w+) and (\w+) are (\d+) apart\.", line):
+    if found := sentence(r"The seat numbers of (\w+) and (\w+) differ by (\d+)\.", line):
         return abs(seat[found[0]] - seat[found[1]]) == int(found[2])
     if found := sentence(r"(\w+) sits somewhere between (\w+) and (\w+)\.", line):
         return sorted(found, key=seat.get)[1] == found[0]
@@ -98,11 +98,11 @@ def test_workshop_reaches_the_largest_profit():
 
 
 def timetable_holds(line, world):
-    if found := sentence(r"The talk on (\w+) is before the talk on (\w+)\.", line):
+    if found := sentence(r"The talk on (\w+) is in an earlier slot than the talk on (\w+)\.", line):
         return world[found[0]][0] < world[found[1]][0]
-    if found := sentence(r"The talks on (\w+) and (\w+) are at the same time\.", line):
+    if found := sentence(r"The talks on (\w+) and (\w+) are in the same slot\.", line):
         return world[found[0]][0] == world[found[1]][0]
-    if found := sentence(r"The talks on (\w+) and (\w+) are at different times\.", line):
+    if found := sentence(r"The talks on (\w+) and (\w+) are in different slots\.", line):
         return world[found[0]][0] != world[found[1]][0]
     if found := sentence(r"The talks on (\w+) and (\w+) are in different rooms\.", line):
         return world[found[0]][1] != world[found[1]][1]
@@ -110,7 +110,7 @@ def timetable_holds(line, world):
         return world[found[0]][0] != int(found[1])
     if found := sentence(r"The talk on (\w+) is in (the \w+)\.", line):
         return world[found[0]][1] == found[1]
-    assert line == "No two talks share both the slot and the room."
+    assert line == "No two talks are in the same room in the same slot."
     return len(set(world.values())) == len(world)
 
 
@@ -214,16 +214,16 @@ def test_a_file_of_ones_own(tmp_path):
         ("sum(has) > 0", "sum(hat) > 0", r"rules\[0\].formula: .*nothing is called 'hat'; did you"),
         ("{a} has {gap} more", "{a} has {gab} more", r"statements\[0\].text: .*'gab'"),
         ("{a} has {k}.", "{a} has {has[a]}.", r"statements\[1\].text: .*nothing is called 'has'"),
-        ("type: integer", "type: real", "symbols.has.type: 'real' is none of integer"),
+        ("type: integer", "type: real", "symbols.has.type: 'real' is not one of integer"),
         ("domain: [0, most]", "domain: most", "symbols.has.domain: expected"),
-        ("[2, 3 + level]", "[2, 3 + ]", "parameters.most.integer: .* is no formula"),
+        ("[2, 3 + level]", "[2, 3 + ]", "parameters.most.integer: .* is not a formula"),
         ("sample: 2", "sampel: 2", "parameters.names: no key 'sampel'; did you mean 'sample'"),
         ("[Ann, Bob, Cy]", "[]", "parameters.names.from: expected a list of names"),
         ("  answer: sum(has)", "  answr: sum(has)", "query: no key 'answr'; did you mean 'answer'"),
         ("  answer: sum(has)", "", "expected either 'answer' .* or 'options'"),
         ("most: {integer", "len: {integer", r"parameters.names|nothing is called 'most'"),
         ("rules:", "rules: [", "not YAML: .*line"),
-        ("story: ", "story: [] #", "story: expected a text"),
+        ("story: ", "story: [] #", "story: expected text"),
     ],
 )
 def test_an_error_says_where_and_what(old, new, complaint):

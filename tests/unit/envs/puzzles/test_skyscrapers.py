@@ -129,9 +129,9 @@ def test_forms_and_near_misses(answer, score):
 
 def test_the_prompt_shows_the_edges():
     prompt = TASK.prompt(SMALL)
-    for words in ("in order: 3 2 1", "in order: 1 2 .", "in order: . 2 1"):
+    for words in ("to 3: 3 2 1\n", "to 3: 1 2 .\n", "to 3: . 2 1\n"):
         assert words in prompt
-    assert "known; a dot is an unknown" not in prompt
+    assert "heights are given" not in prompt
 
 
 def test_effort_grows_and_guessing_fails():

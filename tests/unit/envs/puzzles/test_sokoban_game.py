@@ -27,9 +27,9 @@ def test_a_whole_game():
     ("mistake", "told"),
     [
         ("R", "no complete"),
-        (r"\boxed{RR}", "one move is wanted"),
-        (r"\boxed{right}", "one move is wanted"),
-        (r"\boxed{U}", "in the way of U"),
+        (r"\boxed{RR}", "a move is U, D, L, R or undo"),
+        (r"\boxed{right}", "a move is U, D, L, R or undo"),
+        (r"\boxed{U}", "blocks U"),
         (r"\boxed{undo}", "no move to take back"),
     ],
 )

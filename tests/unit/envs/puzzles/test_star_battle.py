@@ -91,7 +91,7 @@ def test_given_stars_make_it_unique_where_regions_do_not(repairs, monkeypatch):
     task = StarBattleTask(StarBattleConfig(size=9, n_stars=2))
     problem = task.generate(stream("StarBattle", "given", repairs))
     assert problem.given
-    assert "There is a star at (" in task.prompt(problem)
+    assert " already placed at (" in task.prompt(problem)
     assert count(problem) == 1
     others = [cell for cell in range(81) if cell not in problem.stars]
     swapped = [*problem.stars[1:], others[0]]

@@ -29,11 +29,11 @@ def test_a_whole_game():
     ("mistake", "told"),
     [
         ("1-2", "no complete"),
-        (r"\boxed{1-2, 1-3}", "one move is wanted"),
-        (r"\boxed{4-1}", "one move is wanted"),
-        (r"\boxed{undo}", "one move is wanted"),
+        (r"\boxed{1-2, 1-3}", "a move is between two of the pegs 1 to 3"),
+        (r"\boxed{4-1}", "a move is between two of the pegs 1 to 3"),
+        (r"\boxed{undo}", "a move is between two of the pegs 1 to 3"),
         (r"\boxed{2-1}", "peg 2 is empty"),
-        (r"\boxed{1-1}", "already lies"),
+        (r"\boxed{1-1}", "already on peg 1"),
         ("<think>" + r"\boxed{1-2}", "no complete"),
         ("\ud800" * 10_000, "no complete"),
     ],
@@ -52,7 +52,7 @@ def test_a_mistake_is_explained_and_costs_a_turn(mistake, told):
 def test_a_larger_disc_stays_off_a_smaller_one():
     session = TASK.begin(TOWER)
     session.reply(r"\boxed{1-3}")
-    assert "disc 2 may not lie on disc 1" in session.reply(r"\boxed{1-3}").text
+    assert "disc 2 must not be put on disc 1" in session.reply(r"\boxed{1-3}").text
 
 
 def test_discs_are_added_every_second_rung():

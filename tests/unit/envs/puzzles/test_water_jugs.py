@@ -88,7 +88,7 @@ def test_problems_without_a_tap():
         assert not problem.has_tap
         assert max(problem.start) == max(problem.capacities) == sum(problem.start)
         assert "tap" not in problem.solution
-        assert "there is no tap" in task.prompt(problem)
+        assert "cannot add water" in task.prompt(problem)
         assert task.verify(problem, "fill 1, " + problem.solution).score == 0.0
 
 

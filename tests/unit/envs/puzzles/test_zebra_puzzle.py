@@ -124,7 +124,7 @@ def test_forms(answer, score):
 def test_words_of_clues():
     text = TASK.prompt(SMALL)
     assert "1. Ada lives directly to the left of Ben." in text
-    assert "2. There is one house between the house of Cleo and that of Ada." in text
+    assert "2. There is exactly one house between Cleo and Ada." in text
     assert "3. Ben is the person from Rome." in text
     assert "4. The person from Oslo does not live in house 3." in text
 

@@ -119,11 +119,11 @@ def test_terms_mean_what_values_mean(text):
         ("f'{n}'", "may not be used"),
         ("1.5", "neither an integer nor a name"),
         ("None", "neither an integer nor a name"),
-        ("n +", "is no formula"),
-        ("", "is no formula"),
-        ("(" * 500, "is no formula"),
+        ("n +", "is not a formula"),
+        ("", "is not a formula"),
+        ("(" * 500, "is not a formula"),
         ("sum(x=1)", "functions can be called"),
-        ([1], "a formula is text"),
+        ([1], "a formula must be text"),
     ],
 )
 def test_what_may_not_be_written(text, reason):
@@ -136,9 +136,9 @@ def test_what_may_not_be_written(text, reason):
     [
         ("seat['Zoe']", "column 1: there is nothing for 'Zoe'"),
         ("people[7]", "place 7 is not in 0..2"),
-        ("1 + 'Ann'", "'Ann' is no number"),
+        ("1 + 'Ann'", "'Ann' is not a number"),
         ("not 3", "neither true nor false"),
-        ("n % 0", "a divisor is a known positive integer"),
+        ("n % 0", "a divisor must be a known positive integer"),
         ("min([p for p in people if p == 'Zoe'])", "need at least one value"),
         ("range(100000)", "at most 2000"),
         ("implies(1)", "implies takes 2 arguments"),
