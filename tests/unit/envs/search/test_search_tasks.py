@@ -95,7 +95,7 @@ def test_messages_without_a_call_cost_calls_and_then_end_the_episode(syntax):
     session = task.begin(problem)
     first, second, third = (session.reply("I think it is Vel.") for _ in range(3))
     assert first.text.startswith(("<information>\nNothing was run", "<tool_response>\nNothing"))
-    assert "(1 more call.)" in first.text
+    assert "(1 call left.)" in first.text
     assert "must be the answer" in second.text
     assert third.verdict.status is Status.WRONG
     assert third.verdict.parts["malformed"] == 2
