@@ -96,7 +96,7 @@ class CorpusSession(ToolSession):
 _ON_BAD_ROW = ("error", "skip")
 # What an answer earns that is not the right one alone, by score.
 _EARNS = {
-    "em": "An answer with other words around it earns nothing.",
+    "em": "Extra words make it wrong.",
     "f1": (
         "An answer with only some of the right words earns a part of the reward, unless it has "
         "more words than the right one."

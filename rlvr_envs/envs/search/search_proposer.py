@@ -74,7 +74,7 @@ class SearchProposerConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SearchProposerConfig":
-        """The world grows as in the other search tasks; every third step adds a hop, up to five."""
+        """The world grows as in the other search tasks; every third level adds a hop, to five."""
         same = SearchConfig.at(difficulty)
         return cls(
             world_level=difficulty,

@@ -31,4 +31,4 @@ class SuperlativeSearchTask(SearchTask):
     """
 
     kind: ClassVar[str] = "superlative"
-    asked_for: ClassVar[str] = "Answer with its name, as it appears on a page."
+    asked_for: ClassVar[str] = "Answer with one name, as it appears on a page."

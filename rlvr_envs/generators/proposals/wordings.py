@@ -1,4 +1,4 @@
-"""The wordings of which a proposed question is made: a small English that a program can read.
+"""The wordings of which a proposed question is made: a small language that a program can read.
 
 A wording is a line of words in lower case. `X` stands for a name or for another wording, `Y` for
 a year. Beside these come the words that `schema` has for the questions of the other tasks.

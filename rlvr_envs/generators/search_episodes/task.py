@@ -59,9 +59,9 @@ class SearchConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "SearchConfig":
-        """The world grows by 13 pages a step, with more aliases, conflicts and dead links.
+        """The world grows by 13 pages a level, with more aliases, conflicts and dead links.
 
-        Every third step adds a hop, up to five; calls fail more often, up to one in ten.
+        Every third level adds a hop, up to five; calls fail more often, up to one in ten.
         """
         return cls(
             world_level=difficulty,
@@ -208,10 +208,16 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
         return seed, draw_question(build_world(spec, seed), self.kind, question_spec, rng)
 
     def prompt(self, problem: SearchProblem) -> str:
+        members = ""
+        if any(hop.relation == "member" for hop in problem.plan):
+            members = (
+                "\n\nThe members of an organisation are the people whom a page records as members. "
+                "Being its head or an employee does not make a person a member."
+            )
         return (
             "Answer a question about a fictional world. Everything known about it is in a "
             f"collection of linked pages.\n\nQuestion: {problem.question}\n\n"
-            f"{about_pages(problem.world, problem.rule)}\n\n"
+            f"{about_pages(problem.world, problem.rule)}{members}\n\n"
             f"{usage(problem.syntax)}\n\n{rules(problem.limits)}\n\n{self.asked_for}"
         )
 

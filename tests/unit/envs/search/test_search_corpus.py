@@ -43,7 +43,7 @@ def test_wrong_knobs_are_refused(knobs, told):
         SearchCorpusConfig(**knobs)
 
 
-def test_there_is_no_ladder():
+def test_there_are_no_levels():
     with pytest.raises(ConfigError, match="no difficulty"):
         TextEnv(TASK_ID, difficulty=3)
 

@@ -139,7 +139,7 @@ def test_the_prompt_states_question_rule_and_limits():
     )
 
 
-def test_no_ladder_reaches_the_registered_turn_limit():
+def test_no_level_reaches_the_registered_turn_limit():
     assert SearchConfig.at(100).max_calls < TURNS_AT_MOST
     task, problem = drawn("count", 15)
     assert task.replay(problem, task.play(problem)).score == 1.0
