@@ -15,7 +15,7 @@ from rlvr_envs.generators.worlds.plan import evaluate
 from rlvr_envs.generators.worlds.schema import RELATIONS
 
 TASK = registry.find("SearchProposer-v0").task_type
-_UNTRUE = ("nothing in the world answers", "the answer to the question is not", "do not make up")
+_UNTRUE = ("nothing in the world answers", "the answer to the question is not", "do not form")
 
 
 class Writer:

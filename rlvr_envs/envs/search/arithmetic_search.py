@@ -1,4 +1,4 @@
-"""ArithmeticSearch: add two amounts, or tell the years between two dates."""
+"""ArithmeticSearch: add two amounts, or give the years between two dates."""
 
 from typing import ClassVar
 
@@ -8,11 +8,11 @@ from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchTask
 
 @register("ArithmeticSearch-v0", domain="search", answer_format="tag", max_turns=TURNS_AT_MOST)
 class ArithmeticSearchTask(SearchTask):
-    """Add two amounts, or tell how many years lie between two dates.
+    """Add two amounts, or give the number of years between two dates.
 
     Description:
         Both numbers belong to things at the ends of paths and stand on different pages. Sums are of
-        amounts of one sort, such as inhabitants.
+        two amounts of the same kind, such as inhabitants.
 
     Verification:
         The number is compared exactly; commas between thousands are read. The expected answer is
@@ -30,4 +30,4 @@ class ArithmeticSearchTask(SearchTask):
     """
 
     kind: ClassVar[str] = "arithmetic"
-    asked_for: ClassVar[str] = "The answer is one number, in digits."
+    asked_for: ClassVar[str] = "Answer with one number, in digits."

@@ -1,4 +1,4 @@
-"""ComparisonSearch: find out which of two things comes first by a number."""
+"""ComparisonSearch: find out which of two things has the greater or the smaller number."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ class ComparisonSearchTask(SearchTask):
 
     Description:
         Neither of the two is named: each is the end of a path. Their numbers stand on pages of
-        their own, and may be told differently by two sources.
+        their own, and two sources may disagree about them.
 
     Reward:
         1 for the right answer, otherwise 0. A guess among the two is right half of the time once
@@ -34,4 +34,4 @@ class ComparisonSearchTask(SearchTask):
     """
 
     kind: ClassVar[str] = "comparison"
-    asked_for: ClassVar[str] = "The answer is the name of one of the two, as a page gives it."
+    asked_for: ClassVar[str] = "Answer with the name of one of the two, as it appears on a page."

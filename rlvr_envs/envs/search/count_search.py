@@ -11,10 +11,11 @@ class CountSearchTask(SearchTask):
     """Count the members of a group that no page lists.
 
     Description:
-        The group is given by one constraint or two. Most members are told on their own pages only,
-        so that all pages that name the value have to be found and read. The number is between one
-        and nine: up to three where there are two constraints, two to six where the members share
-        a value, four and more where a list tells them.
+        The group is given by one constraint or two. Most members are recorded only on
+        their own pages, so all pages that name the value have to be found and read. The number is
+        between one and nine: up to three where there are two constraints, two to six where the
+        members share a value, four and more where they are members of an organisation or took part
+        in an event.
 
     Verification:
         The number is compared exactly; commas between thousands are read. The expected answer is
@@ -32,4 +33,4 @@ class CountSearchTask(SearchTask):
     """
 
     kind: ClassVar[str] = "count"
-    asked_for: ClassVar[str] = "The answer is one number, in digits."
+    asked_for: ClassVar[str] = "Answer with one number, in digits."

@@ -31,3 +31,4 @@ class IntersectionSearchTask(SearchTask):
     """
 
     kind: ClassVar[str] = "intersection"
+    asked_for: ClassVar[str] = "Answer with one name, as it appears on a page."

@@ -1,4 +1,4 @@
-"""SearchProposer: explore a world and write a question whose answer is given."""
+"""SearchProposer: explore a world and write a question with a given answer."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,8 +30,8 @@ from rlvr_envs.generators.search_episodes.protocol import (
     call_text,
     parse_action,
 )
-from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchConfig
-from rlvr_envs.generators.search_episodes.usage import shorthand, usage
+from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchConfig, about_pages
+from rlvr_envs.generators.search_episodes.usage import rules, shorthand, usage
 from rlvr_envs.generators.worlds.articles import library
 from rlvr_envs.generators.worlds.dice import Dice
 from rlvr_envs.generators.worlds.paths import Source, path_to
@@ -56,10 +56,10 @@ _SOLVED_BY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchProposerConfig(TaskConfig):
-    """How large and treacherous the world is, how long the way, and what the tools give."""
+    """How large and misleading the world is, how many relations to follow, and how tools behave."""
 
     world_level: int = knob(
-        2, "rung of the ladder of worlds: pages, aliases, conflicts, dead links"
+        2, "level of the world: more pages, second names, conflicts, dead links"
     )
     hops: int = knob(2, "relations that the question has to follow", low=_LEAST_HOPS)
     syntax: str = knob("tags", 'of calls: "tags", or "json" for objects with a name and arguments')
@@ -74,7 +74,7 @@ class SearchProposerConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SearchProposerConfig":
-        """The world grows as in the other search tasks; every third step adds a hop, up to five."""
+        """The world grows as in the other search tasks; every third level adds a hop, to five."""
         same = SearchConfig.at(difficulty)
         return cls(
             world_level=difficulty,
@@ -100,38 +100,38 @@ class SearchProposerConfig(TaskConfig):
     "SearchProposer-v0", domain="search", answer_format="tag", weight=0.0, max_turns=TURNS_AT_MOST
 )
 class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem]):
-    """Write a question whose answer is given, and which is hard to answer.
+    """Write a question that has a given answer and is hard to answer.
 
     Description:
         The proposer's half of search self-play: given a gold answer and a number of hops, explore a
-        fictional world with the tools and write a question of so many relations that has the gold
-        answer and no other. Questions are written in a small English, so that a program can say
-        what they mean.
+        fictional world with the tools and write a question that follows so many relations and has
+        the gold answer and no other. Questions use a small set of wordings, so that a program can
+        work out what they mean.
 
     Observation:
         The gold answer, the number of hops, the rules, the wordings of questions and the calls;
         then the result of each call: hits of a search, a page or a part of it, or sentences.
 
     Action:
-        A message with one call of search, open, find or question, written as tags or, with
+        A message with one call: search, open, find or question, written as tags or, with
         `syntax="json"`, as JSON objects. Later calls of a message and thoughts are not read.
 
     Reward:
         For a valid question the share of four deterministic shortcuts that fail to answer it; 0 for
-        any other. The wrapper `SelfPlay` puts the accuracy of a solver of one's own in their place.
+        any other. The wrapper `SelfPlay` replaces them by the accuracy of your own solver.
 
     Episode End:
-        With a question, or with the first message that is none once the calls are used up.
+        With a question, or, once the calls are used up, with the first message that is not one.
 
     Verification:
         The filters of search self-play: length, gold answer not in the question, queries, pages.
         Then the question is parsed to every plan that its words allow, and the facts of the world
         decide: the gold answer alone, the asked number of relations, none to spare, no shortcut
         through one page, the evidence opened, and answered by the oracle through the tools. Known
-        gap: a fine question in words that are none of the stated wordings is turned down.
+        gap: a good question in other words than the stated wordings is refused.
 
     Difficulty:
-        The world grows and gets more treacherous as in the other search tasks, and the questions
+        The world grows and gets more misleading as in the other search tasks, and the questions
         have to follow two to five relations.
 
     References:
@@ -193,38 +193,41 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
 
     def prompt(self, problem: ProposerProblem) -> str:
         low, high = CHARACTERS
-        may_fail = "A call may fail; then make it again. " if problem.limits.failure_rate else ""
         gold_free = " No query contains a name of the answer." if problem.gold_free else ""
+        shared = apart = ""
+        if problem.world.homonym_rate:
+            shared = " If two things share a name, write the title of the page instead."
+            apart = "- leads through nothing that has the same name as the answer;\n"
         return (
-            "Write a question about a fictional world, which only a collection of linked pages "
-            "tells of. Another agent with the same tools is going to answer it: the less often it "
-            "succeeds, the more you earn, but only if the question is valid.\n\n"
-            f"Answer of the question: {problem.gold} (a thing of the kind: {problem.noun})\n"
-            f"Relations to follow: exactly {problem.hops}\n\n"
+            "Write a question about a fictional world. Everything known about it is in a "
+            "collection of linked pages. Solvers will try to answer your question. If it is valid, "
+            "your reward is the share of solvers that fail; otherwise it is 0.\n\n"
+            f"Answer that the question must have: {problem.gold} (kind: {problem.noun})\n"
+            f"Relations that the question must follow: exactly {problem.hops}\n\n"
             "A valid question\n"
-            f"- has {low} to {high:,} characters and at least {LEAST_WORDS} words, and does not "
-            "contain any name of the answer;\n"
-            "- has this answer and no other, however it may be read, and changes its answer when "
-            "one leaves out a part of it;\n"
-            "- starts from things that it names, and no page that names one of them tells two of "
-            "the relations;\n"
-            "- rests on facts whose pages you opened. You made at least "
-            f"{LEAST_QUERIES} different queries and none of them twice (another part of a "
-            f"result is another query).{gold_free}\n\n"
-            "Only what the pages record counts. A fact about something stands on its own page or "
-            'on a page linked under "See also" there; some things go by a second name, and some '
-            f"links lead nowhere. {problem.rule}\n\n"
-            "The question is read by a program. Make it of the wordings below, where X stands for "
-            "a name (if two things share it, as the title of its page has it) or for another "
-            "wording, and Y for a year. Such questions are: Which place is the birthplace of the "
-            "person who was taught by X? Which person was taught by X and was a member of X? Of "
-            "all the people who were born in X, which one was born last? In Y, who was the mayor "
-            "of X?\n"
-            f"{guide()}\n\n{usage(problem.syntax, QUESTION)}\n\n"
-            "Each message makes one call, and its result comes back. A long result comes in parts: "
-            "end what you ask for with #2 for the second part. "
-            f"{may_fail}You have {problem.limits.max_calls} calls before the question, and a "
-            "message without a readable call costs one too."
+            f"- has {low} to {high:,} characters and at least {LEAST_WORDS} words, and contains no "
+            "name of the answer;\n"
+            "- has this answer and no other, however it is read;\n"
+            "- has no part that can be left out without changing the answer;\n"
+            '- says "the ..." only where exactly one thing fits, and ranks at least two things;\n'
+            f"{apart}"
+            "- starts from things that it names. No page that mentions one of them states two of "
+            "the relations. If there is only one such thing, the page that states the last "
+            "relation does not mention it.\n\n"
+            "You must also have opened every page that states a fact behind the answer, and have "
+            f"made at least {LEAST_QUERIES} different queries. Never make the same query twice; "
+            "upper and lower case, spaces and punctuation make no difference, but another part of "
+            f"the same result is another query.{gold_free}\n\n"
+            f"{about_pages(problem.world, problem.rule)}\n\n"
+            "A program reads the question, so use only the wordings below. Each X stands for a "
+            f"name or for another wording, and Y for a year.{shared} Examples, with the number of "
+            "relations that they follow if every X is a name:\n"
+            "- Which place is the birthplace of the person who was taught by X? (2)\n"
+            "- Which person was taught by X and was a member of X? (2)\n"
+            "- Of all the people who were born in X, which one was born last? (2)\n"
+            "- In Y, who was the mayor of X? (1)\n\n"
+            f"Wordings:\n{guide()}\n\n"
+            f"{usage(problem.syntax, QUESTION)}\n\n{rules(problem.limits, QUESTION)}"
         )
 
     def begin(self, problem: ProposerProblem) -> ProposerSession:

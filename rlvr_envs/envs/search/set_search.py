@@ -11,12 +11,13 @@ class SetSearchTask(SearchTask):
     """Name all members of a group that no page lists.
 
     Description:
-        The group is given by one constraint or two, at the end of a path. Most members are told on
-        their own pages only, so that all pages that name the value have to be found and read.
+        The group is given by one constraint or two, at the end of a path. Most members are
+        recorded only on their own pages, so all pages that name the value have to be found and
+        read.
 
     Reward:
-        The F1 of the names against the expected ones: 1 for exactly these, less for some that are
-        missing or too many.
+        The F1 score of the names against the expected ones: 1 for exactly these, less where names
+        are missing or wrong, and 0 for more than three times as many names as expected.
 
     Verification:
         Names are compared with every name of the expected things, after the normalisation of SQuAD
@@ -35,5 +36,7 @@ class SetSearchTask(SearchTask):
 
     kind: ClassVar[str] = "set"
     asked_for: ClassVar[str] = (
-        "The answer is the list of all their names as pages give them, with commas between them."
+        "Answer with all their names, as they appear on pages, separated by commas. The reward is "
+        "the F1 score of your list: missing and wrong names lower it. A list with more than three "
+        "times as many names as the right one earns nothing."
     )

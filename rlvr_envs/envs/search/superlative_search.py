@@ -1,4 +1,4 @@
-"""SuperlativeSearch: find out who of a group comes first or last by a number."""
+"""SuperlativeSearch: find out which of a group has the greatest or the smallest number."""
 
 from typing import ClassVar
 
@@ -8,12 +8,12 @@ from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchTask
 
 @register("SuperlativeSearch-v0", domain="search", answer_format="tag", max_turns=TURNS_AT_MOST)
 class SuperlativeSearchTask(SearchTask):
-    """Say which, largest, longest or highest, or the opposite.
+    """Say which of a group is last, largest, longest or highest, or the opposite.
 
     Description:
-        A group of three to nine is given by a relation to something that a path describes. All of
-        its members have to be found, and a number of each of them. The answer is never the first of
-        the whole world.
+        A group of three to nine things has the same relation to something that a path describes.
+        All its members have to be found, and a number for each of them. In the whole world, another
+        thing would be the answer.
 
     Verification:
         The answer is compared with every name of the thing, after the normalisation of SQuAD (case,
@@ -31,4 +31,4 @@ class SuperlativeSearchTask(SearchTask):
     """
 
     kind: ClassVar[str] = "superlative"
-    asked_for: ClassVar[str] = "The answer is the name of that member, as a page gives it."
+    asked_for: ClassVar[str] = "Answer with one name, as it appears on a page."

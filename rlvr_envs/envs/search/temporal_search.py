@@ -30,4 +30,4 @@ class TemporalSearchTask(SearchTask):
     """
 
     kind: ClassVar[str] = "temporal"
-    asked_for: ClassVar[str] = "The answer is one name, as a page gives it."
+    asked_for: ClassVar[str] = "Answer with one name, as it appears on a page."

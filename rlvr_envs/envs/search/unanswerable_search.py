@@ -1,4 +1,4 @@
-"""UnanswerableSearch: follow a chain of relations that may break."""
+"""UnanswerableSearch: follow a chain of relations, one of which may be missing."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchTask
 
 @register("UnanswerableSearch-v0", domain="search", answer_format="tag", max_turns=TURNS_AT_MOST)
 class UnanswerableSearchTask(SearchTask):
-    """Follow a chain of relations, and say so where a link of it was recorded nowhere.
+    """Follow a chain of relations, and say so where no page records one of them.
 
     Description:
         Questions read like those of a chain. In about one of seven, a fact on the way or at the end
@@ -33,6 +33,7 @@ class UnanswerableSearchTask(SearchTask):
 
     kind: ClassVar[str] = "unanswerable"
     asked_for: ClassVar[str] = (
-        "The answer is one name as a page gives it, one number without a unit, or the word "
-        '"unanswerable" where the pages do not record it.'
+        "Answer with one name, as it appears on a page, or with one number without a unit. If the "
+        "pages do not record a fact that the question needs, answer with the word "
+        '"unanswerable".'
     )

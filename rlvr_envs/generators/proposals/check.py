@@ -52,7 +52,7 @@ def text_fault(question: str, forms: Sequence[str]) -> str:
     if count < LEAST_WORDS:
         return f"a question has at least {LEAST_WORDS} words, this one has {count}"
     if _holds(question, forms):
-        return "the question contains the gold answer or another name of it"
+        return "the question contains the given answer or another name of it"
     return ""
 
 
@@ -62,11 +62,11 @@ def search_fault(explored: Explored, forms: Sequence[str], *, gold_free: bool) -
         return "no page was opened"
     asked = [query_key(query) for query in explored.queries]
     if len(set(asked)) < len(asked):
-        return "a query was made twice: case, blanks and punctuation make no difference"
+        return "a query was made twice: case, spaces and punctuation make no difference"
     if len({words for words, _ in asked}) < LEAST_QUERIES:
         return f"there were fewer than {LEAST_QUERIES} different queries"
     if gold_free and any(_holds(query, forms) for query in explored.queries):
-        return "a query contains the gold answer or another name of it"
+        return "a query contains the given answer or another name of it"
     return ""
 
 
@@ -109,8 +109,8 @@ def _answer_fault(live: Sequence[tuple[Plan, list[Step]]], gold: int) -> str:
     if answers == {("name", gold)}:
         return ""
     if ("name", gold) in answers:
-        return "the question has other answers beside the gold one"
-    return "the answer to the question is not the gold one"
+        return "the question has other answers besides the given one"
+    return "the answer to the question is not the given one"
 
 
 def _proven(world: World, plan: Plan, steps: list[Step], hops: int) -> Meaning:
@@ -118,15 +118,17 @@ def _proven(world: World, plan: Plan, steps: list[Step], hops: int) -> Meaning:
     if count != hops:
         return Meaning(fault=f"the question follows {count} relations instead of {hops}")
     if not gates.is_definite(plan, steps):
-        return Meaning(fault="on the way, the question speaks of one thing where several fit")
+        return Meaning(fault="the question speaks of one thing where several fit")
     if not _has_choice(plan, steps) or not gates.is_tight(world, plan, steps):
         return Meaning(fault="a part of the question can be dropped without changing its answer")
     if not gates.is_told_apart(world, plan, steps):
-        return Meaning(fault="the question comes across something with the name of the answer")
+        return Meaning(
+            fault="the question leads through something with the same name as the answer"
+        )
     pages = library(world)
     shown = gates.shown(world, plan, steps)
     if not gates.is_spread(pages, plan, shown):
-        return Meaning(fault="one page that the question leads to tells too much of the way")
+        return Meaning(fault="one page that the question leads to states too many of the relations")
     told = sorted({pages.told[fact] for facts in shown for fact in facts})
     return Meaning(plan, tuple(pages.pages[page].id for page in told))
 
@@ -143,4 +145,4 @@ def evidence_fault(evidence: Sequence[str], explored: Explored) -> str:
     if not missing:
         return ""
     told = f"{len(missing)} of the {len(evidence)} pages"
-    return f"{told} that tell the facts behind the answer were never opened"
+    return f"{told} that state the facts behind the answer were never opened"

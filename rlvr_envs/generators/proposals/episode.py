@@ -61,7 +61,7 @@ class ProposerProblem:
     def question(self) -> str:
         """The oracle's question."""
         world = self.built
-        asked = phrase(self.plan, len(self.plan) - 1)
+        asked = phrase(self.plan, len(self.plan) - 1, short=True)
         return f"Which {world.kind(world.numbers[self.gold])} is {asked}?"
 
     def browser(self) -> Browser:
@@ -113,7 +113,7 @@ def judge(problem: ProposerProblem, explored: Explored, question: str) -> Verdic
     asked = Asked(question, meant.plan, problem.built, site(problem.world, problem.world_seed))
     right = [retrieval.exact(solver(asked), problem.forms).score for solver in SHORTCUTS]
     accuracy = sum(right) / len(right)
-    told = f"a valid question, which {sum(right):.0f} of {len(right)} shortcuts answer"
+    told = f"a valid question, which {sum(right):.0f} of {len(right)} simple solvers answer"
     return Verdict.graded(1.0 - accuracy, told, valid=1.0, solver_accuracy=accuracy)
 
 

@@ -49,7 +49,7 @@ class Reading:
 def read(world: World, question: str) -> Reading:
     """Read a question about a world."""
     if not _REST.fullmatch(_WORD.sub("", question)):
-        return Reading(fault="the question has signs that belong to no wording")
+        return Reading(fault="the question contains a character that is not allowed")
     tokens, shared = _tokens(world, _WORD.findall(question))
     if shared:
         return Reading(fault=f"two things are called {shared}: use the titles of their pages")
@@ -61,7 +61,7 @@ def read(world: World, question: str) -> Reading:
     if parser.overflowed or len(plans) > MAX_READINGS:
         return Reading(fault="the question can be read in too many ways")
     if not plans:
-        return Reading(fault="the words do not make up a question by the wordings")
+        return Reading(fault="the words do not form a question in the allowed wordings")
     return Reading(plans)
 
 
@@ -70,13 +70,13 @@ def _word_fault(tokens: Sequence[Token]) -> str:
     if len(tokens) > MAX_TOKENS or tokens.count("and") > _MAX_ANDS:
         return "the question has too many parts"
     if not any(isinstance(token, int) for token in tokens):
-        return "the question names nothing of this world"
+        return "the question names nothing in this world"
     known = words.vocabulary()
     spoken = [token for token in tokens if isinstance(token, str) and not _YEAR.fullmatch(token)]
     strange = dict.fromkeys(word for word in spoken if word not in known)
     if strange:
         told = ", ".join(ascii(word[:20]) for word in list(strange)[:_SHOWN])
-        return f"these words are neither names nor of any wording: {told}"
+        return f"these words are neither names nor part of a wording: {told}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The wordings of which a proposed question is made: a small English that a program can read.
+"""The wordings of which a proposed question is made: a small language that a program can read.
 
 A wording is a line of words in lower case. `X` stands for a name or for another wording, `Y` for
 a year. Beside these come the words that `schema` has for the questions of the other tasks.
@@ -18,9 +18,13 @@ _VALUES = {
     "birthplace": ("the place where X was born", "the place of birth of X"),
     "teacher": ("the person who taught X", "the person who trained X"),
     "employer": ("the organisation that employed X", "the organisation for which X worked"),
-    "member": ("the organisation to which X belonged",),
+    "member": ("the organisation of X",),
     "attended": ("the event in which X took part",),
-    "namesake": ("the person after whom X was named", "the person who gave X its name"),
+    "namesake": (
+        "the namesake of X",
+        "the person after whom X was named",
+        "the person who gave X its name",
+    ),
     "feast": ("the event that X commemorates", "the event that X celebrates with its feast"),
     "mayor": ("the mayor of X in Y", "the person who was mayor of X in Y"),
     "seat": ("the place where X has its seat", "the place where X is based"),
@@ -187,4 +191,4 @@ def guide() -> str:
         ]
         lines.append(f"- {kind}: {'; '.join((*named, *held))}")
     ranked = [f"{r.most} / {r.least}" for r in RELATIONS.values() if r.is_number]
-    return "\n".join([*lines, f"- which one: {'; '.join(ranked)}"])
+    return "\n".join([*lines, f'- after "which one": {"; ".join(ranked)}'])

@@ -111,7 +111,10 @@ class Browser:
         query, number = _numbered(clean(text))
         found = self._site.engine.search(query, _HITS)
         if not found:
-            return "Nothing was found. Words in double quotes must stand together; use fewer."
+            return (
+                "Nothing was found. Words in double quotes must occur as a phrase: use fewer "
+                "words, or no quotes."
+            )
         asked = read(query)
         needle = " ".join(asked.phrases[0]) if asked.phrases else max(asked.words, key=len)
         size = self._limits.hits
@@ -137,7 +140,9 @@ class Browser:
         page_id, _, heading = address.partition("#")
         page = self._site.page(page_id.strip())
         if page is None:
-            return f"There is no page {_repeated(page_id)}. Search for it by a name."
+            return (
+                f"There is no page with the id {_repeated(page_id)}. Search for the page by name."
+            )
         sections = page.sections
         if heading.strip():
             asked = heading.strip().casefold()
@@ -145,7 +150,8 @@ class Browser:
             if not sections:
                 known = _line(", ".join(section.heading for section in page.sections))
                 known = split([known], self._limits.part_chars)[0]
-                return f"{_line(page.title)} has no section {_repeated(heading)}. It has: {known}."
+                title = _line(page.title)
+                return f"{title} has no section {_repeated(heading)}. Its sections: {known}."
         lines = [line for s in sections for line in (f"## {_line(s.heading)}", *s.text.split("\n"))]
         parts = split(lines, self._limits.part_chars)
         if not 1 <= number <= len(parts):
@@ -159,7 +165,7 @@ class Browser:
             return "Open a page first: this tool looks for text on the page opened last."
         sought, number = _numbered(text)
         if not sought:
-            return "Say which text to look for."
+            return "Give a text to find."
         lines = [
             f"{_line(section.heading)}: {sentence}"
             for section in self._page.sections
@@ -168,7 +174,7 @@ class Browser:
             if sought.casefold() in sentence.casefold()
         ]
         if not lines:
-            return f"{_line(self._page.title)} does not have the text {_repeated(sought)}."
+            return f"{_line(self._page.title)} does not contain the text {_repeated(sought)}."
         parts = split(lines, self._limits.part_chars)
         if not 1 <= number <= len(parts):
             return _missing(number, len(parts))

@@ -80,9 +80,9 @@ def parse_action(message: str, syntax: str, last: str = ANSWER) -> Call | Malfor
 
 def _checked(tool: str, last: str, text: str, more: bool) -> Call | Malformed:
     if not text:
-        return Malformed(f"the call of {tool} is empty")
+        return Malformed(f"the {tool} call is empty")
     if len(text) > MAX_ARGUMENT_CHARS:
-        return Malformed(f"the call of {tool} is longer than {MAX_ARGUMENT_CHARS} characters")
+        return Malformed(f"the {tool} call is longer than {MAX_ARGUMENT_CHARS} characters")
     return Call(ANSWER if tool == last else tool, text, more)
 
 
@@ -117,11 +117,11 @@ def _from_json(body: str, last: str, more: bool) -> Call | Malformed:
         if isinstance(arguments, str):
             arguments = _read(arguments)
     except (ValueError, RecursionError):
-        return Malformed("the call is not valid JSON, or it has a name twice")
+        return Malformed("the call is not valid JSON, or it repeats a name")
     tool = data.get("name") if isinstance(data, dict) else None
     if not isinstance(tool, str) or tool not in arguments_of or not isinstance(arguments, dict):
         known = ", ".join(arguments_of)
-        return Malformed(f'a call has a "name" of {known}, and an object of "arguments"')
+        return Malformed(f'a call needs a "name" (one of {known}) and an object "arguments"')
     names = arguments_of[tool]
     if names[0] not in arguments or not set(arguments) <= set(names):
         return Malformed(f"the arguments of {tool} are: {', '.join(names)}")

@@ -72,7 +72,7 @@ class ToolSession(ABC):
         result = self._result(call)
         self._result_chars += len(result)
         left = self.browser.left
-        told = f"({left} more {'call' if left == 1 else 'calls'}.)"
+        told = f"({left} {'call' if left == 1 else 'calls'} left.)"
         if not left:
             told = f"(No calls are left. Your next message must be the {self.last}.)"
         name = RESULT[self.syntax]

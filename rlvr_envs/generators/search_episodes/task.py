@@ -16,7 +16,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
     call_text,
 )
 from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
-from rlvr_envs.generators.search_episodes.usage import shorthand, usage
+from rlvr_envs.generators.search_episodes.usage import rules, shorthand, usage
 from rlvr_envs.generators.worlds.plan import Hop
 from rlvr_envs.generators.worlds.questions import (
     UNANSWERABLE,
@@ -38,10 +38,10 @@ _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConfig:
-    """How large and treacherous the world is, how long the way, and what the tools give."""
+    """How large and misleading the world is, how many relations to follow, and how tools behave."""
 
-    world_level: int = 2  # rung of the ladder of worlds: pages, aliases, conflicts, dead links
-    hops: int = 2  # relations between a name in the question and what it leads to
+    world_level: int = 2  # level of the world: more pages, second names, conflicts, dead links
+    hops: int = 2  # relations to follow from a name in the question
     syntax: str = "tags"  # of calls: "tags", or "json" for objects with a name and arguments
     max_calls: int = 46  # raised for a question on which the oracle needs more
     hits: int = 10  # of a search in one result
@@ -59,9 +59,9 @@ class SearchConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "SearchConfig":
-        """The world grows by 13 pages a step, with more aliases, conflicts and dead links.
+        """The world grows by 13 pages a level, with more aliases, conflicts and dead links.
 
-        Every third step adds a hop, up to five; calls fail more often, up to one in ten.
+        Every third level adds a hop, up to five; calls fail more often, up to one in ten.
         """
         return cls(
             world_level=difficulty,
@@ -152,28 +152,28 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
 
     Attributes:
         kind: of the questions, one of `rlvr_envs.generators.worlds.questions.KINDS`.
-        asked_for: what an answer is, in words.
+        asked_for: what to answer with, in words.
 
     Observation:
-        The question, the rule for contradictory reports and the calls; then the result of each
-        call: hits of a search, a page or a part of it, or sentences found on it.
+        The question, how the pages record facts, and the calls; then the result of each call: hits
+        of a search, a page or a part of it, or sentences found on it.
 
     Action:
-        A message with one call of search, open, find or answer, written as tags or, with
+        A message with one call: search, open, find or answer, written as tags or, with
         `syntax="json"`, as JSON objects. Later calls of a message and thoughts are not read.
 
     Reward:
         1 for the right answer, otherwise 0.
 
     Episode End:
-        With an answer, or with the first message that is none once the calls are used up. There are
-        at least as many calls as the oracle makes, whatever `max_calls` says; the registered turn
-        limit is only a bound that no episode reaches.
+        With an answer, or, once the calls are used up, with the first message that is not an
+        answer. There are at least as many calls as the oracle makes, whatever `max_calls` says; no
+        episode reaches the registered turn limit.
     """
 
     kind: ClassVar[str]
     asked_for: ClassVar[str] = (
-        "The answer is one name as a page gives it, or one number without a unit."
+        "Answer with one name, as it appears on a page, or with one number without a unit."
     )
 
     def generate(self, rng: Rng) -> SearchProblem:
@@ -208,17 +208,17 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
         return seed, draw_question(build_world(spec, seed), self.kind, question_spec, rng)
 
     def prompt(self, problem: SearchProblem) -> str:
-        may_fail = "A call may fail; then make it again. " if problem.limits.failure_rate else ""
+        members = ""
+        if any(hop.relation == "member" for hop in problem.plan):
+            members = (
+                "\n\nThe members of an organisation are the people whom a page records as members. "
+                "Being its head or an employee does not make a person a member."
+            )
         return (
-            "Answer a question about a fictional world, which only a collection of linked pages "
-            f"tells of.\n\nQuestion: {problem.question}\n\n"
-            "Only what the pages record counts. A fact about something stands on its own page or "
-            'on a page linked under "See also" there; some things go by a second name, and some '
-            f"links lead nowhere. {problem.rule}\n\n"
-            f"{usage(problem.syntax)}\n\nEach message makes one call, and its result comes back. A "
-            "long result comes in parts: end what you ask for with #2 for the second part. "
-            f"{may_fail}You have {problem.limits.max_calls} calls before the answer, and a message "
-            f"without a readable call costs one too.\n\n{self.asked_for}"
+            "Answer a question about a fictional world. Everything known about it is in a "
+            f"collection of linked pages.\n\nQuestion: {problem.question}\n\n"
+            f"{about_pages(problem.world, problem.rule)}{members}\n\n"
+            f"{usage(problem.syntax)}\n\n{rules(problem.limits)}\n\n{self.asked_for}"
         )
 
     def begin(self, problem: SearchProblem) -> SearchSession:
@@ -229,6 +229,32 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
 
     def shorthand(self, problem: SearchProblem) -> Shorthand:
         return shorthand(problem.syntax)
+
+
+def about_pages(world: WorldSpec, rule: str) -> str:
+    """Return how the pages of a world record facts, with the difficulties that this world has."""
+    where = ', or on a page listed under "See also" there' if world.elsewhere else ""
+    own = (
+        "Every person, place, organisation, work and event has its own page. A fact is on the page "
+        "of the thing that it describes, as a person's birthplace is on the page of that person"
+        f"{where}. Use only what the pages say."
+    )
+    told = [own]
+    if world.alias_rate:
+        told.append("Some things have a second name; their own page gives it.")
+    if world.homonym_rate:
+        told.append(
+            "Some things share a name. The title of each page then adds a word in brackets: "
+            "Name (town)."
+        )
+    if world.dead_link_rate:
+        told.append(
+            "Some links are dead: no page has the id that they give. The page that they mean has "
+            "another id: search for its name."
+        )
+    if world.conflict_rate:
+        told.append(rule)
+    return "\n- ".join(told)
 
 
 # Every member of a group asks for the same play at the end of its episode.

@@ -4,6 +4,7 @@ import re
 from functools import partial
 
 from rlvr_envs.core.task import Shorthand
+from rlvr_envs.generators.search_episodes.browser import Limits
 from rlvr_envs.generators.search_episodes.protocol import (
     ANSWER,
     FIND,
@@ -18,11 +19,15 @@ from rlvr_envs.generators.search_episodes.protocol import (
 # The element in which a result comes, by syntax.
 RESULT = {"tags": "information", "json": "tool_response"}
 
+_SEARCHES = (
+    "searches all pages for any of the words, best matches first; words in double quotes must "
+    "occur as a phrase"
+)
 _TOOLS = (
-    "searches all pages (words in double quotes must stand together)",
-    "opens a page by its id, which search results and links give in round brackets",
-    "opens one section of it",
-    "finds the sentences with a text on the page opened last",
+    _SEARCHES,
+    "opens a page by its id; search results and links show ids in round brackets",
+    "opens one section of a page",
+    "finds the sentences that contain this text on the page you opened last",
     "ends the task",
 )
 _TAGS = (
@@ -47,7 +52,19 @@ def usage(syntax: str, last: str = ANSWER) -> str:
     """Return what calls there are and how they are written."""
     lines = [f"- {call} {does}" for call, does in zip(_calls(syntax, last), _TOOLS, strict=True)]
     frame = [_FRAME] if syntax == "json" else []
-    return "\n".join(["The calls are:", *lines, *frame])
+    return "\n".join(["Make one of these calls in each message:", *lines, *frame])
+
+
+def rules(limits: Limits, last: str = ANSWER) -> str:
+    """Return what happens to calls, and how many there are."""
+    again = " A call may fail: then make it again." if limits.failure_rate else ""
+    return (
+        "You get the result of each call. A long result comes in parts: for part 2, make the call "
+        f"again and end its text with #2, as in page-id#2.{again}\n\n"
+        f"The number of calls is limited: you can make at most {limits.max_calls} before your "
+        f"{last}. Every call counts, and so does a message without a readable call. When no "
+        f"calls are left, your next message must be the {last}."
+    )
 
 
 def _calls(syntax: str, last: str) -> list[str]:

@@ -5,16 +5,16 @@ from rlvr_envs.generators.worlds.plan import Hop, Plan
 from rlvr_envs.generators.worlds.schema import PLURALS, RELATIONS
 
 
-def phrase(plan: Plan, at: int) -> str:
+def phrase(plan: Plan, at: int, *, short: bool = False) -> str:
     """Name the one value of a hop, for example "the teacher of Anna Vell"."""
     hop = plan[at]
     if hop.op == "name":
         return hop.entity
     relation = RELATIONS[hop.relation]
-    inner = phrase(plan, hop.inputs[0])
+    inner = phrase(plan, hop.inputs[0], short=short)
     if hop.op == "back":
         return f"the {relation.subject} {relation.clause.format(x=inner)}"
-    return relation.noun.format(x=inner)
+    return ((short and relation.short) or relation.noun).format(x=inner)
 
 
 def _kind(plan: Plan, at: int) -> str:

@@ -39,6 +39,7 @@ class Relation:
     more: str = ""  # said of the greater of two
     less: str = ""
     moment: str = ""  # for years: what happened to the subject `{x}`
+    short: str = ""  # a shorter `noun`, which the oracle of the proposer uses
 
     @property
     def is_number(self) -> bool:
@@ -93,7 +94,7 @@ _ALL = (
         "member",
         "person",
         "organisation",
-        "the organisation of {x}",
+        "the organisation to which {x} belonged",
         "To which organisation did {x} belong?",
         "was a member of {x}",
         "were members of {x}",
@@ -115,11 +116,12 @@ _ALL = (
         "namesake",
         "place",
         "person",
-        "the namesake of {x}",
+        "the person honoured by the name of {x}",
         "After whom was {x} named?",
         "was named after {x}",
         "were named after {x}",
         "named after {x}",
+        short="the namesake of {x}",
     ),
     Relation(
         "feast",
@@ -147,7 +149,7 @@ _ALL = (
         "place",
         "amount",
         "the elevation in metres of {x}",
-        "At how many metres above the sea does {x} lie?",
+        "How many metres above sea level is {x}?",
         most="lies highest",
         least="lies lowest",
         more="lies higher",

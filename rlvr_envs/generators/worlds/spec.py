@@ -22,13 +22,13 @@ class WorldSpec:
     alias_rate: float = 0.2  # entities that have a second name
     alias_use: float = 0.3  # mentions of such an entity that use it
     homonym_rate: float = 0.05  # people, places and works that share a name with another
-    gap_rate: float = 0.1  # facts that nobody recorded
-    elsewhere: float = 0.2  # facts told on another page than the subject's
+    gap_rate: float = 0.1  # facts that no page records
+    elsewhere: float = 0.2  # facts recorded on another page than the subject's
     in_table: float = 0.2
     in_footnote: float = 0.1
-    distractors: int = 2  # sentences a page that mention another entity and tell no fact
-    fillers: int = 2  # sentences a section that tell nothing; many of them force paging
-    conflict_rate: float = 0.1  # facts that two sources tell differently
+    distractors: int = 2  # sentences on a page that mention another entity and state no fact
+    fillers: int = 2  # sentences in a section that state nothing; many of them force paging
+    conflict_rate: float = 0.1  # facts that two sources disagree about
     rule: str = "authority"  # how such a conflict is resolved, one of RULES
     dead_link_rate: float = 0.05
     paraphrases: int = 4  # sentence patterns in use for a relation
@@ -63,7 +63,7 @@ class WorldSpec:
 
     @classmethod
     def at(cls, difficulty: int) -> "WorldSpec":
-        """The world grows by 13 articles a step; its facts get harder to find and to believe."""
+        """The world grows by 13 articles a level; its facts get harder to find and to settle."""
         share = min(difficulty, 10) / 10
         return cls(
             n_people=14 + 4 * difficulty,

@@ -73,11 +73,11 @@ class World:
     def rule(self) -> str:
         """How to decide between two reports, in words for the agent."""
         if self.spec.rule == "latest":
-            return "Where two reports contradict each other, the later one is right."
+            return "If two sources disagree about a fact, the report of the later year is right."
         first, second, third = SOURCES
         return (
-            f"Where two reports contradict each other, the {first} is right against the {second} "
-            f"and the {third}, and the {second} against the {third}."
+            f"If two sources disagree about a fact, believe the {first} before the {second}, "
+            f"and the {second} before the {third}."
         )
 
     def kind(self, entity: int) -> str:

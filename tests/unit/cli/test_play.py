@@ -83,15 +83,18 @@ def test_full_calls_work_beside_short_ones(monkeypatch, capsys):
 def test_a_slip_costs_nothing_and_help_is_there(monkeypatch, capsys):
     told = play(monkeypatch, capsys, ["", "o", "hello", "?", "s village", "a nothing"])
     assert told.count("nothing was sent") == 2
-    assert told.count("- o page-id#Section: opens one section of it") == 2  # prompt and help
-    calls = int(re.search(r"You have (\d+) calls", told)[1])
-    assert f"({calls - 1} more calls.)" in told
-    assert f"({calls} more calls.)" not in told
+    assert told.count("- o page-id#Section: opens one section of a page") == 2  # prompt and help
+    calls = int(re.search(r"at most (\d+) before", told)[1])
+    assert f"({calls - 1} calls left.)" in told
+    assert f"({calls} calls left.)" not in told
 
 
 def test_a_malformed_call_is_sent_and_explained_in_short_commands(monkeypatch, capsys):
     told = play(monkeypatch, capsys, ["<search>never closed", "a nothing"])
-    assert "there is no complete call in the message.\nThe calls are:\n- s words:" in told
+    assert (
+        "there is no complete call in the message.\nMake one of these calls in each message:\n- s words:"
+        in told
+    )
     assert "<search>words</search>" not in told
 
 
@@ -250,7 +253,7 @@ def test_a_page_in_a_terminal(terminal, opening):
     pytest.importorskip("rich")
     screen = terminal(80)
     screen.type(f"{opening}\n")
-    page = screen.until("more calls.)")
+    page = screen.until("calls left.)")
     assert ESCAPE in page
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", page)
     assert "## Overview" in plain
@@ -267,11 +270,11 @@ def test_tab_completes_the_pages_that_were_named(terminal, opening):
     pytest.importorskip("readline")
     screen = terminal(80)
     screen.type('s "' + short_play()[0].split('"')[1] + '"\n')
-    found = screen.until("more calls.)")
+    found = screen.until("calls left.)")
     page = opening.removeprefix("o ")
     assert page in found
     screen.type(f"o {page[:-2]}\t\n")
-    assert page in screen.until("more calls.)")
+    assert page in screen.until("calls left.)")
     assert "## Overview" in screen.seen
 
 
@@ -280,7 +283,7 @@ def test_no_colour_where_none_is_wanted(terminal, opening, settings):
     pytest.importorskip("rich")
     screen = terminal(80, **settings)
     screen.type(f"{opening}\n")
-    page = screen.until("more calls.)")
+    page = screen.until("calls left.)")
     assert "## Overview" in page
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]", page)
     assert ("](" in page) == (settings.get("TERM") == "dumb")
@@ -399,12 +402,12 @@ def test_rich_styles_what_is_wrapped(monkeypatch, capsys):
         "_console",
         lambda: rich.Console(force_terminal=True, color_system="standard", highlight=False),
     )
-    Screen().page("Told by [Ada of Oak Hill](ada-of-oak-hill) twice, twice.\n(2 more calls.)")
+    Screen().page("Told by [Ada of Oak Hill](ada-of-oak-hill) twice, twice.\n(2 calls left.)")
     told = capsys.readouterr().out
     plain = re.sub(r"\x1b\[[0-9;]*m", "", told)
-    assert plain == "Told by Ada of Oak Hill\n(ada-of-oak-hill) twice,\ntwice.\n(2 more calls.)\n"
+    assert plain == "Told by Ada of Oak Hill\n(ada-of-oak-hill) twice,\ntwice.\n(2 calls left.)\n"
     assert "\x1b[1;36mAda of Oak Hill" in told
-    assert "\x1b[2m(2 more calls.)" in told
+    assert "\x1b[2m(2 calls left.)" in told
 
 
 @pytest.mark.parametrize("syntax", ["tags", "json"])

@@ -38,8 +38,8 @@ def test_every_kind_is_there():
     assert kinds == {task.removeprefix("rlvr/") for task in TextEnv("Search-v0").source.task_ids}
 
 
-def test_the_ladder_is_right():
-    told = {name: cells for name, *cells in rows("The ladder")}
+def test_the_levels_are_right():
+    told = {name: cells for name, *cells in rows("Difficulty levels")}
     for place, rung in enumerate((0, 2, 5, 10)):
         config = find("ChainSearch-v0").task_type.Config.at(rung)
         env = TextEnv("ChainSearch-v0", difficulty=rung)
@@ -54,10 +54,10 @@ def test_the_ladder_is_right():
             "things with a second name": share(facts["alias_rate"]),
             "mentions that use it": share(facts["alias_use"]),
             "people, places and works that share a name": share(facts["homonym_rate"]),
-            "facts told on another page": share(facts["elsewhere"]),
-            "facts told in a table": share(facts["in_table"]),
-            "facts told in a footnote": share(facts["in_footnote"]),
-            "facts that two sources tell differently": share(facts["conflict_rate"]),
+            "facts recorded on another page": share(facts["elsewhere"]),
+            "facts recorded in a table": share(facts["in_table"]),
+            "facts recorded in a footnote": share(facts["in_footnote"]),
+            "facts that two sources disagree about": share(facts["conflict_rate"]),
             "dead links": share(facts["dead_link_rate"]),
             "sentences of a page that only mention others": f"{facts['distractors']}",
             "sentences of a section that tell nothing": f"{facts['fillers']}",
@@ -78,24 +78,24 @@ CALL = '{"name": "%s", "arguments": {%s}}'
     [
         ("tags", "I would search.", "Nothing was run: there is no complete call in the message."),
         ("tags", "<search>open", "Nothing was run: there is no complete call in the message."),
-        ("tags", "<search> </search>", "Nothing was run: the call of search is empty."),
+        ("tags", "<search> </search>", "Nothing was run: the search call is empty."),
         ("json", CALL % ("search", '"q": 1'), "Nothing was run: the arguments of search are: query."),
         ("tags", "x" * 100_001, "Nothing was run: the message is longer than 100000 characters."),
         (
             "tags",
             '<search>"no such words"</search>',
-            "Nothing was found. Words in double quotes must stand together; use fewer.",
+            "Nothing was found. Words in double quotes must occur as a phrase: use fewer words, or no quotes.",
         ),
         (
             "tags",
             "<access>grobholm-lost</access>",
-            "There is no page 'grobholm-lost'. Search for it by a name.",
+            "There is no page with the id 'grobholm-lost'. Search for the page by name.",
         ),
         (
             "json",
             CALL % ("open", '"page": "grobholm", "section": "Data"'),
             (
-                "Grobholm has no section 'Data'. It has: Overview, Geography, History, "
+                "Grobholm has no section 'Data'. Its sections: Overview, Geography, History, "
                 "Public life, Notes."
             ),
         ),

@@ -43,7 +43,7 @@ def test_wrong_knobs_are_refused(knobs, told):
         SearchCorpusConfig(**knobs)
 
 
-def test_there_is_no_ladder():
+def test_there_are_no_levels():
     with pytest.raises(ConfigError, match="no difficulty"):
         TextEnv(TASK_ID, difficulty=3)
 
@@ -115,7 +115,7 @@ def test_evidence_is_counted_only_where_it_is_known():
 def test_calls_run_out_and_then_only_an_answer_counts():
     task, problem = posed(0, max_calls=2)
     session = task.begin(problem)
-    assert "(1 more call.)" in session.reply("<search>lighthouse</search>").text
+    assert "(1 call left.)" in session.reply("<search>lighthouse</search>").text
     assert "must be the answer" in session.reply("<search>lighthouse</search>").text
     verdict = session.reply("<search>lighthouse</search>").verdict
     assert verdict.status is Status.WRONG

@@ -95,7 +95,7 @@ def test_messages_without_a_call_cost_calls_and_then_end_the_episode(syntax):
     session = task.begin(problem)
     first, second, third = (session.reply("I think it is Vel.") for _ in range(3))
     assert first.text.startswith(("<information>\nNothing was run", "<tool_response>\nNothing"))
-    assert "(1 more call.)" in first.text
+    assert "(1 call left.)" in first.text
     assert "must be the answer" in second.text
     assert third.verdict.status is Status.WRONG
     assert third.verdict.parts["malformed"] == 2
@@ -139,7 +139,7 @@ def test_the_prompt_states_question_rule_and_limits():
     )
 
 
-def test_no_ladder_reaches_the_registered_turn_limit():
+def test_no_level_reaches_the_registered_turn_limit():
     assert SearchConfig.at(100).max_calls < TURNS_AT_MOST
     task, problem = drawn("count", 15)
     assert task.replay(problem, task.play(problem)).score == 1.0

@@ -150,23 +150,23 @@ def test_a_relation_of_the_wrong_type_is_no_reading():
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("", "names nothing of this world"),
-        ("Where was the teacher of the author of X born?", "names nothing of this world"),
-        (f"Where was {PERSON} really born?", "neither names nor of any wording: 'really'"),
+        ("", "names nothing in this world"),
+        ("Where was the teacher of the author of X born?", "names nothing in this world"),
+        (f"Where was {PERSON} really born?", "neither names nor part of a wording: 'really'"),
         (f"Where was {PERSON} born? Say it.", "neither names nor"),
-        (f"Where was {PERSON} born? Who is {PERSON}?", "do not make up a question"),
-        (f"Where was the {PERSON} born?", "do not make up a question"),
-        (f"Where was {PERSON} born\u200b?", "signs that belong to no wording"),
-        (f"Where was {PERSON} born? <answer>1</answer>", "signs that belong to no wording"),
-        (f"Where was {PERSON} born #2", "signs that belong to no wording"),
-        (f"{PERSON}", "do not make up a question"),
-        (f"Who was the mayor of {PLACE}?", "do not make up a question"),
+        (f"Where was {PERSON} born? Who is {PERSON}?", "do not form a question"),
+        (f"Where was the {PERSON} born?", "do not form a question"),
+        (f"Where was {PERSON} born\u200b?", "a character that is not allowed"),
+        (f"Where was {PERSON} born? <answer>1</answer>", "a character that is not allowed"),
+        (f"Where was {PERSON} born #2", "a character that is not allowed"),
+        (f"{PERSON}", "do not form a question"),
+        (f"Who was the mayor of {PLACE}?", "do not form a question"),
         (f"Who was the mayor of {PLACE} in 18900?", "neither names nor"),
-        ("the " * 150 + PERSON, "do not make up a question"),
+        ("the " * 150 + PERSON, "do not form a question"),
         ("the teacher of " * 60 + PERSON, "too many parts"),
         (f"Who was born in {PLACE}" + f" and born in {PLACE}" * 7, "too many parts"),
-        ("a" * 100_000, "names nothing of this world"),
-        ("?" * 100_000 + PERSON, "do not make up a question"),
+        ("a" * 100_000, "names nothing in this world"),
+        ("?" * 100_000 + PERSON, "do not form a question"),
     ],
 )
 def test_what_cannot_be_read(text, fault):
@@ -208,7 +208,7 @@ def test_whole_small_world_of_two_hops(read):
                     continue
                 wrong = (numbers[end] + 1) % len(world.entities)
                 fault = meaning(world, text, wrong, 2).fault
-                assert fault == "the answer to the question is not the gold one"
+                assert fault == "the answer to the question is not the given one"
                 seen["other"] += 1
                 meant = meaning(world, text, numbers[end], 2)
                 assert not re.search("answer to the question|other answers", meant.fault)

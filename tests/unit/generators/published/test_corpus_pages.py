@@ -122,7 +122,7 @@ def test_sections_begin_at_headings(text, headings):
 def test_a_section_is_opened_and_searched():
     page = browser(Document("a", "A", WIKI))
     assert page.run(Call(OPEN, "a#early life")) == "# A\n## Early life\nBorn."
-    assert "It has: Text, Early life, School." in page.run(Call(OPEN, "a#Death"))
+    assert "Its sections: Text, Early life, School." in page.run(Call(OPEN, "a#Death"))
     assert page.run(Call(FIND, "born")) == "1 found on A:\nEarly life: Born."
 
 

@@ -91,9 +91,9 @@ def test_the_parts_of_a_page_are_the_page():
 def test_open_a_section_or_learn_what_there_is():
     tools = browser(LONG)
     assert tools.run(Call("open", "vel#overview")) == "# Vel\n## Overview\nVel is a town."
-    assert "It has: Overview, History." in tools.run(Call("open", "vel#Mayors"))
+    assert "Its sections: Overview, History." in tools.run(Call("open", "vel#Mayors"))
     assert tools.run(Call("open", "vel-lost")) == (
-        "There is no page 'vel-lost'. Search for it by a name."
+        "There is no page with the id 'vel-lost'. Search for the page by name."
     )
 
 
@@ -104,8 +104,8 @@ def test_find_looks_at_the_page_opened_last():
     assert tools.run(Call("find", "SENTENCE 7")) == (
         "1 found on Vel:\nHistory: Sentence 7 of [X](x-lost) is here."
     )
-    assert "does not have" in tools.run(Call("find", "zebra"))
-    assert tools.run(Call("find", "#2")) == "Say which text to look for."
+    assert "does not contain" in tools.run(Call("find", "zebra"))
+    assert tools.run(Call("find", "#2")) == "Give a text to find."
 
 
 def test_calls_run_out():
