@@ -117,7 +117,7 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
         measured from outside). The limit is ten times what the oracle needs or more, and a tenth
         of what the given code would need or less. An answer that stays within it but takes more
         than a quarter of a second must also not grow from the first of the three to the last by
-        more than three times what the bound says. This tells apart what takes different times:
+        more than three times what the bound says. Only measured times count:
         an answer of a worse bound whose constants are small enough to take next to no time at the
         sizes given passes.
 

@@ -93,7 +93,7 @@ class MaximumGapSplitTask(ProgramTask):
 
     Verification:
         The program runs in the sandbox on hidden inputs, each in a fresh process; outputs are
-        compared outside. Two solutions written apart agree on the expected outputs.
+        compared outside. Two independently written solutions agree on the expected outputs.
 
     Difficulty:
         The length of the list and the size of its numbers.

@@ -63,7 +63,7 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
         missing statement. Each of them alone changes what the program prints for a hidden test.
 
     Observation:
-        What the program should do, in words that settle every case; the program, in any of the
+        What the program should do, in words that cover every case; the program, in any of the
         languages, with the number of mistakes; and two tests that it fails.
 
     Action:
@@ -75,7 +75,7 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
     Verification:
         Ten hidden tests, other than those shown, in a process each; the words of the output are
         compared, not the white space between. Expected outputs come from an interpreter of the
-        program's own representation. The program as it was shown fails at least two of the tests.
+        program's own representation. The given program fails at least two of the tests.
         A program that is right for the hidden tests and wrong for other inputs passes.
 
     Difficulty:

@@ -156,7 +156,7 @@ class RepairDialogueTask(InteractiveTask[RepairDialogueConfig, RepairDialoguePro
 
     Verification:
         Ten hidden tests, other than the public ones, as in `ProgramRepair-v0`. They are run once an
-        episode at most, and nothing is told of them before it is over, so that they cannot be
+        episode at most, and nothing about them is revealed before it ends, so that they cannot be
         searched. A message without a program counts as a try. A program that is right for the
         tests and wrong for other inputs passes.
 

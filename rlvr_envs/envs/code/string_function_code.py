@@ -77,7 +77,7 @@ class StringFunctionCodeTask(Task[StringFunctionCodeConfig, StringFunctionCodePr
         number never changes. The functions it uses are described in words or in code, or only by
         examples of their values, or (for a model that has met them before) not at all. Joins and
         interlacings of two sub-expressions occur. One knob restricts the functions to thirteen
-        for training or to the twelve others, so that a skill can be told from a memory.
+        for training or to the twelve others, to separate a skill from memory.
 
     Observation:
         The expression, the functions, and three examples.

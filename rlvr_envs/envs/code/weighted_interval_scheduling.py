@@ -107,8 +107,8 @@ class WeightedIntervalSchedulingTask(ProgramTask):
 
     Verification:
         The program runs in the sandbox on hidden inputs, each in a fresh process; outputs are
-        compared outside. Two solutions written apart agree on the expected outputs. CPU seconds
-        per input are limited, far above what a quadratic program needs at the listed sizes.
+        compared outside. Two independently written solutions agree on the expected outputs. CPU
+        seconds per input are limited, far above what a quadratic program needs at the listed sizes.
 
     Difficulty:
         The number of jobs, the days and the pay.

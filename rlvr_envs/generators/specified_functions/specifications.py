@@ -285,7 +285,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "text",
         "counts",
-        "count how often each letter a-z occurs in the string (leave out letters that do not occur)",
+        "count how often each letter a-z occurs in the string (leave out letters that do not "
+        "occur)",
         op.letter_counts,
     ),
     Operation(

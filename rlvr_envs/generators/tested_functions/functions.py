@@ -108,7 +108,8 @@ def _compared(numbers: _Numbers, subjects: tuple[Said, ...], span: int) -> Said:
         rest = integer(rng, 0, divisor - 1)
         numbers.drawn |= {divisor, rest}
         node = (subject.node % divisor).eq(rest)
-        return Said(node, f"{subject.words} modulo {divisor} is {rest}")
+        whole = f"({subject.words})" if " + " in subject.words or " - " in subject.words else ""
+        return Said(node, f"{whole or subject.words} modulo {divisor} is {rest}")
     op = pick(rng, tuple(_ORDERS))
     bound = numbers.draw(2, span)
     return Said(Binary(op, subject.node, Int(bound)), f"{subject.words} {_ORDERS[op]} {bound}")
