@@ -141,8 +141,8 @@ LIST_FAMILIES = (
         "longest_varied",
         3,
         _varied,
-        "the length of the longest block of consecutive items of the list in which at most {1} "
-        "different remainders modulo {0} occur (0 for an empty list)",
+        "the length of the longest block of consecutive items of the list in which the number of "
+        "different remainders modulo {0} is at most {1} (0 for an empty list)",
     ),
     _family("window_extremes", 4, signed(2, 6), _window, most=LONG),
     _family(

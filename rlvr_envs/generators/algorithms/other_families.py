@@ -137,7 +137,7 @@ OTHER_FAMILIES = (
         "people, numbered from 0 to n - 1. For every position k, the people first[k] and second[k] "
         "know each other (both may be the same person, and pairs may occur more than once). Two "
         "people belong to the same group if a chain of people who know each other connects them. "
-        "Print the number of groups with at least {0} people.",
+        "Print the number of groups whose size is at least {0}.",
     ),
     _family(
         "count_paths",

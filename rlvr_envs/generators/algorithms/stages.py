@@ -191,8 +191,8 @@ STAGES: dict[str, StageKind] = {
     "rotate_left": StageKind(
         rotate_left,
         _below(1, 30),
-        "Rotate the list to the left by {0} places: move its first item to the end, {0} times (an "
-        "empty list stays empty).",
+        "Rotate the list to the left by {0}: each single rotation moves its first item to the end "
+        "(an empty list stays empty).",
     ),
     "drop_residue": StageKind(
         drop_residue, _residue(3, 12), "Remove every item x that satisfies x mod {0} = {1}."

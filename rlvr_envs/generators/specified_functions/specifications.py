@@ -246,7 +246,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _text("reverse the string", op.reverse_text),
     _text("remove the letters a, e, i, o, u", op.without_vowels),
     _text(
-        "shift every letter a-z forward by {0} places in the alphabet, where a follows z, and "
+        "shift every letter a-z forward by {0} in the alphabet, where a follows z, and "
         "leave all other characters unchanged",
         op.shift_letters,
         1,
