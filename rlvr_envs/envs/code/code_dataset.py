@@ -38,16 +38,16 @@ class CodeDatasetConfig(TaskConfig):
     """Which file, in which language, and how answers are judged."""
 
     path: str = knob(SAMPLE, 'a JSONL, JSON or Parquet file; "sample" is a few problems of our own')
-    language: str = knob("python", "of programs; rows that ask for a function want Python")
+    language: str = knob("python", "language of programs; rows that ask for a function need Python")
     reward: str = knob("all", '"fraction" gives the share of tests passed')
     rel_tol: float | None = knob(
-        None, "relative tolerance for decimals in outputs; None wants words"
+        None, "relative tolerance for decimals in outputs; None compares words exactly"
     )
     cpu_s: float = knob(5.0, "CPU seconds for each test")
     memory_mib: int = knob(512, "memory for each test")
-    on_bad_row: str = knob("error", '"skip" leaves out rows that cannot be posed')
+    on_bad_row: str = knob("error", '"skip" leaves out rows that cannot be used')
     run_solutions: bool = knob(
-        False, "whether the file's own solutions may work out missing results"
+        False, "whether the file's own solutions may compute missing results"
     )
 
     def check(self) -> None:
@@ -66,10 +66,10 @@ class CodeDatasetConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "CodeDatasetConfig":
-        """There is no ladder: the problems of a file are as hard as they are."""
+        """There are no difficulty levels: a file has its own problems."""
         raise ConfigError(
-            f"CodeDataset has no difficulty (got {difficulty!r}): its problems come from a file, "
-            "and 'path' says which"
+            f"CodeDataset has no difficulty (got {difficulty!r}): its problems come from a file; "
+            "set 'path' to choose it"
         )
 
 
@@ -107,7 +107,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         The layout of each row is recognised by its columns: HumanEval, MBPP, EvalPlus, APPS,
         CodeContests, LiveCodeBench, and inputs with outputs (``test_cases``, as Agnostics has
         them). Problems of input and output may be answered in any registered language. The file
-        is read when its first problem is wanted; judging a stored row does not need it. Without
+        is read when its first problem is needed; judging a stored row does not need it. Without
         ``path``, a few problems of our own are served.
 
     Observation:
@@ -124,12 +124,12 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         holds as Python (``assert f(1) == 2``) are read as data and never run; those that are more
         than data are refused, unless ``run_solutions=True`` lets the file's own solution work out
         results in the sandbox, once, when the file is read. With ``on_bad_row="error"`` the error
-        names the rows refused, with ``"skip"`` the others are numbered on without them. Known
-        gaps: a wrong test in the file is taken for right; one right output of several is taken
-        for the only one; worked-out results stand for whatever the tests would have allowed.
+        names the rows refused, with ``"skip"`` the others are numbered without them. Known
+        gaps: a wrong test in the file is taken to be right; one right output of several is taken
+        to be the only one; computed results stand for whatever the tests would have allowed.
 
     Difficulty:
-        No ladder: the problems of a file are as hard as they are.
+        No levels: the problems of a file are as hard as they are.
 
     References:
         Chen et al. 2021, Evaluating Large Language Models Trained on Code (HumanEval).
@@ -147,7 +147,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         """Return the rows of the file, and those that were refused.
 
         Raises:
-            ConfigError: the file cannot be read, or holds no row that can be posed.
+            ConfigError: the file cannot be read, or holds no row that can be used.
         """
         config = self.config
         path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)

@@ -31,10 +31,10 @@ class CodeTranslationConfig(TaskConfig):
 
     source: str = knob("javascript", "the language of the given program")
     target: str = knob("python", "the language of the answer")
-    size: int = knob(8, "statements of the program, roughly", low=1)
-    n_stages: int = knob(1, "changes before the question, in programs that solve one", low=0)
-    level: int = knob(4, "the hardest question solved", low=0)
-    n_tests: int = knob(12, "hidden ones", low=8, high=50)
+    size: int = knob(8, "approximate number of statements", low=1)
+    n_stages: int = knob(1, "list changes before the question, in programs that answer one", low=0)
+    level: int = knob(4, "hardest level of question", low=0)
+    n_tests: int = knob(12, "hidden tests", low=8, high=50)
 
     def check(self) -> None:
         for language in (self.source, self.target):
@@ -48,7 +48,7 @@ class CodeTranslationConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "CodeTranslationConfig":
-        """Programs gain two statements a rung, and a stage and a harder question now and then."""
+        """Each level adds two statements; higher ones add list changes and harder questions."""
         return cls(size=2 + 2 * difficulty, n_stages=difficulty // 2, level=difficulty)
 
 
@@ -62,7 +62,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class CodeTranslationProblem:
-    """The program, one example of what it does, and hidden ones."""
+    """The program, one example of its input and output, and hidden tests."""
 
     code: str
     example: Test
@@ -77,7 +77,7 @@ class CodeTranslationTask(Task[CodeTranslationConfig, CodeTranslationProblem]):
     Description:
         Most programs are random: loops, branches, lists, strings and helper functions, with
         divisions of negative numbers and copies of lists that languages treat differently. Others
-        solve an algorithmic question. Both are written in either of fourteen languages.
+        answer an algorithmic question. The source and the target are any two of fourteen languages.
 
     Observation:
         The program, and an example of its input and output.
@@ -141,8 +141,10 @@ class CodeTranslationTask(Task[CodeTranslationConfig, CodeTranslationProblem]):
     def prompt(self, problem: CodeTranslationProblem) -> str:
         source, target = self.config.source, languages.find(self.config.target)
         return (
-            f"Translate this program from {NAMES[source]} into {NAMES[target.name]}: for every "
-            f"input, your program must print what it prints.\n\n"
+            f"Translate this {NAMES[source]} program into {NAMES[target.name]}. For every input, "
+            "your program must print the same output as the given program; white space between "
+            "words does not count. It is tested on other inputs of the same form as the example."
+            "\n\n"
             f"```{languages.find(source).fence}\n{problem.code}```\n\n"
             f"Example input:\n```\n{problem.example.stdin}```\n"
             f"Example output:\n```\n{problem.example.expected.rstrip()}\n```\n\n{target.prompt}"

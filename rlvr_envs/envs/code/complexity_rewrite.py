@@ -1,4 +1,4 @@
-"""Rewriting a function so that its running time keeps a stated bound."""
+"""Rewriting a function so that its running time stays within a stated bound."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,13 +34,13 @@ _N_SMALL = 10
 class ComplexityRewriteConfig(TaskConfig):
     """How many functions there are to rewrite, and which."""
 
-    n_functions: int = knob(1, "each with an argument of its own", low=1)
+    n_functions: int = knob(1, "functions to rewrite, each with its own argument", low=1)
     tier: int = knob(1, "the hardest kind of function, 0..3", low=0, high=3)
-    max_constant: int = knob(6, "of the functions' numbers", low=2, high=20)
+    max_constant: int = knob(6, "largest constant in the functions", low=2, high=20)
 
     @classmethod
     def at(cls, difficulty: int) -> "ComplexityRewriteConfig":
-        """Every fourth rung adds a function, every second a harder kind; the constants grow."""
+        """Every fourth level adds a function, every second a harder kind; the constants grow."""
         return cls(
             n_functions=1 + difficulty // 4,
             tier=min(difficulty // 2, 3),
@@ -94,7 +94,7 @@ class ComplexityRewriteProblem:
 
 @register("ComplexityRewrite-v0", domain="code", answer_format="fenced:python")
 class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProblem]):
-    """Rewrite a Python function so that its time keeps a bound.
+    """Rewrite a Python function so that its running time stays within a bound.
 
     Description:
         The function adds up the results of one or more others, each on an argument of its own.
@@ -117,7 +117,7 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
         measured from outside). The limit is ten times what the oracle needs or more, and a tenth
         of what the given code would need or less. An answer that stays within it but takes more
         than a quarter of a second must also not grow from the first of the three to the last by
-        more than three times what the bound says. This tells apart what takes different times:
+        more than three times what the bound says. Only measured times count:
         an answer of a worse bound whose constants are small enough to take next to no time at the
         sizes given passes.
 
@@ -171,22 +171,26 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
             what = (
                 f"a list of n integers from 0 to {_LARGEST}"
                 if argument.takes == "list"
-                else "an integer n from 0"
+                else "an integer n >= 0"
             )
             bounds.append(
-                f"- `x{number}`, {what}: {argument.bound}, tested up to n = {argument.largest}"
+                f"- `x{number}` is {what}: {argument.bound}, with n <= {argument.largest} in the "
+                "tests"
             )
         return (
-            "This Python function is correct, but its running time grows too fast. Write a "
-            "function `solve` that returns the same results within the bounds below.\n\n"
+            "This Python function is correct, but its running time grows too fast with the size "
+            "of its input. Write a function `solve` that returns the same results within the time "
+            "bounds below.\n\n"
             f"```python\n{problem.source}\n```\n\nExamples:\n\n```\n"
             + "\n".join(examples)
-            + "\n```\n\nThe arguments, how the time may grow with each (all constants in the code "
-            "count as constant, and so does an operation on integers), and how large they get:\n\n"
+            + "\n```\n\nThis list says what each argument is, how the running time may grow with "
+            "it, "
+            "and how large it gets. Treat all constants in the code as constant, and count each "
+            "operation on integers as one step.\n\n"
             + "\n".join(bounds)
-            + "\n\nEvery call is made in a new process, with a limit on CPU time that is generous "
-            "for code within the bounds. Only Python's standard library is there, and the code "
-            "above is not: include all that you need."
+            + "\n\nEach call runs in a new process with a limit on CPU time, which is generous for "
+            "code within the bounds. Use only Python's standard library. The code above is not "
+            "loaded: include everything that your function needs."
         )
 
     def verify(self, problem: ComplexityRewriteProblem, answer: str) -> Verdict:
@@ -211,7 +215,9 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
         growth = (whole - start) / max(quarter - start, _NOISE_S)
         allowed = max(GROWTH[argument.bound] for argument in problem.arguments)
         if whole - start > _EASY_S + _MORE_S * (len(problem.parts) - 1) and growth > allowed:
-            return Verdict.wrong("the time grows faster than the bound says", **verdict.parts)
+            return Verdict.wrong(
+                "the running time grows faster than the bound allows", **verdict.parts
+            )
         return verdict
 
     def _call(self, problem: ComplexityRewriteProblem, args: Args) -> Call:

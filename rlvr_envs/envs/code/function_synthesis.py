@@ -29,11 +29,11 @@ _EMPTY = {"ints": [], "words": [], "text": "", "counts": {}}
 class FunctionSynthesisConfig(TaskConfig):
     """How many steps there are, of which forms, and how large the inputs are."""
 
-    n_steps: int = knob(3, "in all", low=1)
+    n_steps: int = knob(3, "steps in total", low=1)
     n_branches: int = knob(0, "steps that depend on a condition")
     n_references: int = knob(0, "steps that use the result of an earlier one")
-    n_rules: int = knob(0, "steps known only from some of their values")
-    input_size: int = knob(7, "parts of the largest inputs", low=2)
+    n_rules: int = knob(0, "steps that apply a rule known only from some of its values")
+    input_size: int = knob(7, "largest number of parts of an input", low=2)
 
     def check(self) -> None:
         special = self.n_branches, self.n_references, self.n_rules
@@ -134,11 +134,16 @@ class FunctionSynthesisTask(Task[FunctionSynthesisConfig, FunctionSynthesisProbl
         examples = "\n".join(
             f"transform({json.loads(x)!r}) == {json.loads(y)!r}" for x, y in problem.examples
         )
+        applies = (
+            "applies this step and returns the result:"
+            if len(problem.steps) == 1
+            else "applies these steps in order, each to the result of the step before it, and "
+            "returns the last result:"
+        )
         return (
             f"Write a Python function `transform(value: {takes[0]}) -> {gives[0]}`. It takes a "
-            f"{takes[1]} and returns what remains after these steps, each done on the result of "
-            f"the one before it:\n\n{steps}\n\nExamples:\n\n```\n{examples}\n```\n\nThe function "
-            "is tested on further inputs of this kind, an empty one among them."
+            f"{takes[1]}, {applies}\n\n{steps}\n\nExamples:\n\n```\n{examples}\n```\n\nThe "
+            "function is tested on other inputs of this kind; one of them is empty."
         )
 
     def verify(self, problem: FunctionSynthesisProblem, answer: str) -> Verdict:

@@ -29,9 +29,9 @@ from rlvr_envs.generators.programs.stdin import stdin_text
 class InputPredictionConfig(TaskConfig):
     """How long the program is, how large the inputs that it was run on, and its language."""
 
-    size: int = knob(6, "statements, roughly")
-    length: int = knob(5, "of lists and strings among the inputs")
-    magnitude: int = knob(20, "of numbers among the inputs")
+    size: int = knob(6, "approximate number of statements")
+    length: int = knob(5, "largest length of input lists and strings")
+    magnitude: int = knob(20, "largest absolute value of input numbers")
     language: str = "python"
 
     def check(self) -> None:
@@ -39,7 +39,7 @@ class InputPredictionConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "InputPredictionConfig":
-        """The program grows by two statements a rung, and its inputs become longer."""
+        """Each level adds two statements and makes the inputs longer."""
         return cls(
             size=1 + 2 * difficulty,
             length=min(2 + difficulty, MAX_ITEMS),
@@ -61,7 +61,7 @@ class InputPredictionProblem:
 
 @register("InputPrediction-v0", domain="code", answer_format="tag")
 class InputPredictionTask(Task[InputPredictionConfig, InputPredictionProblem]):
-    """Find an input that makes a random program print what is given.
+    """Find an input on which a random program prints the given output.
 
     Description:
         A random program with loops, branches, lists, strings and helper functions, in any of
@@ -103,22 +103,23 @@ class InputPredictionTask(Task[InputPredictionConfig, InputPredictionProblem]):
 
     def prompt(self, problem: InputPredictionProblem) -> str:
         return (
-            f"Find a standard input on which this {language_title(problem.language)} program "
-            f"prints the output below.\n\n```{problem.language}\n{problem.code.rstrip()}\n```\n\n"
-            f"It reads, in this order:\n\n{problem.reads}\n\nThe output is:\n\n"
-            f"```\n{problem.output.rstrip()}\n```\n\nAny input of this form that gives exactly "
-            "this output is right. Answer with the lines of the input and nothing else."
+            f"Find an input for which this {language_title(problem.language)} program prints the "
+            f"output below.\n\n```{problem.language}\n{problem.code.rstrip()}\n```\n\n"
+            f"The program reads from standard input, in this order:\n\n{problem.reads}\n\n"
+            f"It must print:\n\n```\n{problem.output.rstrip()}\n```\n\nAny input of this form "
+            "that gives this output is accepted. Answer with the lines of the input and nothing "
+            "else."
         )
 
     def verify(self, problem: InputPredictionProblem, answer: str) -> Verdict:
         program = read_program(problem.program)
         inputs = read_inputs(program, answer)
         if inputs is None:
-            return Verdict.unparsable("this is not an input of the stated form")
+            return Verdict.unparsable("the answer is not an input of the stated form")
         try:
             output = interpret(program, inputs, max_steps=MAX_STEPS).output
         except IrError:
-            return Verdict.wrong("the program does not come to its end on this input")
+            return Verdict.wrong("the program does not finish normally on this input")
         if output.split() != problem.output.split():
             return Verdict.wrong("the program prints something else on this input")
         return Verdict.correct()

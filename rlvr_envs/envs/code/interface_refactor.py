@@ -32,12 +32,12 @@ class InterfaceRefactorConfig(TaskConfig):
     n_counters: int = knob(2, "integers of the state", low=1)
     n_lists: int = knob(1, "lists of the state", low=0)
     n_operations: int = knob(2, "functions that change the state", low=1)
-    n_statements: int = knob(2, "of each, beside the one that all have", low=0)
+    n_statements: int = knob(2, "statements of each function, beside the one that all have", low=0)
     n_features: int = knob(
-        2, "of reset, __len__, clone, __eq__, undo and history", low=0, high=len(FEATURES)
+        2, "how many of reset, __len__, clone, __eq__, undo and history", low=0, high=len(FEATURES)
     )
     script_length: int = knob(
-        12, "calls of a hidden test, beside those that read the state in the end", low=1
+        12, "calls in a hidden test, not counting those that read the state at the end", low=1
     )
 
     @classmethod
@@ -55,7 +55,7 @@ class InterfaceRefactorConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class InterfaceRefactorProblem:
-    """A module and an interface; hidden scripts with what they tell, and a solution."""
+    """A module and an interface; hidden scripts with their results, and a solution."""
 
     module: str
     name: str
@@ -81,7 +81,7 @@ class InterfaceRefactorTask(Task[InterfaceRefactorConfig, InterfaceRefactorProbl
         Python source with the class.
 
     Reward:
-        1 if the interface is kept to the letter and all hidden tests pass, otherwise 0.
+        1 if the class has exactly the given interface and all hidden tests pass, otherwise 0.
 
     Verification:
         The syntax tree of the answer must have exactly the class, the signatures and nothing else
@@ -125,16 +125,19 @@ class InterfaceRefactorTask(Task[InterfaceRefactorConfig, InterfaceRefactorProbl
         )
 
     def prompt(self, problem: InterfaceRefactorProblem) -> str:
+        refusals = ""
+        if "ValueError" in problem.stub:
+            refusals = "\n- A call that raises ValueError must change nothing."
         return (
             f"This module keeps its state in global variables:\n\n```python\n{problem.module}\n"
             f"```\n\nRewrite it as a class with this interface:\n\n```python\n{problem.stub}\n"
-            "```\n\nRules:\n\n- The answer has this one class and, if needed, imports on its top "
-            "level: no other class, function, variable or statement.\n- The class body has methods "
-            "only. The signatures are exactly those above, with the same parameters, defaults, "
-            "annotations and decorators. There are no other public methods; names that begin "
-            "with one underscore are free.\n- There is no `global` and no `nonlocal`: several "
-            "objects live side by side and share nothing.\n- A call that raises ValueError "
-            "changes nothing."
+            "```\n\nRules:\n\n- At the top level, write only imports and this one class. The class "
+            "has "
+            "no base classes and no decorators.\n- In the class body, write only methods. Keep the "
+            "signatures exactly as above: the same parameters, defaults, annotations and "
+            "decorators. Add no other methods, except helper methods whose names begin with one "
+            "underscore.\n- Do not use `global` or `nonlocal`. Several objects exist at the same "
+            f"time, and they must share no state.{refusals}"
         )
 
     def verify(self, problem: InterfaceRefactorProblem, answer: str) -> Verdict:

@@ -6,11 +6,12 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.generators.program_tasks.program_task import Kind, Program, ProgramTask, Values
 
-STATEMENT = """
-Cut the list `numbers` into consecutive parts of at least {width} numbers each; there may be any
-number of parts, one included. A cut between two neighbours a and b is worth |a - b|, but never more
-than {cap}, and every cut costs {price}. Print the largest total worth of cuts less their cost.
-"""
+STATEMENT = (
+    "Cut the list `numbers` into consecutive parts. You choose the number of parts; a single part, "
+    "with no cut, is allowed. The length of every part must be at least {width}. A cut between two "
+    "neighbours a and b earns the smaller of |a - b| and {cap}, and every cut costs {price}. Print "
+    "the largest possible total of what the cuts earn minus what they cost (0 without a cut)."
+)
 
 SCALE = {"n": (4, 900), "value": (12, 5000)}
 
@@ -29,6 +30,15 @@ def inputs(rng: Rng, scale: Mapping[str, int], constants: Values) -> Values:
     return {
         "numbers": integers(rng, 0, scale["value"], integer(rng, least, least + scale["n"])),
     }
+
+
+def limits(scale: Mapping[str, int], constants: Values) -> str:
+    """Return how large the inputs get."""
+    least = 2 * int(constants["width"])
+    return (
+        f"The list has from {least} to {least + scale['n']} numbers, "
+        f"and each is an integer from 0 to {scale['value']}."
+    )
 
 
 def solve(numbers: list[int], width: int, cap: int, price: int) -> int:
@@ -83,7 +93,7 @@ class MaximumGapSplitTask(ProgramTask):
 
     Verification:
         The program runs in the sandbox on hidden inputs, each in a fresh process; outputs are
-        compared outside. Two solutions written apart agree on the expected outputs.
+        compared outside. Two independently written solutions agree on the expected outputs.
 
     Difficulty:
         The length of the list and the size of its numbers.
@@ -93,4 +103,4 @@ class MaximumGapSplitTask(ProgramTask):
         environments made from programs.
     """
 
-    program = Program(STATEMENT, SCALE, constants, READS, inputs, (solve, solve_plainly))
+    program = Program(STATEMENT, SCALE, constants, READS, inputs, (solve, solve_plainly), limits)

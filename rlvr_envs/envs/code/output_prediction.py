@@ -21,9 +21,9 @@ from rlvr_envs.verifiers.program_output import tokens
 class OutputPredictionConfig(TaskConfig):
     """How long the program is, how large its inputs, and its language."""
 
-    size: int = knob(8, "statements, roughly")
-    length: int = knob(6, "of lists and strings among the inputs")
-    magnitude: int = knob(20, "of numbers among the inputs")
+    size: int = knob(8, "approximate number of statements")
+    length: int = knob(6, "largest length of input lists and strings")
+    magnitude: int = knob(20, "largest absolute value of input numbers")
     language: str = "python"
 
     def check(self) -> None:
@@ -31,7 +31,7 @@ class OutputPredictionConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "OutputPredictionConfig":
-        """The program grows by two statements a rung, and its inputs become longer."""
+        """Each level adds two statements and makes the inputs longer."""
         return cls(
             size=1 + 2 * difficulty,
             length=min(3 + difficulty, MAX_ITEMS),
@@ -95,7 +95,8 @@ class OutputPredictionTask(Task[OutputPredictionConfig, OutputPredictionProblem]
         return (
             f"What does this {language_title(problem.language)} program print?\n\n"
             f"```{problem.language}\n{problem.code.rstrip()}\n```\n\nIts standard input is:\n\n"
-            f"```\n{problem.stdin.rstrip()}\n```\n\nAnswer with the whole output and nothing else."
+            f"```\n{problem.stdin.rstrip()}\n```\n\nAnswer with the complete output and nothing "
+            "else."
         )
 
     def verify(self, problem: OutputPredictionProblem, answer: str) -> Verdict:

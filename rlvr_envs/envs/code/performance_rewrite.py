@@ -46,7 +46,7 @@ class PerformanceRewriteConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PerformanceRewriteConfig":
-        """Every third rung adds a step, every second a harder kind; the speed-up grows to 80."""
+        """Every third level adds a step, every second a harder kind; the speed-up grows to 80."""
         return cls(
             n_steps=1 + difficulty // 3,
             tier=min(difficulty // 2, len(STAGES) - 1),
@@ -195,15 +195,16 @@ class PerformanceRewriteTask(Task[PerformanceRewriteConfig, PerformanceRewritePr
     def prompt(self, problem: PerformanceRewriteProblem) -> str:
         shown = "\n".join(f"solve({list(e.xs)}) == {e.result}" for e in problem.examples)
         return (
-            "This Python function is correct, but slow. Write a function `solve` that returns the "
-            "same results and is much faster.\n\n"
+            "This Python function is correct, but slow. Write a much faster function `solve` that "
+            "returns the same results.\n\n"
             f"```python\n{problem.source}\n```\n\n"
             f"Examples:\n\n```\n{shown}\n```\n\n"
-            f"The argument is a list, possibly empty, of integers from 0 to {_LARGEST}. On lists "
-            f"of {problem.timed_length} integers your function must use at most "
-            f"1/{problem.speedup} of the CPU time of the code above. Every call is made in a new "
-            "process, and the time includes starting Python and loading your code. Only Python's "
-            "standard library is there, and the code above is not: include all that you need."
+            f"The argument is a list of integers from 0 to {_LARGEST}; it may be empty. On lists "
+            "of "
+            f"{problem.timed_length} integers, your function may use at most 1/{problem.speedup} "
+            "of the CPU time of the code above. Each call runs in a new process, and the time "
+            "includes starting Python and loading your code. Use only Python's standard library. "
+            "The code above is not loaded: include everything that your function needs."
         )
 
     def verify(self, problem: PerformanceRewriteProblem, answer: str) -> Verdict:

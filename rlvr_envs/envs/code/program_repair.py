@@ -17,6 +17,7 @@ from rlvr_envs.generators.programs.broken_programs import (
     task_in_words,
 )
 from rlvr_envs.generators.programs.emit import EMITTED
+from rlvr_envs.sandboxes import languages
 from rlvr_envs.verifiers.program import StdioTest, judge_stdio
 
 _N_PUBLIC = 4  # of which those that fail are shown
@@ -28,13 +29,13 @@ _N_SHOWN = 2
 class ProgramRepairConfig(TaskConfig):
     """How long the program is, how many mistakes it has, and what it is written in."""
 
-    size: int = knob(4, "statements, roughly", low=1)
+    size: int = knob(4, "approximate number of statements", low=1)
     n_mistakes: int = knob(1, "mistakes in the program", low=1)
-    language: str = knob("python", "of the programs, any registered one", choices=EMITTED)
+    language: str = knob("python", "language of the programs", choices=EMITTED)
 
     @classmethod
     def at(cls, difficulty: int) -> "ProgramRepairConfig":
-        """Every rung adds a statement, every third a mistake."""
+        """Every level adds a statement, every third a mistake."""
         return cls(size=2 + difficulty, n_mistakes=1 + difficulty // 3)
 
 
@@ -56,13 +57,13 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
     """Find and correct the mistakes in a program, given what it should do.
 
     Description:
-        Half of the programs answer an algorithmic question, asked in words; the others are random,
-        and told step by step. Mistakes such as people make are put in: a wrong operator, variable
-        or index, a loop that starts late or ends early, swapped branches, a missing statement.
-        Each of them alone changes what the program prints for a hidden test.
+        Half of the programs answer an algorithmic question that is asked in words; the others are
+        random and described step by step. Mistakes such as people make are put in: a wrong
+        operator, variable or index, a loop that starts late or ends early, swapped branches, a
+        missing statement. Each of them alone changes what the program prints for a hidden test.
 
     Observation:
-        What the program should do, in words that settle every case; the program, in any of the
+        What the program should do, in words that cover every case; the program, in any of the
         languages, with the number of mistakes; and two tests that it fails.
 
     Action:
@@ -74,7 +75,7 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
     Verification:
         Ten hidden tests, other than those shown, in a process each; the words of the output are
         compared, not the white space between. Expected outputs come from an interpreter of the
-        program's own representation. The program as it was shown fails at least two of the tests.
+        program's own representation. The given program fails at least two of the tests.
         A program that is right for the hidden tests and wrong for other inputs passes.
 
     Difficulty:
@@ -108,9 +109,12 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
         )
 
     def prompt(self, problem: ProgramRepairProblem) -> str:
+        language = languages.find(problem.language)
         return (
             f"{task_in_words(problem)}\n\n{failing_tests_in_words(problem.failing)}\n\n"
-            "Correct the program, and give all of it. It is judged by its output on other inputs."
+            f"Correct the program and answer with the whole program. {language.prompt} It is "
+            "judged by its output for other inputs, so any program that does what is described is "
+            "accepted."
         )
 
     def verify(self, problem: ProgramRepairProblem, answer: str) -> Verdict:

@@ -39,14 +39,14 @@ _TRIES = 60  # a draw in three fails at worst
 class PythonToolConfig(TaskConfig):
     """How much there is to compute, and how many messages there are for it."""
 
-    n_questions: int = knob(1, "their answers are added up, with weights", low=1)
+    n_questions: int = knob(1, "questions, whose answers are added up with weights", low=1)
     tier: int = knob(1, "the hardest kind of question", low=0, high=2)
-    size: int = knob(2, "of the numbers in the questions", low=0)
-    n_turns: int = knob(6, "messages of the model, the one with the answer included", low=1)
+    size: int = knob(2, "size of the numbers in the questions", low=0)
+    n_turns: int = knob(6, "messages of the model, including the one with the answer", low=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "PythonToolConfig":
-        """Every fourth rung adds a question, every second a harder kind; the numbers grow."""
+        """Every fourth level adds a question, every second a harder kind; the numbers grow."""
         return cls(
             n_questions=1 + difficulty // 4,
             tier=min(difficulty // 2, len(DRAWS) - 1),
@@ -191,19 +191,21 @@ class PythonToolTask(InteractiveTask[PythonToolConfig, PythonToolProblem]):
 
     def prompt(self, problem: PythonToolProblem) -> str:
         last = (
-            f"You have {problem.n_turns} messages, and the last of them must hold the final answer"
+            f"You have {problem.n_turns} messages; the last one must contain the final answer"
             if problem.n_turns > 1
-            else "You have one message, which must hold the final answer"
+            else "You have one message; it must contain the final answer"
         )
         return (
             f"{problem.question}\n\n"
-            "You may run Python before you answer. A message with a code block that begins with "
-            "```python runs it (the last one, if there are several), and what it prints comes "
-            "back. Every run is a new process: variables are gone, files in the working directory "
-            f"stay. Only the standard library is there. A run has {LIMITS.cpu_s:g} s of CPU time "
-            f"and {LIMITS.memory_mib} MiB of memory; long output is cut. A message with the final "
-            "answer, an integer, between <answer> and </answer> and outside of any code block "
-            f"ends the task, and code in it is not run. {last}."
+            "You may run Python code before you answer. To run code, send a message with a code "
+            "block that starts with ```python; if there are several, only the last one runs. You "
+            "then see what it prints; long output is shortened. Each run is a new process: "
+            "variables are lost, but files in the working directory stay. Only the standard "
+            f"library is available. Each run may use {LIMITS.cpu_s:g} s of CPU time and "
+            f"{LIMITS.memory_mib} MiB of memory.\n\n"
+            "To finish, send a message with the final answer, an integer, between <answer> and "
+            "</answer>, outside of any code block. Code in that message is not run. "
+            f"{last}."
         )
 
     def begin(self, problem: PythonToolProblem) -> PythonToolSession:

@@ -21,27 +21,27 @@ from rlvr_envs.verifiers.program import StdioTest, judge_stdio, tokens
 LIMITS = Limits(cpu_s=2.0)
 _N_HIDDEN = 10
 _TOOK = {
-    RunStatus.CPU_TIMEOUT: f"it was stopped after {LIMITS.cpu_s:g} s",
-    RunStatus.WALL_TIMEOUT: "it was stopped for waiting too long",
-    RunStatus.MEMORY: "it used too much memory",
-    RunStatus.OUTPUT_LIMIT: "it wrote too much",
-    RunStatus.SIGNAL: "it crashed",
+    RunStatus.CPU_TIMEOUT: f"the program was stopped after {LIMITS.cpu_s:g} s",
+    RunStatus.WALL_TIMEOUT: "the program was stopped because it waited too long",
+    RunStatus.MEMORY: "the program used too much memory",
+    RunStatus.OUTPUT_LIMIT: "the program printed too much",
+    RunStatus.SIGNAL: "the program crashed",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairDialogueConfig(TaskConfig):
-    """How long the program is, how many mistakes it has, and how often one may try."""
+    """How long the program is, how many mistakes it has, and how many tries there are."""
 
-    size: int = knob(4, "statements, roughly", low=1)
+    size: int = knob(4, "approximate number of statements", low=1)
     n_mistakes: int = knob(2, "mistakes in the program", low=1)
-    n_public: int = knob(4, "tests whose outcome is told", low=2)
-    n_tries: int = knob(4, "programs that may be sent", low=1)
-    language: str = knob("python", "of the programs, any registered one", choices=EMITTED)
+    n_public: int = knob(4, "public tests, whose failures are reported", low=2)
+    n_tries: int = knob(4, "number of programs that may be sent", low=1)
+    language: str = knob("python", "language of the programs", choices=EMITTED)
 
     @classmethod
     def at(cls, difficulty: int) -> "RepairDialogueConfig":
-        """Every rung adds a statement, every second a mistake and every fourth a try."""
+        """Every level adds a statement, every second a mistake and every fourth a try."""
         return cls(
             size=3 + difficulty,
             n_mistakes=1 + difficulty // 2,
@@ -58,7 +58,7 @@ class RepairDialogueProblem:
     language: str
     n_mistakes: int
     n_tries: int
-    public: tuple[Test, ...] = hidden()  # told one by one, as far as they fail
+    public: tuple[Test, ...] = hidden()  # reported one by one, where they fail
     tests: tuple[Test, ...] = hidden()
     repaired: str = hidden()
 
@@ -75,7 +75,7 @@ class RepairDialogueSession:
         problem = self._problem
         self._tries += 1
         found = answer_format(f"fenced:{problem.language}").extract(action)
-        told = f"There was no program in your message: {found.reason}."
+        told = f"Your message contains no program: {found.reason}."
         if found.answer is not None:
             results = self._results(found.answer)
             if results[-1].status is RunStatus.SANDBOX_ERROR:
@@ -106,16 +106,17 @@ class RepairDialogueSession:
         """Return what to tell of a public test, or the empty string if it is passed."""
         said = shown(result.stderr or result.stdout, 1000)
         if result.status is RunStatus.COMPILE_ERROR:
-            return f"It does not compile.\n\n{block(said)}"
-        wrong = f"For the input\n\n{block(test.stdin.rstrip(), 'text')}\n\n"
+            return f"The program does not compile.\n\n{block(said)}"
+        wrong = f"For this input:\n\n{block(test.stdin.rstrip(), 'text')}\n\n"
         if not result.ok:
-            ended = _TOOK.get(result.status, "it ended with an error")
+            ended = _TOOK.get(result.status, "the program ended with an error")
             return f"{wrong}{ended}.\n\n{block(said)}" if said else f"{wrong}{ended}."
         output = result.stdout.decode("utf-8", "replace")
         if not result.stdout_truncated and not tokens(test.expected, output):
             return ""
         return (
-            f"{wrong}it should print\n\n{block(test.expected.rstrip(), 'text')}\n\nbut printed\n\n"
+            f"{wrong}the program should print:\n\n{block(test.expected.rstrip(), 'text')}\n\n"
+            "but it printed:\n\n"
             f"{block(shown(result.stdout, 1000))}"
         )
 
@@ -131,7 +132,7 @@ class RepairDialogueSession:
 
 @register("RepairDialogue-v0", domain="code", answer_format="fenced:{language}", max_turns=32)
 class RepairDialogueTask(InteractiveTask[RepairDialogueConfig, RepairDialogueProblem]):
-    """Correct a program over several tries, told each time which public test fails.
+    """Correct a program over several tries, with the first failing public test as feedback.
 
     Description:
         As `ProgramRepair-v0`: a program with mistakes in it, and what it should do in words. Here
@@ -155,7 +156,7 @@ class RepairDialogueTask(InteractiveTask[RepairDialogueConfig, RepairDialoguePro
 
     Verification:
         Ten hidden tests, other than the public ones, as in `ProgramRepair-v0`. They are run once an
-        episode at most, and nothing is told of them before it is over, so that they cannot be
+        episode at most, and nothing about them is revealed before it ends, so that they cannot be
         searched. A message without a program counts as a try. A program that is right for the
         tests and wrong for other inputs passes.
 
@@ -193,10 +194,12 @@ class RepairDialogueTask(InteractiveTask[RepairDialogueConfig, RepairDialoguePro
     def prompt(self, problem: RepairDialogueProblem) -> str:
         tries = "1 try" if problem.n_tries == 1 else f"{problem.n_tries} tries"
         return (
-            f"{task_in_words(problem)}\n\nCorrect the program, and give all of it as one "
-            f"```{problem.language} code block. It is run on some tests; if it fails one, you are "
-            "told which and may send another program. The first program that passes them is judged "
-            f"by other, hidden tests, and that is the end. You have {tries}."
+            f"{task_in_words(problem)}\n\nCorrect the program and send the whole program as one "
+            f"```{problem.language} code block. {languages.find(problem.language).prompt}\n\n"
+            "Your program is run on public tests. If it fails one, you see the first test that it "
+            "fails and may send another program. The first program that passes all public tests is "
+            f"judged by other, hidden tests, and the task ends. You have {tries}; a message "
+            "without a program uses one."
         )
 
     def begin(self, problem: RepairDialogueProblem) -> RepairDialogueSession:

@@ -32,6 +32,7 @@ _QUESTIONS = 60  # drawn before a database is given up on
 _JUDGED = 5  # questions whose hidden databases are drawn before the last is taken
 _UNTOLD = 0.1  # of the slips; some of them change nothing
 _CANDIDATES = 24  # hidden databases drawn to choose from
+_NUMBERS = ("no", "one", "two", "three", "four")
 _SHOWN_ROWS = 12  # of an expected result
 
 
@@ -39,8 +40,8 @@ _SHOWN_ROWS = 12  # of an expected result
 class SqlQueryConfig(TaskConfig):
     """Which questions are asked, of how large databases."""
 
-    first_shape: int = knob(0, "the easiest shape of question, see `SHAPES`")
-    last_shape: int = knob(8, "the hardest")
+    first_shape: int = knob(0, "the easiest kind of question, see `SHAPES`")
+    last_shape: int = knob(8, "the hardest kind of question")
     n_filters: int = knob(1, "conditions in a question", low=1, high=60)
     n_rows: int = knob(8, "rows of the main table of the shown database", low=4, high=500)
     n_hidden: int = knob(4, "hidden databases, at least", low=2, high=50)
@@ -138,7 +139,7 @@ class SqlQueryTask(Task[SqlQueryConfig, SqlQueryProblem]):
             if clear or judged == _JUDGED:
                 break
         else:
-            raise ConfigError(f"no question with a telling answer was found for {config}")
+            raise ConfigError(f"found no question with a non-trivial answer for {config}")
         names = tuple(table.name for table in tables)
         return SqlQueryProblem(
             *(schema(tables), names, shown, question.words, question.columns, question.order_by),
@@ -171,13 +172,20 @@ class SqlQueryTask(Task[SqlQueryConfig, SqlQueryProblem]):
         return tuple(databases), tuple(answers), len(alive) <= 3 + _UNTOLD * len(slips)
 
     def prompt(self, problem: SqlQueryProblem) -> str:
-        columns = ", ".join(problem.columns)
-        order = "in the order asked for" if problem.order_by else "in any order"
+        columns, count = problem.columns, len(problem.columns)
+        comma = "," if count > 2 else ""
+        listed = f"{', '.join(columns[:-1])}{comma} and {columns[-1]}" if count > 1 else columns[0]
+        asked = "one column" if count == 1 else f"{_NUMBERS[count]} columns, in this order"
+        one_value = count == 1 and not columns[0].endswith(" id")
+        order = "" if one_value else " The rows may come in any order."
+        if problem.order_by:
+            order = " Return the rows in the order described above."
+        exact = " Do not round." if any(_is_computed(name) for name in columns) else ""
         return (
             f"A SQLite database has these tables and rows:\n\n{_listing(problem)}\n\n"
-            f"{problem.question}\n\nWrite one SQLite query that answers this on any database of "
-            f"this schema. Columns, in this order: {columns}. Rows {order}. Do not round.\n\n"
-            f"On the rows above the answer is:\n{_shown_answer(problem.answer)}"
+            f"{problem.question}\n\nWrite one SQLite query that answers this for any database with "
+            f"this schema. Return {asked}: {listed}.{order}{exact}\n\n"
+            f"For the rows above, the result is:\n{_shown_answer(problem.answer)}"
         )
 
     def verify(self, problem: SqlQueryProblem, answer: str) -> Verdict:
@@ -202,6 +210,11 @@ class SqlQueryTask(Task[SqlQueryConfig, SqlQueryProblem]):
             for keyword, words in _MEANINGS.items()
             if keyword in clauses
         ]
+
+
+def _is_computed(column: str) -> bool:
+    """Whether the values of a column may have decimals."""
+    return "average" in column or "percentage" in column
 
 
 def _open(tables: tuple[Table, ...], database: Database) -> sqlite3.Connection:

@@ -37,14 +37,14 @@ _EXAMPLE_SIZES = (5, 8)
 class StdioProgramConfig(TaskConfig):
     """The language, which questions there are, and how large their tests get."""
 
-    language: str = knob("python", "any registered one")
+    language: str = knob("python", "language of the programs; any registered one")
     families: tuple[str, ...] = knob((), "names of families; empty for all up to the level")
-    level: int = knob(4, "the hardest families asked", low=0)
+    level: int = knob(4, "the hardest level of family", low=0)
     growth: int = knob(
-        4, "of the tests, from tiny at 0 to what only a good algorithm can do at 10", low=0
+        4, "test sizes, from tiny at 0 to sizes that need a good algorithm at 10", low=0
     )
-    n_stages: int = knob(1, "changes of a list before the question, at most", low=0)
-    n_parts: int = knob(2, "parts that a list is cut into, at most", low=1)
+    n_stages: int = knob(1, "largest number of list changes before the question", low=0)
+    n_parts: int = knob(2, "largest number of parts that a list is cut into", low=1)
     n_tests: int = knob(10, "hidden tests", low=8, high=50)
 
     def check(self) -> None:
@@ -54,7 +54,7 @@ class StdioProgramConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "StdioProgramConfig":
-        """Harder families join, tests grow up to rung 10, and every third rung adds a stage."""
+        """Harder families join, tests grow up to level 10, and every third level adds a stage."""
         return cls(
             level=difficulty,
             growth=min(difficulty, FULL),
@@ -182,9 +182,9 @@ class StdioProgramTask(Task[StdioProgramConfig, StdioProgramProblem]):
             for example in problem.examples
         )
         return (
-            f"Write a program that reads from standard input and prints to standard output.\n\n"
+            "Write a program that reads from standard input and prints to standard output.\n\n"
             f"{statement(problem.plan)}\n\n{input_format(problem.plan)}\n\n"
-            f"The output is one integer. {_limits(problem)}\n\n{examples}\n\n{language.prompt}"
+            f"Print one integer. {_limits(problem)}\n\n{examples}\n\n{language.prompt}"
         )
 
     def verify(self, problem: StdioProgramProblem, answer: str) -> Verdict:
@@ -231,9 +231,7 @@ def _limits(problem: StdioProgramProblem) -> str:
     parts = [
         f"lists have at most {bounds.items} items" if bounds.items else "",
         f"strings have at most {bounds.letters} characters" if bounds.letters else "",
-        f"no integer is larger than {bounds.number}" if bounds.number else "",
+        f"no integer has an absolute value above {bounds.number}" if bounds.number else "",
     ]
-    stated = ", ".join(part for part in parts if part)
-    return (
-        f"In all tests, {stated}. The time limit is {problem.cpu_s:g} seconds of CPU time a test."
-    )
+    stated = " and ".join(part for part in parts if part)
+    return f"In all test inputs, {stated}. Each test may use {problem.cpu_s:g} seconds of CPU time."

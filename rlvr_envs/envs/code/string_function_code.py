@@ -37,7 +37,7 @@ class StringFunctionCodeConfig(TaskConfig):
 
     depth: int = knob(3, "functions applied one after another", low=1)
     functions: str = knob(
-        "all", 'which are used: "all", or one side of the split "train" | "held_out"', choices=SIDES
+        "all", 'functions used: "all", or one side of the split "train" | "held_out"', choices=SIDES
     )
     definitions: str = knob(
         "words", 'how they are given: "code", "words", "examples" or "none"', choices=DEFINITIONS
@@ -45,7 +45,7 @@ class StringFunctionCodeConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "StringFunctionCodeConfig":
-        """Each rung goes one function deeper; from rung 5 functions are given by examples."""
+        """Each level is one function deeper; from level 5 on, functions are given by examples."""
         return cls(depth=1 + difficulty, definitions="words" if difficulty < 5 else "examples")
 
 
@@ -77,7 +77,7 @@ class StringFunctionCodeTask(Task[StringFunctionCodeConfig, StringFunctionCodePr
         number never changes. The functions it uses are described in words or in code, or only by
         examples of their values, or (for a model that has met them before) not at all. Joins and
         interlacings of two sub-expressions occur. One knob restricts the functions to thirteen
-        for training or to the twelve others, so that a skill can be told from a memory.
+        for training or to the twelve others, to separate a skill from memory.
 
     Observation:
         The expression, the functions, and three examples.
@@ -94,7 +94,7 @@ class StringFunctionCodeTask(Task[StringFunctionCodeConfig, StringFunctionCodePr
         function could share in principle; the hidden inputs decide.
 
     Difficulty:
-        The depth grows by one a rung; from rung 5 functions are given by examples alone.
+        The depth grows by one a level; from level 5 on, functions are given only by examples.
 
     References:
         Yuan et al., From f(x) and g(x) to f(g(x)): LLMs Learn New Skills in RL by Composing Old
@@ -125,14 +125,21 @@ class StringFunctionCodeTask(Task[StringFunctionCodeConfig, StringFunctionCodePr
     def prompt(self, problem: StringFunctionCodeProblem) -> str:
         examples = "\n".join(f"main({x!r}) == {y!r}" for x, y in problem.examples)
         functions = "\n\n".join(problem.functions)
+        alone = "Your code must define every `func_...` that it uses. " if functions else ""
+        joins = ", where `+` concatenates strings" if " + " in problem.expression else ""
         if functions:
-            functions = f"The functions work on strings:\n\n{functions}\n\n"
+            told = "The expression uses these functions on strings:"
+            if self.config.definitions == "examples":
+                told = (
+                    "Here are example calls of each function in it. Find out what each function "
+                    "does:"
+                )
+            functions = f"{told}\n\n{functions}\n\n"
         return (
-            "Write a Python function `main(x)` that takes a string and returns the value of this "
-            f"expression, in which `+` joins strings:\n\n```\n{problem.expression}\n```\n\n"
-            f"{functions}Values of `main`:\n\n```\n{examples}\n```\n\n"
-            "Your code has to stand alone: no `func_...` is defined unless you define it. It is "
-            "tested on further inputs of lower-case letters and spaces."
+            "Write a Python function `main(x)` that takes a string x and returns the value of this "
+            f"expression{joins}:\n\n```\n{problem.expression}\n```\n\n"
+            f"{functions}Examples:\n\n```\n{examples}\n```\n\n"
+            f"{alone}Your code is tested on other strings of lower-case letters and spaces."
         )
 
     def verify(self, problem: StringFunctionCodeProblem, answer: str) -> Verdict:

@@ -15,31 +15,33 @@ from rlvr_envs.verifiers.python_source import parse_module
 
 _PARAMETERS = "abcdefghijkmnpqrstuvwyz"
 _RULES = """\
-Every value has exactly one of the types int, str, bool, list[T], set[T], dict[K, V] and \
-tuple[A, B]. A bool is not an int here, and there are no unions and no Any. These rules hold:
+Every value has exactly one type: int, str, bool, list[T], set[T], dict[K, V] or tuple[A, B]. A \
+bool is not an int, and there are no unions and no Any. These rules hold:
 
-- `-`, `*`, `//` and `%` take and give ints. `x + y` takes two ints, two strs or two lists of one \
-type, and gives that type.
-- `x == y` and `x < y` compare values of one type and give a bool. `not` takes and gives a bool.
-- `for x in c` goes through the items of a list or a set. `x in c` takes an item of a list or a \
-set, or a key of a dict; `sorted(c)` gives the list of these items or keys.
-- `c[i]` is the item of a list at an int, or the value of a dict at a key. Strings and tuples are \
-never indexed, looped over, searched or sorted.
-- `x, y = t` unpacks a tuple. All items of a list display have one type.
-- `str(x)` takes any value. Methods are those of Python: append of lists, add of sets, items of \
-dicts, and upper, strip, split and startswith of strs."""
+- `-`, `*`, `//` and `%` take two ints and return an int. `x + y` takes two ints, two strs or two \
+lists of the same type, and returns a value of that type.
+- `x == y` and `x < y` compare two values of the same type and return a bool. `not x` takes a bool \
+and returns a bool.
+- In a loop `for x in c`, c is a list or a set, and x is an item of it. In an expression `x in c`, \
+x is an item of a list or a set, or a key of a dict; the result is a bool. `sorted(c)` returns a \
+list of these items or keys.
+- In `c[i]`, c is a list and i is an int, or c is a dict and i is a key. Strings and tuples are \
+never indexed, looped over, searched with `in` or sorted.
+- `x, y = t` unpacks a tuple. All items of a list literal have the same type.
+- `str(x)` takes a value of any type and returns a str. Methods work as in Python: `append` of \
+lists, `add` of sets, `items` of dicts, and `upper`, `strip`, `split` and `startswith` of strs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeInferenceConfig(TaskConfig):
     """How many functions there are, how long, and how deep their types are nested."""
 
-    n_functions: int = knob(2, "each may call those before it", low=1)
-    n_params: int = knob(3, "of each function", low=1, high=len(_PARAMETERS))
-    n_statements: int = knob(4, "drawn at random, before those that settle the types", low=0)
-    max_depth: int = knob(2, "levels of list, set, dict and tuple", low=1)
+    n_functions: int = knob(2, "functions, each of which may call those before it", low=1)
+    n_params: int = knob(3, "parameters of each function", low=1, high=len(_PARAMETERS))
+    n_statements: int = knob(4, "random statements, before those that determine the types", low=0)
+    max_depth: int = knob(2, "largest nesting depth of list, set, dict and tuple", low=1)
     indirect: float = knob(
-        0.5, "how often a type is settled through another value", low=0.0, high=1.0
+        0.5, "how often a type is determined through another value", low=0.0, high=1.0
     )
 
     @classmethod
@@ -117,10 +119,12 @@ class TypeInferenceTask(Task[TypeInferenceConfig, TypeInferenceProblem]):
 
     def prompt(self, problem: TypeInferenceProblem) -> str:
         return (
-            "Give the types of the parameters and of the result of every function below. "
-            f"{_RULES}\n\nThe types of all values follow from these rules, across the functions "
-            f"where one calls another.\n\n```python\n{problem.code}\n```\n\nAnswer with one line "
-            "for each function, in the form `def f(a: list[int], b: str) -> bool: ...`."
+            "Find the types of the parameters and of the result of every function below. "
+            f"{_RULES}\n\nThese rules determine the type of every parameter and result. A call of "
+            "another function takes values of its parameter types and returns its result type."
+            f"\n\n```python\n{problem.code}\n```\n\nAnswer with one line for each function, in the "
+            "form `def f(a: list[int], b: str) -> bool: ...`. Keep the names of functions and "
+            "parameters. All types must be right."
         )
 
     def verify(self, problem: TypeInferenceProblem, answer: str) -> Verdict:
@@ -137,7 +141,7 @@ class TypeInferenceTask(Task[TypeInferenceConfig, TypeInferenceProblem]):
         )
         if found == wanted:
             return Verdict.correct(right=slots, total=slots)
-        return Verdict.wrong("not every type and name is right", right=right, total=slots)
+        return Verdict.wrong("not every type and parameter name is right", right=right, total=slots)
 
     def solve(self, problem: TypeInferenceProblem) -> str:
         return "\n".join(problem.signatures)

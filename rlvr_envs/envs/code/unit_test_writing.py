@@ -1,4 +1,4 @@
-"""Unit tests that tell a function from slightly changed versions of it."""
+"""Unit tests that distinguish a function from slightly changed versions of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,15 +30,15 @@ _INPUTS = 240  # that decide which mutants are taken to do the same as the funct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitTestWritingConfig(TaskConfig):
-    """How many rules the function has, and how many mutants the tests must tell from it."""
+    """How many rules the function has, and how many mutants the tests should fail on."""
 
     n_rules: int = knob(2, "rules of the function", low=1, high=60)
-    n_mutants: int = knob(10, "changed functions that a suite must fail", low=2, high=500)
-    max_checks: int = knob(24, "calls that the tests may make", low=1, high=1000)
+    n_mutants: int = knob(10, "mutants that the tests should fail on", low=2, high=500)
+    max_checks: int = knob(24, "largest number of calls in the tests", low=1, high=1000)
 
     @classmethod
     def at(cls, difficulty: int) -> "UnitTestWritingConfig":
-        """Every second rung adds a rule, every rung two mutants."""
+        """Every second level adds a rule, every level two mutants."""
         n_rules = min(60, 1 + difficulty // 2)
         return cls(
             n_rules=n_rules,
@@ -58,8 +58,8 @@ class UnitTestWritingProblem:
     n_rules: int
     max_checks: int
     seed: int = hidden()  # of the function
-    mutants: tuple[int, ...] = hidden()  # numbers of the changes that can be made to it
-    witness: tuple[Args, ...] = hidden()  # arguments that tell all of them
+    mutants: tuple[int, ...] = hidden()  # indices of the changes to it
+    witness: tuple[Args, ...] = hidden()  # arguments that distinguish all of them
 
     @property
     def subject(self) -> Tested:
@@ -159,15 +159,18 @@ class UnitTestWritingTask(Task[UnitTestWritingConfig, UnitTestWritingProblem]):
     def prompt(self, problem: UnitTestWritingProblem) -> str:
         name = problem.function
         return (
-            f"Write unit tests for this function.\n\n{problem.specification}\n\n"
+            f"Write unit tests for this Python function.\n\n{problem.specification}\n\n"
             f"```python\n{problem.source}\n```\n\n"
-            "Your tests have to pass on it, and are then tried on changed versions of it, each "
-            "with one mistake: at least one test should fail on each of them.\n\n"
-            f"Write functions test_..., with assertions of the form `assert {name}(...) == value`. "
-            f"At most {problem.max_checks} calls of {name} are made. The tests are read, not run: "
-            "arguments and values are literals, names of literals or arithmetic on them; `for` "
-            "loops over literal lists and pytest.mark.parametrize are understood; other imports, "
-            "other calls, conditions and try are not."
+            "All tests must pass on this function; if one fails, you score 0. The tests are then "
+            "tried on mutants: copies of the function, each with one mistake. Your score is the "
+            "share of the mutants on which at least one test fails.\n\n"
+            "Write functions with names of the form `test_...` and assertions of the form "
+            f"`assert {name}(...) == value`. The tests may make at most {problem.max_checks} calls "
+            f"of {name} in total; each pass of a loop counts. The tests are read, not run. Use "
+            "only "
+            "literals, names assigned to literals, and arithmetic on them as arguments and values. "
+            "You may use `for` loops over literal lists and `pytest.mark.parametrize`, but no "
+            "other imports, no other calls, no conditions and no `try`."
         )
 
     def verify(self, problem: UnitTestWritingProblem, answer: str) -> Verdict:
@@ -179,7 +182,9 @@ class UnitTestWritingTask(Task[UnitTestWritingConfig, UnitTestWritingProblem]):
             return Verdict.unparsable(str(error))
         quality = suite.quality()
         if not suite.checks:
-            return Verdict(0.0, Status.WRONG, "the tests check nothing", quality)
+            return Verdict(
+                0.0, Status.WRONG, "the tests contain no assertion that calls the function", quality
+            )
         failing = first_failure(program, function, suite.checks)
         if failing:
             return Verdict(0.0, Status.WRONG, f"{failing} fails on the function itself", quality)

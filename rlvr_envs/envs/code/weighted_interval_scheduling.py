@@ -6,13 +6,14 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.program_tasks.program_task import Kind, Program, ProgramTask, Values
 
-STATEMENT = """
-Each row of `jobs` is a job: its first day, its last day and its pay. You may take any set of jobs
-with enough rest between them: after a job that ends on day d, the next one taken may begin on day
-d + 1 + {rest} at the earliest. Every job taken costs a fee of {fee}. Number the jobs taken 1, 2, 3
-and so on in the order of their days; those whose number is a multiple of {every} are paid double.
-Print the largest total of pay less fees; taking no job gives 0.
-"""
+STATEMENT = (
+    "Each row of `jobs` is one job: its first day, its last day and its pay. Choose jobs that do "
+    "not share a day. The number of free days between the last day of a chosen job and the first "
+    "day of the next chosen job must be at least {rest}. Every chosen job costs a fee of {fee}. "
+    "Number the chosen jobs 1, 2, 3 and so on in the order of their days. A job whose number is a "
+    "multiple of {every} pays double. Print the largest possible total of pay minus fees; choosing "
+    "no job gives 0."
+)
 
 SCALE = {"n": (3, 600), "days": (8, 5000), "pay": (10, 2000)}
 
@@ -39,6 +40,18 @@ def inputs(rng: Rng, scale: Mapping[str, int], constants: Values) -> Values:
         last = first + integer(rng, 0, integer(rng, 0, longest))
         jobs.append((first, last, integer(rng, 1, scale["pay"]) + int(constants["fee"]) // 2))
     return {"jobs": jobs}
+
+
+def limits(scale: Mapping[str, int], constants: Values) -> str:
+    """Return how large the inputs get."""
+    most, longest = 2 + scale["n"], 2 + scale["days"] // 4
+    last = scale["days"] + longest - 1 + (most - 1) * (int(constants["rest"]) + longest)
+    half = int(constants["fee"]) // 2
+    return (
+        f"There are from 2 to {most} jobs. Days are positive integers, at most {last}, and a job "
+        f"lasts at most {longest} days. Each pay is an integer from {1 + half} to "
+        f"{scale['pay'] + half}."
+    )
 
 
 def solve(jobs: list[tuple[int, int, int]], rest: int, fee: int, every: int) -> int:
@@ -94,8 +107,8 @@ class WeightedIntervalSchedulingTask(ProgramTask):
 
     Verification:
         The program runs in the sandbox on hidden inputs, each in a fresh process; outputs are
-        compared outside. Two solutions written apart agree on the expected outputs. CPU seconds
-        per input are limited, far above what a quadratic program needs at the listed sizes.
+        compared outside. Two independently written solutions agree on the expected outputs. CPU
+        seconds per input are limited, far above what a quadratic program needs at the listed sizes.
 
     Difficulty:
         The number of jobs, the days and the pay.
@@ -105,4 +118,4 @@ class WeightedIntervalSchedulingTask(ProgramTask):
         Adaptive Learning Environment for Reasoning, 2026, for environments made from programs.
     """
 
-    program = Program(STATEMENT, SCALE, constants, READS, inputs, (solve, solve_plainly))
+    program = Program(STATEMENT, SCALE, constants, READS, inputs, (solve, solve_plainly), limits)

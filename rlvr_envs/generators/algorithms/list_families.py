@@ -53,8 +53,8 @@ def _window(parameters: Parameters) -> str:
     parts, sign = parameters
     extreme = "largest" if sign > 0 else "smallest"
     return (
-        f"the sum of the {extreme} items of all windows of w consecutive items, where n is the "
-        f"length of the list and w = floor(n / {parts}) + 1 (0 if the list is shorter than w)"
+        f"the sum, over all windows of w consecutive items, of the {extreme} item of the window, "
+        f"where w = floor(n / {parts}) + 1 and n is the length of the list (0 for an empty list)"
     )
 
 
@@ -62,9 +62,9 @@ def _frequent(parameters: Parameters) -> str:
     modulus, sign = parameters
     which = "smallest" if sign > 0 else "largest"
     return (
-        f"the remainder r (0 <= r < {modulus}) that most items x of the list have, x mod {modulus} "
-        f"= r; if several remainders are equally frequent, the {which} of them (for an empty list, "
-        f"all {modulus} remainders are equally frequent)"
+        f"the remainder r (0 <= r < {modulus}) that occurs most often among the values x mod "
+        f"{modulus} of the items x of the list; if several remainders occur equally often, take "
+        f"the {which} of them (in an empty list, all {modulus} remainders occur equally often)"
     )
 
 
@@ -73,24 +73,23 @@ LIST_FAMILIES = (
         "longest_streak",
         0,
         within((0, 60)),
-        "the length of the longest run of consecutive items of the list in which any two direct "
-        "neighbours differ by at most {0} (0 for an empty list)",
+        "the length of the longest block of consecutive items of the list in which any two "
+        "neighbouring items differ by at most {0} (0 for an empty list)",
     ),
     _family("most_frequent", 0, signed(2, 60), _frequent),
     _family(
         "best_trade",
         0,
         within((1, 9)),
-        "the largest value of x[j] - x[i] over all positions with j >= i + {0}, where x[0], x[1], "
-        "... are the items of the list (0 if there are no such positions or no such difference is "
-        "positive)",
+        "the largest value of x[j] - x[i] over all pairs of positions with j >= i + {0}, where "
+        "x[i] is the item at position i (0 if there is no such pair or no such value is positive)",
     ),
     _family(
         "best_segment",
         1,
         within((2, 300)),
-        "the largest total profit of a block of consecutive items of the list, where an item x "
-        "brings the profit x - {0} (0 if every block has a negative total; a block may be empty)",
+        "the largest total profit of a block of consecutive items of the list, where an item x has "
+        "the profit x - {0} (the block may be empty; its total profit is then 0)",
     ),
     _family(
         "equal_ends",
@@ -111,25 +110,25 @@ LIST_FAMILIES = (
         "trapped_water",
         2,
         within((5, 400)),
-        "the amount of water that a landscape holds after rain, where the column at each position "
-        "of the list is x mod {0} high for the item x there: the sum over all positions of min(a, "
-        "b) - h, where h is the height there, a the largest height at this position or to its "
-        "left, and b the largest height at this position or to its right",
+        "the amount of rain water that a landscape holds, where the height at each position is "
+        "x mod {0} for the item x of the list there: the sum of min(a, b) - h over all positions, "
+        "where h is the height at the position, a is the largest height at the position or to its "
+        "left, and b is the largest height at the position or to its right (0 for an empty list)",
     ),
     _family(
         "fewest_jumps",
         2,
         within((2, 30)),
-        "the smallest number of jumps that lead from the first to the last position of the list, "
-        "where from a position with the item x one may jump forward by any number of positions "
-        "from 1 to (x mod {0}) + 1 (0 if the list has at most one item)",
+        "the smallest number of jumps from the first to the last position of the list, where a "
+        "jump from a position with the item x goes forward by 1 to (x mod {0}) + 1 positions (0 if "
+        "the list has at most one item)",
     ),
     _family(
         "heaviest_apart",
         3,
         within((2, 9)),
-        "the largest possible sum of items of the list, chosen such that the positions of any two "
-        "chosen items differ by at least {0} (0 if nothing is chosen)",
+        "the largest possible sum of chosen items of the list, where the positions of any two "
+        "chosen items must differ by at least {0} (0 if nothing is chosen)",
     ),
     _family(
         "divisible_segments",
@@ -142,8 +141,8 @@ LIST_FAMILIES = (
         "longest_varied",
         3,
         _varied,
-        "the length of the longest block of consecutive items of the list in which at most {1} "
-        "different remainders modulo {0} occur (0 for an empty list)",
+        "the length of the longest block of consecutive items of the list in which the number of "
+        "different remainders modulo {0} is at most {1} (0 for an empty list)",
     ),
     _family("window_extremes", 4, signed(2, 6), _window, most=LONG),
     _family(
@@ -151,17 +150,17 @@ LIST_FAMILIES = (
         4,
         within((2, 6), (4, 60)),
         "the sum, over all windows of w consecutive items, of the number of different remainders "
-        "modulo {1} of the window's items, where n is the length of the list and w = floor(n / "
-        "{0}) + 1 (0 if the list is shorter than w)",
+        "modulo {1} of the window's items, where w = floor(n / {0}) + 1 and n is the length of the "
+        "list (0 for an empty list)",
         most=LONG,
     ),
     _family(
         "waiting_time",
         4,
         within((1, 50)),
-        "the sum of the waiting times of all items of the list, where the waiting time of the "
-        "item x at position i is j - i for the first later position j whose item y has floor(y / "
-        "{0}) > floor(x / {0}), and 0 if there is no such position",
+        "the sum of the waiting times of all items of the list: for the item x at position i, let "
+        "j be the first later position whose item y satisfies floor(y / {0}) > floor(x / {0}); the "
+        "waiting time is j - i, or 0 if there is no such position",
         most=50_000,  # most items wait for a short time only, even in brute force
     ),
     _family(
@@ -175,16 +174,18 @@ LIST_FAMILIES = (
         "longest_rising",
         5,
         within((0, 20)),
-        "the largest possible number of items in a subsequence of the list (items kept in order, "
-        "not necessarily neighbours) in which every item is larger than or equal to the one "
-        "before it plus {0} (0 for an empty list)",
+        "the length of the longest subsequence of the list (items in their original order, not "
+        "necessarily neighbours) in which every item is at least the item before it plus {0} (0 "
+        "for an empty list)",
     ),
     _family(
         "largest_rectangle",
         5,
         within((1, 400)),
-        "the area of the largest rectangle within a bar chart whose bars, one for each item x of "
-        "the list in order, are 1 wide and x + {0} high: the largest product of a number of "
-        "consecutive bars and the height of the lowest of them (0 for an empty list)",
+        "the area of the largest rectangle in a bar chart with one bar for each item x of the "
+        "list, "
+        "in order, each 1 wide and x + {0} high: the largest product of the number of bars in a "
+        "block of consecutive bars and the height of the lowest bar in the block (0 for an empty "
+        "list)",
     ),
 )

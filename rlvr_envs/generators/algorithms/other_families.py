@@ -65,12 +65,11 @@ OTHER_FAMILIES = (
         (S,),
         within((2, 99)),
         inputs.brackets,
-        "You are given a string s of round brackets, which need not be balanced. Brackets are "
-        "matched as usual: reading from left to right, every ) is matched with the latest "
-        "unmatched ( before it, if there is one, and stays unmatched otherwise. Let u be the "
-        "number of brackets (of both kinds) that stay unmatched at the end, and let d be the "
-        "largest number of brackets ( that are waiting for their match at the same time. Print "
-        "{0} * u + d.",
+        "You are given a string s of round brackets, which need not be balanced. Read it from left "
+        "to right: every ) is matched with the latest unmatched ( before it, if there is one, and "
+        "stays unmatched otherwise. Let u be the number of brackets (of both kinds) that are "
+        "unmatched at the end. Let d be the largest number of brackets ( that are unmatched at the "
+        "same time while reading. Print {0} * u + d.",
     ),
     _family(
         "survivor",
@@ -78,11 +77,11 @@ OTHER_FAMILIES = (
         (N,),
         within((2, 60), (0, 50)),
         inputs.circle,
-        "The numbers 1, 2, ..., n stand in a circle in this order. Counting starts with the "
-        "number 1 and goes around the circle again and again; every k-th number that is counted, "
-        "with k = {0}, leaves the circle at once, and counting goes on from 1 with the next number "
-        "that still stands. When one number is left, go {1} places on from it in the original "
-        "circle of all n numbers (after n comes 1 again). Print the number you arrive at.",
+        "You are given an integer n. The numbers 1, 2, ..., n stand in a circle in this order. "
+        "Count around the circle, starting with the number 1. The k-th number counted, with k = "
+        "{0}, leaves the circle, and counting starts again from 1 with the next number that is "
+        "still in the circle. Repeat this until one number is left. From it, go {1} places forward "
+        "in the original circle of all n numbers (after n comes 1). Print the number you reach.",
     ),
     _family(
         "count_primes",
@@ -99,10 +98,11 @@ OTHER_FAMILIES = (
         (("starts", "list"), ("lengths", "list")),
         within((2000, 9000)),
         inputs.visits,
-        "A museum is open from time 0 to time {0}. Visitor i comes at time starts[i] and stays "
-        "for lengths[i] units of time; whoever leaves at a time t is gone when those who come at "
-        "t enter. No one stays beyond time {0}. Print the largest number of visitors who are in "
-        "the museum at the same time (0 if there are none).",
+        "You are given two lists of equal length, starts and lengths. A museum is open from time 0 "
+        "to time {0}. Visitor i arrives at time starts[i] and leaves at time starts[i] + "
+        "lengths[i], which is at most {0}. Visitors who leave at a time t are gone before those "
+        "who arrive at time t enter. Print the largest number of visitors who are in the museum at "
+        "the same time (0 if there are no visitors).",
     ),
     _family(
         "cycle_length",
@@ -110,10 +110,10 @@ OTHER_FAMILIES = (
         (("start", "int"), ("modulus", "int")),
         within((1, 900), (1, 900)),
         inputs.cycle,
-        "A sequence of integers begins with start, and every number x is followed by the number "
-        "({0} * x + {1}) mod modulus. You are given start and modulus (0 <= start < modulus). From "
-        "some place on the sequence repeats itself. Print the length of its cycle: the smallest p "
-        "> 0 such that, from some place on, every number equals the one p places later.",
+        "You are given two integers, start and modulus (0 <= start < modulus). A sequence begins "
+        "with start, and every number x is followed by ({0} * x + {1}) mod modulus. From some "
+        "place on, the sequence repeats. Print the length of its cycle: the smallest p > 0 such "
+        "that, from some place on, every number equals the number p places later.",
     ),
     _family(
         "balanced_length",
@@ -123,8 +123,9 @@ OTHER_FAMILIES = (
         inputs.brackets,
         "You are given a string s of round brackets, which need not be balanced. Let b be the "
         "length of the longest block of consecutive characters of s that is a balanced bracket "
-        "sequence (0 if there is none), and let m be the number of pairs when every ) is matched "
-        "with the latest unmatched ( before it, if there is one. Print {0} * b + m.",
+        "sequence (0 if there is none). Read s from left to right and match every ) with the "
+        "latest unmatched ( before it, if there is one; let m be the number of matched pairs. "
+        "Print {0} * b + m.",
     ),
     _family(
         "group_sizes",
@@ -132,10 +133,11 @@ OTHER_FAMILIES = (
         (N, ("first", "list"), ("second", "list")),
         within((1, 4)),
         inputs.graph,
-        "There are n people, numbered from 0 to n - 1. For every position k, the people first[k] "
-        "and second[k] know each other (someone may be paired with himself, and pairs may occur "
-        "more than once). Two people belong to the same group if a chain of acquaintances "
-        "connects them. Print the number of groups of at least {0} people.",
+        "You are given an integer n and two lists of equal length, first and second. There are n "
+        "people, numbered from 0 to n - 1. For every position k, the people first[k] and second[k] "
+        "know each other (both may be the same person, and pairs may occur more than once). Two "
+        "people belong to the same group if a chain of people who know each other connects them. "
+        "Print the number of groups whose size is at least {0}.",
     ),
     _family(
         "count_paths",
@@ -143,10 +145,11 @@ OTHER_FAMILIES = (
         (("width", "int"), ("cells", "list")),
         within((1, 3), (1000, 9999)),
         inputs.grid,
-        "A grid has width columns; its cells are listed row by row, from the top left to the "
-        "bottom right. A cell with a value below {0} is a wall; the first and the last cell are "
-        "free. A path goes from the first cell to the last one through free cells only, each step "
-        "to the right or down. Print the number of paths, modulo {1}.",
+        "You are given an integer width and a list cells: the values of a grid with width columns, "
+        "row by row, from the top left to the bottom right. A cell with a value below {0} is a "
+        "wall; all others are free. The first and the last cell are free. A path goes from the "
+        "first to the last cell through free cells only, and each step goes one cell to the right "
+        "or one cell down. Print the number of paths, modulo {1}.",
     ),
     _family(
         "shortest_path",
@@ -154,11 +157,11 @@ OTHER_FAMILIES = (
         (("width", "int"), ("cells", "list")),
         within((1, 4)),
         inputs.grid,
-        "A grid has width columns; its cells are listed row by row, from the top left to the "
-        "bottom right. A cell with a value below {0} is a wall; the first and the last cell are "
-        "free. A step goes from a cell to a free cell directly above, below, to the left or to "
-        "the right. Print the smallest number of steps from the first cell to the last one, or -1 "
-        "if there is no way.",
+        "You are given an integer width and a list cells: the values of a grid with width columns, "
+        "row by row, from the top left to the bottom right. A cell with a value below {0} is a "
+        "wall; all others are free. The first and the last cell are free. A step goes from a cell "
+        "to a free cell directly above, below, left or right of it. Print the smallest number of "
+        "steps from the first to the last cell, or -1 if there is no path.",
     ),
     _family(
         "coin_ways",
@@ -167,8 +170,8 @@ OTHER_FAMILIES = (
         within((500, 9999)),
         inputs.coins,
         "You are given a list coins of different coin values, each available without limit, and "
-        "an integer amount. Print in how many ways the amount can be paid exactly, modulo {0}; "
-        "two ways are the same if they use the same number of each coin.",
+        "an integer amount. Print the number of ways to pay the amount exactly, modulo {0}. Two "
+        "ways are the same if they use the same number of each coin.",
     ),
     _family(
         "fewest_coins",
@@ -189,7 +192,7 @@ OTHER_FAMILIES = (
         "You are given a list xs of positive integers, a list starts of positions in it (from 0) "
         "and an integer width. For every position p in starts, find the greatest common divisor "
         "of the items of xs at the positions p, p + 1, ..., p + width - 1, which all exist. Print "
-        "the sum of these divisors.",
+        "the sum of these divisors, one for every item of starts.",
     ),
     _family(
         "knapsack",
@@ -197,9 +200,10 @@ OTHER_FAMILIES = (
         (("weights", "list"), ("worths", "list"), ("capacity", "int")),
         nothing,
         inputs.bags,
-        "You are given the weights and the worths of some things (thing i weighs weights[i] and "
-        "is worth worths[i]) and the capacity of a bag. Every thing may be packed once. Print the "
-        "largest total worth of things whose total weight does not exceed the capacity.",
+        "You are given two lists of equal length, weights and worths, and an integer capacity. "
+        "Object i has the weight weights[i] and the value worths[i]. Choose objects, each at most "
+        "once, whose total weight does not exceed the capacity. Print the largest possible total "
+        "value.",
     ),
     _family(
         "edit_distance",
@@ -207,9 +211,9 @@ OTHER_FAMILIES = (
         (XS, ("ys", "list")),
         within((1, 3)),
         inputs.two_lists,
-        "You are given two lists of integers, xs and ys. To remove an item from a list, or to "
-        "insert one anywhere, costs 1; to change an item into any other number costs {0}. Print "
-        "the smallest total cost of turning xs into ys.",
+        "You are given two lists of integers, xs and ys. Removing an item or inserting an item "
+        "anywhere costs 1; changing an item into any other integer costs {0}. Print the smallest "
+        "total cost of turning xs into ys.",
     ),
     _family(
         "common_length",
@@ -217,10 +221,10 @@ OTHER_FAMILIES = (
         (XS, ("ys", "list")),
         within((0, 6)),
         inputs.two_lists,
-        "You are given two lists of integers, xs and ys. Choose equally many items from both, "
-        "keeping their order, such that the k-th chosen item of xs and the k-th chosen item of ys "
-        "differ by at most {0}, for every k. Print the largest number of items that can be chosen "
-        "from each list.",
+        "You are given two lists of integers, xs and ys. Choose the same number of items from both "
+        "lists and keep their order. For every k, the k-th chosen item of xs and the k-th chosen "
+        "item of ys must differ by at most {0}. Print the largest number of items that can be "
+        "chosen from each list.",
     ),
     _family(
         "merge_cost",
@@ -228,9 +232,9 @@ OTHER_FAMILIES = (
         (XS,),
         within((0, 99)),
         inputs.piles,
-        "You are given a list xs of at least two positive integers, the sizes of piles that stand "
-        "in a row. Two neighbouring piles can be merged into one, whose size is the sum of theirs "
-        "and which takes their place; that costs the size of the new pile plus {0}. Print the "
-        "smallest total cost of merging all piles into one.",
+        "You are given a list xs of at least two positive integers, the sizes of piles in a row. "
+        "You can merge two neighbouring piles into one pile in the same place; its size is the sum "
+        "of their sizes, and the merge costs this size plus {0}. Print the smallest total cost of "
+        "merging all piles into one.",
     ),
 )

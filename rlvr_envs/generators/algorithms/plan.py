@@ -190,20 +190,20 @@ def statement(plan: Plan) -> str:
         return words
     lines = ["You are given a list xs of integers."]
     if plan.stages:
-        lines = ["You are given a list xs of integers. Change it step by step:"]
+        lines = ["You are given a list xs of integers. Change it in these steps:"]
         for number, stage in enumerate(plan.stages, 1):
             lines.append(f"{number}. {STAGES[stage.kind].words.format(*stage.parameters)}")
         lines.append("")
-    asked = "the list that results" if plan.stages else "the list"
+    asked = "the resulting list" if plan.stages else "the list"
     if plan.parts == 1:
-        lines.append(f"Then, for {asked}, print {words}." if plan.stages else f"Print {words}.")
+        lines.append(f"For {asked}, print {words}." if plan.stages else f"Print {words}.")
     else:
         numbers = "i = 0, 1" if plan.parts == 2 else f"i = 0, ..., {plan.parts - 1}"
         lines.append(
-            f"Cut {asked} into {plan.parts} parts: with m its length, part i ({numbers}) consists "
-            f"of the items at the positions from floor(i * m / {plan.parts}) up to, but not "
-            f"including, floor((i + 1) * m / {plan.parts}) (positions count from 0). For every "
-            f"part, taken as a list of its own, find {words}. Print {COMBINE[plan.combine]}."
+            f"Cut {asked} into {plan.parts} parts. Let m be its length, and number positions from "
+            f"0. Part i ({numbers}) consists of the items at the positions from floor(i * m / "
+            f"{plan.parts}) up to, but not including, floor((i + 1) * m / {plan.parts}). For every "
+            f"part, taken as a separate list, find {words}. Print {COMBINE[plan.combine]}."
         )
     return "\n".join(lines)
 
@@ -221,4 +221,4 @@ def input_format(plan: Plan) -> str:
                 f"- a line with the length of the list {name}, then a line with its items, "
                 "separated by single spaces"
             )
-    return "The input consists of\n" + "\n".join(lines)
+    return "The input consists of:\n\n" + "\n".join(lines)

@@ -173,58 +173,58 @@ STAGES: dict[str, StageKind] = {
     "weigh_places": StageKind(
         weigh_places,
         lambda rng: (integer(rng, 1, 60), integer(rng, 60, 1000)),
-        "Replace the item x at position i (positions count from 0) by (x + {0} * i) mod {1}.",
+        "Replace the item x at position i (counted from 0) by (x + {0} * i) mod {1}.",
     ),
     "running_sums": StageKind(
         running_sums,
         _below(60, 1000),
-        "Replace every item by the sum, mod {0}, of itself and all items before it.",
+        "Replace the list by its prefix sums modulo {0}: every item becomes the sum, mod {0}, of "
+        "the original item and all original items before it.",
     ),
     "differences": StageKind(
         differences,
         lambda rng: (),
-        "Replace the list by the absolute differences of neighbouring items, from left to right "
-        "(one item fewer; nothing is left of a list of one item).",
+        "Replace the list by the absolute differences of neighbouring items, from left to right. "
+        "The list gets one item shorter; a list of one item becomes empty.",
     ),
     "turn_round": StageKind(turn_round, lambda rng: (), "Reverse the list."),
     "rotate_left": StageKind(
         rotate_left,
         _below(1, 30),
-        "Rotate the list to the left by {0} places: {0} times in turn, its first item moves to the "
-        "end (an empty list stays empty).",
+        "Rotate the list to the left by {0}: each single rotation moves its first item to the end "
+        "(an empty list stays empty).",
     ),
     "drop_residue": StageKind(
-        drop_residue, _residue(3, 12), "Remove every item x for which x mod {0} is {1}."
+        drop_residue, _residue(3, 12), "Remove every item x that satisfies x mod {0} = {1}."
     ),
     "drop_places": StageKind(
         drop_places,
         _residue(3, 9),
-        "Remove every item whose position i (positions count from 0) has i mod {0} equal to {1}.",
+        "Remove every item whose position i (counted from 0) satisfies i mod {0} = {1}.",
     ),
     "merge_equal": StageKind(
         merge_equal,
         lambda rng: (),
-        "Remove every item that is equal to the item directly before it in the list as it was "
-        "before this step.",
+        "Replace every run of equal consecutive items by a single one of them.",
     ),
     "fold_halves": StageKind(
         fold_halves,
         _below(60, 1000),
-        "Replace, at the same time for all positions, every item by the sum, mod {0}, of itself "
-        "and the item at the mirrored position (the first goes with the last, and so on; an item "
-        "exactly in the middle goes with itself).",
+        "Replace every item by the sum, mod {0}, of itself and the item at the mirrored position: "
+        "the first item pairs with the last, the second with the second to last, and so on; an "
+        "item exactly in the middle pairs with itself. Change all positions at the same time.",
     ),
     "neighbour_maxima": StageKind(
         neighbour_maxima,
         lambda rng: (),
-        "Replace, at the same time for all positions, every item by the largest of itself and its "
-        "left and right neighbours (as far as they exist).",
+        "Replace every item by the largest of itself and its left and right neighbours, where they "
+        "exist. Change all positions at the same time.",
     ),
     "neighbour_minima": StageKind(
         neighbour_minima,
         lambda rng: (),
-        "Replace, at the same time for all positions, every item by the smallest of itself and its "
-        "left and right neighbours (as far as they exist).",
+        "Replace every item by the smallest of itself and its left and right neighbours, where "
+        "they exist. Change all positions at the same time.",
     ),
     "digit_sums": StageKind(
         digit_sums, _below(1, 35), "Replace every item by {0} times the sum of its decimal digits."
@@ -232,7 +232,7 @@ STAGES: dict[str, StageKind] = {
     "odd_places_first": StageKind(
         odd_places_first,
         lambda rng: (),
-        "Move the items at odd positions (positions count from 0) to the front, keeping the order "
-        "within both groups.",
+        "Move the items at odd positions (counted from 0) in front of those at even positions. "
+        "Keep the order within both groups.",
     ),
 }

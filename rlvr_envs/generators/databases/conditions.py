@@ -137,7 +137,7 @@ def _amount_between(rng: Rng, table: Table) -> Clause:
     return Clause(
         table.amount,
         f"{table.name}.{table.amount} BETWEEN {low} AND {high}",
-        f"{_whose(table, table.amount)} is from {low} to {high}, both included",
+        f"{_whose(table, table.amount)} is from {low} to {high} (inclusive)",
     )
 
 
@@ -146,7 +146,7 @@ def _spare_missing(rng: Rng, table: Table) -> Clause:
     return Clause(
         table.spare,
         f"{table.name}.{table.spare} IS {'NOT ' * known}NULL",
-        f"{_whose(table, table.spare)} is {'not ' * known}missing",
+        f"{_whose(table, table.spare)} is {'not ' * known}NULL",
     )
 
 
@@ -155,5 +155,5 @@ def _spare_at_least(rng: Rng, table: Table) -> Clause:
     return Clause(
         table.spare,
         f"{table.name}.{table.spare} >= {least}",
-        f"{_whose(table, table.spare)} is known and at least {least}",
+        f"{_whose(table, table.spare)} is at least {least} (NULL does not count)",
     )

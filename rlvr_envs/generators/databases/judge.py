@@ -46,7 +46,7 @@ def judge_query(
         return Verdict.verifier_error(result.detail)
     found = _read(result)
     if found is None:
-        return Verdict.wrong(f"running the query ended in {result.status.value}")
+        return Verdict.wrong(f"running the query ended with {result.status.value}")
     right = 0
     reason = ""
     for answer, wanted in zip(found, expected, strict=True):

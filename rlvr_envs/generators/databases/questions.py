@@ -61,14 +61,14 @@ def _such(clause: Clause) -> str:
     return f"for which {clause.words}"
 
 
-_AGGREGATES = {"MIN": "smallest", "MAX": "largest", "SUM": "total", "AVG": "average (mean)"}
+_AGGREGATES = {"MIN": "smallest", "MAX": "largest", "SUM": "total", "AVG": "average"}
 
 
 def _list(rng: Rng, s: Scene) -> Question:
     c, where = s.child, where_clause(rng, s.n_filters, s.child)
     return Question(
-        f"List, with one row each, the {c.name} {_such(where)}.",
-        (named(c.label), named(c.amount)),
+        f"List all {c.name} {_such(where)}. Return one row for each {c.noun}.",
+        (f"the {c.noun}'s {named(c.label)}", f"the {c.noun}'s {named(c.amount)}"),
         f"SELECT {c.label}, {c.amount} FROM {c.name} WHERE {where.sql}",
     )
 
@@ -77,7 +77,7 @@ def _count(rng: Rng, s: Scene) -> Question:
     c, where = s.child, where_clause(rng, s.n_filters, s.child)
     return Question(
         f"How many {c.name} are there {_such(where)}?",
-        ("their number",),
+        (f"the number of {c.name}",),
         f"SELECT COUNT(*) FROM {c.name} WHERE {where.sql}",
     )
 
@@ -86,9 +86,11 @@ def _aggregate(rng: Rng, s: Scene) -> Question:
     c, where = s.child, where_clause(rng, s.n_filters, s.child)
     function, column = pick(rng, tuple(_AGGREGATES)), pick(rng, (c.amount, c.spare))
     words = f"the {_AGGREGATES[function]} {named(column)}"
+    ignored = f"The answer is NULL if there are no such {c.name}."
+    if column == c.spare:
+        ignored = "Ignore NULL values. The answer is NULL if no values remain."
     return Question(
-        f"Of the {c.name} {_such(where)}, what is {words} (missing values left out; NULL if "
-        "there is nothing to take it of)?",
+        f"Consider only {c.name} {_such(where)}. What is {words} among them? {ignored}",
         (words,),
         f"SELECT {function}({column}) FROM {c.name} WHERE {where.sql}",
     )
@@ -98,8 +100,8 @@ def _distinct(rng: Rng, s: Scene) -> Question:
     c, where = s.child, where_clause(rng, s.n_filters, s.child)
     return Question(
         f"Which pairs of {named(c.label)} and {named(c.kind)} occur among the {c.name} "
-        f"{_such(where)}? Give each pair once.",
-        (named(c.label), named(c.kind)),
+        f"{_such(where)}? Return each pair once.",
+        (f"the {named(c.label)}", f"the {named(c.kind)}"),
         f"SELECT DISTINCT {c.label}, {c.kind} FROM {c.name} WHERE {where.sql}",
     )
 
@@ -108,10 +110,10 @@ def _top(rng: Rng, s: Scene) -> Question:
     c, where, k = s.child, where_clause(rng, s.n_filters, s.child), integer(rng, 2, 5)
     word, direction = pick(rng, (("highest", "DESC"), ("lowest", "ASC")))
     return Question(
-        f"Of the {c.name} {_such(where)}, which {k} have the {word} {named(c.amount)}? Put the "
-        f"{word} first; of equal ones, the smaller id comes first (and is preferred). Fewer rows "
-        "if there are not that many.",
-        ("id", named(c.amount)),
+        f"Consider only {c.name} {_such(where)}. Sort them by {named(c.amount)}, {word} first; if "
+        f"the {named(c.amount)} is equal, the smaller id comes first. Return the first {k} of "
+        "them, or all if there are fewer.",
+        (f"the {c.noun}'s id", f"the {c.noun}'s {named(c.amount)}"),
         f"SELECT id, {c.amount} FROM {c.name} WHERE {where.sql} "
         f"ORDER BY {c.amount} {direction}, id ASC LIMIT {k}",
         (0, 1),
@@ -121,11 +123,17 @@ def _top(rng: Rng, s: Scene) -> Question:
 def _group(rng: Rng, s: Scene) -> Question:
     c, where = s.child, where_clause(rng, s.n_filters, s.child)
     function = pick(rng, tuple(_AGGREGATES))
-    total = f"their {_AGGREGATES[function]} {named(c.amount)}"
+    total = f"the {_AGGREGATES[function]} {named(c.amount)}"
     return Question(
-        f"Consider only {c.name} {_such(where)}. For each {named(c.kind)} among them: how many "
-        f"there are, how many of those have a {named(c.spare)} that is not missing, and {total}.",
-        (named(c.kind), "the number", f"those with a known {named(c.spare)}", total),
+        f"Consider only {c.name} {_such(where)}. For each {named(c.kind)} among them, find the "
+        f"number of {c.name}, the number of {c.name} whose {named(c.spare)} is not NULL, and "
+        f"{total}.",
+        (
+            f"the {named(c.kind)}",
+            f"the number of {c.name}",
+            f"the number of {c.name} whose {named(c.spare)} is not NULL",
+            total,
+        ),
         f"SELECT {c.kind}, COUNT(*), COUNT({c.spare}), {function}({c.amount}) FROM {c.name} "
         f"WHERE {where.sql} GROUP BY {c.kind}",
     )
@@ -134,10 +142,11 @@ def _group(rng: Rng, s: Scene) -> Question:
 def _having(rng: Rng, s: Scene) -> Question:
     c, where, k = s.child, where_clause(rng, s.n_filters, s.child), integer(rng, 2, 3)
     return Question(
-        f"Which {named(c.label)}s are borne by at least {k} {c.name} {_such(where)}? Give each "
-        f"with its number of such {c.name}; the largest number first, rows of equal numbers in "
-        "any order.",
-        (named(c.label), "the number"),
+        f"Consider only {c.name} {_such(where)}. Which {named(c.label)}s occur at least {k} "
+        f"times among them? For each such {named(c.label)}, return the number of {c.name} that "
+        "have it. Sort "
+        "by this number, largest first; rows with equal numbers may come in any order.",
+        (f"the {named(c.label)}", f"the number of {c.name} with this {named(c.label)}"),
         f"SELECT {c.label}, COUNT(*) FROM {c.name} WHERE {where.sql} GROUP BY {c.label} "
         f"HAVING COUNT(*) >= {k} ORDER BY COUNT(*) DESC",
         (1,),
@@ -148,7 +157,8 @@ def _join(rng: Rng, s: Scene) -> Question:
     c, p = s.child, s.parent
     where = where_clause(rng, s.n_filters + 1, p, c)
     return Question(
-        f"List, with one row each, the {c.name} that have a {p.noun} and {_such(where)}.",
+        f"List all {c.name} that have a {p.noun} and {_such(where)}. Return one row for each "
+        f"{c.noun}.",
         (f"the {c.noun}'s id", f"the {p.noun}'s {named(p.label)}"),
         f"SELECT {c.name}.id, {p.name}.{p.label} FROM {c.name} JOIN {p.name} "
         f"ON {s.child_to_parent} WHERE {where.sql}",
@@ -158,9 +168,9 @@ def _join(rng: Rng, s: Scene) -> Question:
 def _left(rng: Rng, s: Scene) -> Question:
     c, p, where = s.child, s.parent, where_clause(rng, s.n_filters, s.child)
     return Question(
-        f"For every {p.noun}, those without any included: how many {c.name} does it have "
-        f"{_such(where)}?",
-        (f"the {p.noun}'s {named(p.label)}", "the number"),
+        f"For every {p.noun}, count its {c.name} {_such(where)}. Include {p.name} that have "
+        "none, with the number 0.",
+        (f"the {p.noun}'s {named(p.label)}", f"the number of {c.name}"),
         f"SELECT {p.name}.{p.label}, COUNT({c.name}.id) FROM {p.name} LEFT JOIN {c.name} "
         f"ON {s.child_to_parent} AND {where.sql} GROUP BY {p.name}.id",
     )
@@ -169,8 +179,9 @@ def _left(rng: Rng, s: Scene) -> Question:
 def _without(rng: Rng, s: Scene) -> Question:
     c, p, where = s.child, s.parent, where_clause(rng, s.n_filters, s.child)
     return Question(
-        f"Which {p.name} have no {c.noun} at all {_such(where)}?",
-        (f"the {p.noun}'s {named(p.label)}", f"its {named(p.kind)}"),
+        f"Which {p.name} have no {c.noun} {_such(where)}? Include {p.name} that have no {c.noun} "
+        "at all.",
+        (f"the {p.noun}'s {named(p.label)}", f"the {p.noun}'s {named(p.kind)}"),
         f"SELECT {p.label}, {p.kind} FROM {p.name} WHERE NOT EXISTS (SELECT 1 FROM {c.name} "
         f"WHERE {s.child_to_parent} AND {where.sql})",
     )
@@ -180,7 +191,8 @@ def _above_average(rng: Rng, s: Scene) -> Question:
     c, where = s.child, where_clause(rng, s.n_filters, s.child)
     return Question(
         f"Consider only {c.name} {_such(where)}. Which of them have a {named(c.amount)} above the "
-        f"average of all {c.name}, considered or not, of the same {named(c.kind)}?",
+        f"average {named(c.amount)} of their {named(c.kind)}? The average is over all {c.name} of "
+        f"that {named(c.kind)}, including those that are not considered.",
         (f"the {c.noun}'s id",),
         f"SELECT id FROM {c.name} WHERE {where.sql} AND {c.amount} > (SELECT AVG(other.{c.amount}) "
         f"FROM {c.name} AS other WHERE other.{c.kind} = {c.name}.{c.kind})",
@@ -191,10 +203,10 @@ def _three_tables(rng: Rng, s: Scene) -> Question:
     c, p, e = s.child, s.parent, s.event
     where, least = where_clause(rng, s.n_filters + 1, e, c), amount(rng)
     return Question(
-        f"For each {p.noun}: what is the total {named(e.amount)} of the {e.name} of its "
-        f"{c.name}, counting only {e.name} {_such(where)}? Leave out every {p.noun} whose "
-        f"total is below {least}, or which has none. The largest total first, equal totals by "
-        f"{named(p.label)} from A to Z.",
+        f"For each {p.noun}, find the total {named(e.amount)} of the {e.name} of its {c.name}. "
+        f"Count only {e.name} {_such(where)}. Leave out every {p.noun} that has no such "
+        f"{e.noun}, or whose total is below {least}. Sort by total, largest first; sort equal "
+        f"totals by the {p.noun}'s {named(p.label)}, from A to Z.",
         (f"the {p.noun}'s {named(p.label)}", "the total"),
         f"SELECT {p.name}.{p.label}, SUM({e.name}.{e.amount}) FROM {p.name} JOIN {c.name} "
         f"ON {s.child_to_parent} JOIN {e.name} ON {s.event_to_child} WHERE {where.sql} "
@@ -208,9 +220,10 @@ def _ranked(rng: Rng, s: Scene) -> Question:
     c, p = s.child, s.parent
     where, k = where_clause(rng, s.n_filters, s.child), integer(rng, 1, 3)
     return Question(
-        f"Consider only {c.name} that have a {p.noun} and {_such(where)}. In each {p.noun}, "
-        f"rank them by {named(c.amount)}, the highest first; the rank of each is 1 plus the "
-        f"number of those in its {p.noun} with a higher one. Which have rank {k} or better?",
+        f"Consider only {c.name} that have a {p.noun} and {_such(where)}. Within each {p.noun}, "
+        f"rank them by {named(c.amount)}, highest first. The rank of a {c.noun} is 1 plus the "
+        f"number of considered {c.name} of the same {p.noun} with a higher {named(c.amount)}. "
+        f"Return all {c.name} with a rank of at most {k}.",
         (f"the {p.noun}'s {named(p.label)}", f"the {c.noun}'s id", "the rank"),
         f"SELECT place, number, position FROM (SELECT {p.name}.{p.label} AS place, {c.name}.id AS "
         f"number, RANK() OVER (PARTITION BY {p.name}.id ORDER BY {c.name}.{c.amount} DESC) AS "
@@ -223,9 +236,11 @@ def _running(rng: Rng, s: Scene) -> Question:
     c, e = s.child, s.event
     where = where_clause(rng, s.n_filters, e, c)
     return Question(
-        f"Consider only {e.name} {_such(where)}. For each of them: the running total of "
-        f"{named(e.amount)} over those of its {c.noun}, in order of {named(e.kind)} and, where "
-        "that is equal, of id, up to and including its own.",
+        f"Consider only {e.name} {_such(where)}. For each of them, find the running total of "
+        f"the {named(e.amount)} within its {c.noun}: sort the considered {e.name} of the {c.noun} "
+        "by "
+        f"{named(e.kind)} and then by id, and add up the {named(e.amount)} of all {e.name} up to "
+        "and including this one.",
         (f"the {e.noun}'s id", "the running total"),
         f"SELECT {e.name}.id, SUM({e.name}.{e.amount}) OVER (PARTITION BY {e.name}.{e.link} "
         f"ORDER BY {e.name}.{e.kind}, {e.name}.id) FROM {e.name} JOIN {c.name} "
@@ -237,9 +252,10 @@ def _share(rng: Rng, s: Scene) -> Question:
     c, p = s.child, s.parent
     where = where_clause(rng, s.n_filters, s.child)
     return Question(
-        f"Consider only {c.name} that have a {p.noun} and {_such(where)}. For each of them: what "
-        f"percentage of the total {named(c.amount)} of those of its {p.noun} is its own?",
-        (f"the {c.noun}'s id", "the percentage, not rounded"),
+        f"Consider only {c.name} that have a {p.noun} and {_such(where)}. For each of them, find "
+        f"its {named(c.amount)} as a percentage (0 to 100) of the total {named(c.amount)} of the "
+        f"considered {c.name} of the same {p.noun}.",
+        (f"the {c.noun}'s id", "the percentage"),
         f"SELECT {c.name}.id, 100.0 * {c.name}.{c.amount} / SUM({c.name}.{c.amount}) OVER "
         f"(PARTITION BY {p.name}.id) FROM {c.name} JOIN {p.name} ON {s.child_to_parent} "
         f"WHERE {where.sql}",
@@ -250,9 +266,9 @@ def _change(rng: Rng, s: Scene) -> Question:
     c, e = s.child, s.event
     where = where_clause(rng, s.n_filters, e, c)
     return Question(
-        f"Consider only {e.name} {_such(where)}. Put those of each {c.noun} in order of "
-        f"{named(e.kind)} and, where that is equal, of id. For each one but the first of its "
-        f"{c.noun}: by how much does its {named(e.amount)} exceed that of the one before it?",
+        f"Consider only {e.name} {_such(where)}. Sort those of each {c.noun} by {named(e.kind)} "
+        f"and then by id. For each {e.noun} except the first of its {c.noun}, find its "
+        f"{named(e.amount)} minus the {named(e.amount)} of the {e.noun} directly before it.",
         (f"the {e.noun}'s id", "the difference"),
         f"SELECT number, now - past FROM (SELECT {e.name}.id AS number, {e.name}.{e.amount} "
         f"AS now, LAG({e.name}.{e.amount}) OVER (PARTITION BY {e.name}.{e.link} ORDER BY "

@@ -39,6 +39,8 @@ class Program:
 
     Attributes:
         statement: what is asked, with ``{name}`` where a constant goes.
+        limits: says how large the inputs get, given the scale and the constants; the prompt leaves
+            this out where there is none.
         scale: the parameters of size, each with its value at level 0 and about what it reaches at
             level 30.
         constants: draws the numbers (or words) that the statement names, given the scale.
@@ -56,6 +58,7 @@ class Program:
     reads: Mapping[str, Kind]
     inputs: Callable[[Rng, Mapping[str, int], Values], Values]
     solutions: Sequence[Solution]
+    limits: Callable[[Mapping[str, int], Values], str] | None = None
 
 
 def scale_at(program: Program, level: int) -> dict[str, int]:
@@ -178,15 +181,23 @@ class ProgramTask(Task[ProgramConfig, ProgramProblem]):
 
     def prompt(self, problem: ProgramProblem) -> str:
         statement = textwrap.dedent(self.program.statement).strip()
+        constants = dict(problem.constants)
+        limits = (
+            f"Each test may use {_LIMITS.cpu_s:g} s of CPU time and {_LIMITS.memory_mib} MiB of "
+            "memory."
+        )
+        if self.program.limits:
+            scale = scale_at(self.program, self.config.level)
+            limits = f"{self.program.limits(scale, constants)} {limits}"
         examples = "\n\n".join(
             f"Input:\n```\n{example.stdin}```\nOutput:\n```\n{example.stdout}\n```"
             for example in problem.shown
         )
         return (
-            f"{statement.format(**dict(problem.constants))}\n\n"
-            f"The program reads from standard input, in this order:\n{_reading(self.program)}\n"
-            "It prints the answer to standard output.\n\n"
-            f"{examples}\n\nWrite this program in Python; its standard library is all there is."
+            f"{statement.format(**constants)}\n\n"
+            f"The program reads from standard input, in this order:\n{_reading(self.program)}\n\n"
+            f"It prints the answer to standard output.\n\n{limits}\n\n"
+            f"{examples}\n\nWrite this program in Python, using only the standard library."
         )
 
     def verify(self, problem: ProgramProblem, answer: str) -> Verdict:
@@ -236,14 +247,14 @@ def stdin_text(program: Program, inputs: Values) -> str:
 _FORMATS: dict[Kind, str] = {
     "int": "a line with the integer `{name}`",
     "str": "a line with the word `{name}`",
-    "list": "a line with the length of the list `{name}`, and a line with its integers",
-    "rows": "a line with the number of rows of `{name}`, and a line with the integers of each row",
+    "list": "a line with the length of the list `{name}`, then a line with its integers",
+    "rows": "a line with the number of rows of `{name}`, then one line of integers for each row",
 }
 
 
 def _reading(program: Program) -> str:
     parts = [_FORMATS[kind].format(name=name) for name, kind in program.reads.items()]
-    return "\n".join(f"- {part}{';' if part != parts[-1] else '.'}" for part in parts)
+    return "\n".join(f"- {part}" for part in parts)
 
 
 _READERS: dict[Kind, str] = {

@@ -83,8 +83,13 @@ def draw_repair(
 
 def _random_subject(rng: Rng, size: int) -> Subject:
     program = random_program(rng, size=size)
-    statement = f"It reads\n\n{inputs_in_words(program)}\n\n{in_words(program)}"
+    statement = _spoken(program)
     return Subject(statement, program, lambda rng: random_inputs(rng, program))
+
+
+def _spoken(program: Program) -> str:
+    """Return what a program reads and does."""
+    return f"Read from standard input:\n\n{inputs_in_words(program)}\n\n{in_words(program)}"
 
 
 def _asked_subject(rng: Rng, size: int) -> Subject:
@@ -162,9 +167,8 @@ def _last_resort(rng: Rng, language: str, n_public: int, n_hidden: int) -> Repai
     tests = tuple(
         Test(f"{a}\n", f"{a + step}\n", f"{a + step + 1}\n") for a in range(n_public + n_hidden)
     )
-    statement = f"It reads\n\n{inputs_in_words(right)}\n\n{in_words(right)}"
     return Repair(
-        statement,
+        _spoken(right),
         emit(wrong, language),
         emit(right, language),
         1,
@@ -195,19 +199,19 @@ class Broken(Protocol):
 
 def task_in_words(problem: Broken) -> str:
     """Return what the program should do, and the program."""
-    mistakes = "a mistake" if problem.n_mistakes == 1 else f"{problem.n_mistakes} mistakes"
-    found = languages.find(problem.language)
+    mistakes = "one mistake" if problem.n_mistakes == 1 else f"{problem.n_mistakes} mistakes"
+    fence = languages.find(problem.language).fence
     return (
-        f"There {'is' if problem.n_mistakes == 1 else 'are'} {mistakes} in the program below. "
-        f"This is what it should do.\n\n{problem.statement}\n\nThis is the program.\n\n"
-        f"```{found.fence}\n{problem.source.rstrip()}\n```\n\n{found.prompt}"
+        f"A program has {mistakes}. This is what it should do:\n\n{problem.statement}\n\n"
+        f"This is the program:\n\n```{fence}\n{problem.source.rstrip()}\n```"
     )
 
 
 def failing_tests_in_words(tests: Sequence[Test]) -> str:
     """Return the inputs of tests, what should be printed and what is."""
     return "\n\n".join(
-        f"For the input\n\n```\n{test.stdin.rstrip()}\n```\n\nit should print\n\n"
-        f"```\n{test.expected.rstrip()}\n```\n\nbut prints\n\n```\n{test.printed.rstrip()}\n```"
+        f"For this input:\n\n```\n{test.stdin.rstrip()}\n```\n\nit should print:\n\n"
+        f"```\n{test.expected.rstrip()}\n```\n\nbut it prints:\n\n"
+        f"```\n{test.printed.rstrip()}\n```"
         for test in tests
     )

@@ -65,11 +65,13 @@ def language_title(language: str) -> str:
 def input_format(program: Program) -> str:
     """Return in words what the program reads."""
     kinds = {
-        "int": f"an integer from -{MAX_INPUT} to {MAX_INPUT}, on a line",
-        "str": f"a string of 1 to {MAX_ITEMS} of the letters {', '.join(LETTERS)}, on a line",
+        "int": f"one line with an integer from -{MAX_INPUT} to {MAX_INPUT}",
+        "str": (
+            f"one line with a string of 1 to {MAX_ITEMS} letters, each one of {', '.join(LETTERS)}"
+        ),
         "list": (
-            f"a list of 1 to {MAX_ITEMS} integers from -{MAX_INPUT} to {MAX_INPUT}: a line with "
-            "its length, then a line with its items, separated by spaces"
+            f"a list of 1 to {MAX_ITEMS} integers from -{MAX_INPUT} to {MAX_INPUT}: one line with "
+            "its length, then one line with its items, separated by spaces"
         ),
     }
     return "\n".join(f"{i}. {kinds[kind]}" for i, (_, kind) in enumerate(program.inputs, start=1))

@@ -31,14 +31,14 @@ from rlvr_envs.generators.programs.nodes import (
 
 _TYPES: dict[Type, str] = {
     "int": "an integer",
-    "bool": "true or false",
+    "bool": "a boolean, true or false",
     "str": "a string",
     "list": "a list of integers",
 }
 _FORMS: dict[Type, str] = {
-    "int": "an integer on a line",
-    "str": "a string on a line",
-    "list": "a list of integers: a line with its length, then a line with its items",
+    "int": "a line with an integer",
+    "str": "a line with a string",
+    "list": "a line with the length of a list of integers, then a line with its items",
 }
 _PHRASES = {
     "+": "{} + {}",
@@ -60,6 +60,18 @@ _PHRASES = {
 }
 
 
+# By the word that needs it.
+_NOTES = {
+    "item ": "List items and characters of strings are numbered from 0.",
+    "quotient of": "A quotient is rounded down.",
+    "remainder of": "The remainder of a by b has the sign of b: it is a minus b times the quotient "
+    "of a by b, rounded down.",
+    "For `": "The bounds of a loop are computed once, before it starts.",
+    "Print ": "Each print step prints one line, with its values separated by single spaces. A list "
+    "is printed as its items.",
+}
+
+
 def inputs_in_words(program: Program) -> str:
     """Return what a program reads, one input a line."""
     return "\n".join(f"- `{name}`: {_FORMS[kind]}" for name, kind in program.inputs)
@@ -69,18 +81,14 @@ def in_words(program: Program) -> str:
     """Return what a program does, step by step."""
     parts = [_function(function) for function in program.functions]
     parts.append("The program:\n" + "\n".join(_block(program.body, 0)))
-    notes = (
-        "Items of lists and characters of strings are counted from 0. A quotient is rounded down, "
-        "and a remainder is what this leaves: it has the sign of the divisor. The bounds of a loop "
-        "are worked out once, before it. What is printed together stands on one line with single "
-        "spaces between."
-    )
-    return "\n\n".join((*parts, notes))
+    text = "\n\n".join(parts)
+    notes = [note for word, note in _NOTES.items() if word in text]
+    return f"{text}\n\n{' '.join(notes)}" if notes else text
 
 
 def _function(function: Function) -> str:
     params = ", ".join(f"`{name}` ({_TYPES[kind]})" for name, kind in function.params)
-    head = f"The function `{function.name}` takes {params} and gives {_TYPES[function.returns]}:"
+    head = f"The function `{function.name}` takes {params} and returns {_TYPES[function.returns]}:"
     return "\n".join((head, *_block(function.body, 0)))
 
 
@@ -97,10 +105,10 @@ def _statement(statement: Statement, depth: int) -> list[str]:
                 [f"{indent}Otherwise:", *_block(otherwise, depth + 1)] if otherwise else []
             )
         case While(condition, body):
-            head = f"As long as {_words(condition)}, repeat:"
+            head = f"While {_words(condition)}, repeat:"
             return [indent + head, *_block(body, depth + 1)]
         case For(var, start, stop, body):
-            head = f"For each `{var}` from {_words(start)} up to but without {_operand(stop)}:"
+            head = f"For `{var}` from {_words(start)} up to, but not including, {_operand(stop)}:"
             return [indent + head, *_block(body, depth + 1)]
     return [f"{indent}{_simple(statement)}."]
 
@@ -120,7 +128,7 @@ def _simple(statement: Statement) -> str:
         case Append(name, value):
             text = f"Append to `{name}`: {_words(value)}"
         case Return(value):
-            text = f"Give back {_words(value)}"
+            text = f"Return {_words(value)}"
         case Print(items):
             text = f"Print {', then '.join(map(_words, items))}"
         case _:
@@ -133,7 +141,7 @@ def _words(node: Expression) -> str:
         case Binary(op, left, right):
             text = _PHRASES[op].format(_operand(left), _operand(right))
         case Not(inner):
-            text = f"it is not so that {_operand(inner)}"
+            text = f"it is not true that {_operand(inner)}"
         case Neg(inner):
             text = f"minus {_operand(inner)}"
         case Length(inner):
@@ -141,7 +149,7 @@ def _words(node: Expression) -> str:
         case Index(sequence, index):
             text = f"item {_operand(index)} of {_operand(sequence)}"
         case Call(name, args):
-            text = f"what `{name}` gives for {' and '.join(map(_operand, args))}"
+            text = f"the result of `{name}` for {' and '.join(map(_operand, args))}"
         case ListOf(items):
             text = f"the list of {', '.join(map(_words, items))}" if items else "an empty list"
         case _:

@@ -38,7 +38,7 @@ _CONDITIONS: dict[str, tuple[tuple[str, str, Callable[[Any], bool]], ...]] = {
     "words": (
         ("the list has an even length", "len(v) % 2 == 0", lambda v: len(v) % 2 == 0),
         (
-            "the words have an even number of characters in all",
+            "the words have an even number of characters in total",
             "sum(map(len, v)) % 2 == 0",
             lambda v: sum(map(len, v)) % 2 == 0,
         ),
@@ -180,16 +180,17 @@ def _reference(rng: Rng, chain: Pipeline, last: bool) -> Step | None:
     pairs = list(zip(chain.values[-1], chain.values[place], strict=True))
     if rng.random() < 0.4:
         values = tuple(one + other for one, other in pairs)
-        return Step(kind, f"append {named} to {thing}", f"v{here} + v{place}", values)
+        words = f"concatenate {thing} and {named}, {thing} first"
+        return Step(kind, words, f"v{here} + v{place}", values)
     if rng.random() < 0.4:
         values = tuple(v if len(v) > len(w) else w for v, w in pairs)
-        words = f"if {thing} is not longer than {named}, take {named} in its place"
+        words = f"if {thing} is not longer than {named}, replace it by {named}"
         return Step(kind, words, f"v{here} if len(v{here}) > len(v{place}) else v{place}", values)
     values = tuple(_without(v, w) for v, w in pairs)
     if kind == "text":
-        words = f"remove the characters that occur in {named}"
+        words = f"remove all characters that occur in {named}"
         return Step(kind, words, f'"".join(x for x in v{here} if x not in v{place})', values)
-    words = f"remove everything that occurs in {named}"
+    words = f"remove all items that occur in {named}"
     return Step(kind, words, f"[x for x in v{here} if x not in v{place}]", values)
 
 
@@ -204,7 +205,10 @@ def _rule(rng: Rng, chain: Pipeline, last: bool) -> Step | None:
     rule, a, b = pick(rng, RULES), integer(rng, 2, 5), integer(rng, 1, 9)
     values = tuple([rule(x, a, b) for x in value] for value in chain.values[-1])
     shown = ", ".join(f"r({x}) = {rule(x, a, b)}" for x in _SHOWN)
-    words = f"apply a rule r to every number, of which only these values are known: {shown}"
+    words = (
+        "replace every number x by r(x), where r is a rule that you must find from these values: "
+        f"{shown}"
+    )
     source = f"[{rule.__name__}(x, {a}, {b}) for x in v{len(chain.steps)}]"
     return Step("ints", words, source, values, (rule,))
 

@@ -61,88 +61,103 @@ OPERATIONS: tuple[Operation, ...] = (
     _ints("remove the numbers smaller than {0}", op.drop_smaller, -9, 9),
     _ints("add {0} to every number", op.add, 1, 20),
     _ints("multiply every number by {0}", op.multiply, 2, 5),
-    _ints("replace every number by its remainder modulo {0}, from 0 on", op.remainders, 5, 40),
+    _ints("replace every number by its non-negative remainder modulo {0}", op.remainders, 5, 40),
     _ints("replace every number by its absolute value", op.absolute),
-    _ints("replace every number by its bitwise exclusive or with {0}", op.exclusive_or, 1, 31),
+    _ints(
+        "replace every number by its bitwise exclusive or (XOR) with {0}", op.exclusive_or, 1, 31
+    ),
     _ints("reverse the list", op.reverse),
     _ints("sort the numbers in ascending order", op.ascending),
     _ints("sort the numbers in descending order", op.descending),
     _ints(
-        "sort the numbers by the sum of the decimal digits of their absolute values, and equal "
-        "sums by the numbers themselves, both ascending",
+        "sort the numbers in ascending order of the sum of the decimal digits of their absolute "
+        "values, and numbers with equal sums by the numbers themselves, ascending",
         op.by_digit_sum,
     ),
     _ints(
-        "sort the numbers by their remainders modulo {0} (from 0 on), ascending, and leave numbers "
-        "of equal remainder in their order",
+        "sort the numbers in ascending order of their non-negative remainder modulo {0}, and keep "
+        "numbers with equal remainders in their current order",
         op.by_remainder,
         2,
         9,
     ),
-    _ints("keep the first occurrence of each number only", op.first_occurrences),
-    _ints("keep the last occurrence of each number only, in their order", op.last_occurrences),
-    _ints("replace every number by the sum of all numbers up to and including it", op.prefix_sums),
+    _ints("keep only the first occurrence of each number", op.first_occurrences),
     _ints(
-        "replace the list by the differences of neighbours, each number minus the one before it "
+        "keep only the last occurrence of each number, in the current order", op.last_occurrences
+    ),
+    _ints(
+        "replace the list by its prefix sums: each number becomes the sum of itself and all "
+        "numbers before it in the current list",
+        op.prefix_sums,
+    ),
+    _ints(
+        "replace the list by the differences of neighbours: each number minus the one before it "
         "(an empty list if there are fewer than two)",
         op.differences,
     ),
     _ints(
-        "replace the list by the sums of all runs of {0} consecutive numbers, from left to right "
+        "replace the list by the sums of all windows of {0} consecutive numbers, left to right "
         "(an empty list if there are fewer than {0})",
         op.window_sums,
         2,
         3,
     ),
     _ints(
-        "replace the list by the maxima of all runs of {0} consecutive numbers, from left to right "
+        "replace the list by the maxima of all windows of {0} consecutive numbers, left to right "
         "(an empty list if there are fewer than {0})",
         op.window_maxima,
         2,
         3,
     ),
     _ints(
-        "cut the list into blocks of {0} numbers, of which the last may be shorter, and replace "
-        "each by its sum",
+        "cut the list into blocks of {0} numbers, where the last block may be shorter, and replace "
+        "each block by its sum",
         op.block_sums,
         2,
         3,
     ),
     _ints(
-        "cut the list into blocks of {0} numbers, of which the last may be shorter, and reverse "
-        "each block in its place",
+        "cut the list into blocks of {0} numbers, where the last block may be shorter, and reverse "
+        "the numbers within each block",
         op.reverse_blocks,
         2,
         4,
     ),
-    _ints("move the first number to the end, {0} times (if there is any)", op.rotate, 2, 5),
-    _ints("keep every {0}th number, beginning with the first", op.every, 2, 3),
     _ints(
-        "replace every number by the largest of the numbers up to and including it",
+        "move the first number to the end, {0} times (an empty list stays empty)", op.rotate, 2, 5
+    ),
+    _ints("keep only the numbers at positions divisible by {0}, counted from 0", op.every, 2, 3),
+    _ints(
+        "replace every number by the largest of itself and all numbers before it",
         op.running_maximum,
     ),
     _ints(
-        "reorder the list to: first, last, second, last but one, and so on, until every number "
-        "has been taken once",
+        "reorder the list as first, last, second, second to last, and so on, until every number "
+        "is used once",
         op.fold_ends,
     ),
     _ints(
-        "replace every number by how many numbers before it are smaller than it", op.smaller_before
+        "replace every number by the count of smaller numbers before it in the current list",
+        op.smaller_before,
     ),
-    _ints("multiply every number by its place in the list, counted from 1", op.weigh_by_place),
-    _ints("replace every number by how often it occurs in the list", op.frequencies),
+    _ints("multiply every number by its position in the list, counted from 1", op.weigh_by_place),
     _ints(
-        "keep only the numbers that are greater than each neighbour they have (a number at an end "
-        "has one neighbour, a lone number none)",
+        "replace every number by the number of times that it occurs in the current list",
+        op.frequencies,
+    ),
+    _ints(
+        "keep only the numbers that are greater than all their neighbours (the first and the last "
+        "number have one neighbour, and a single number has none and is kept)",
         op.peaks,
     ),
     _ints(
-        "replace every run of equal numbers by two numbers, the number and the length of the run",
+        "replace every run of equal consecutive numbers by two numbers: the number and the length "
+        "of the run",
         op.run_lengths,
     ),
     _ints(
-        "go through the list with a state that begins at 0, set it at each number x to the "
-        "remainder of (2 * state + x) modulo {0}, from 0 on, and replace x by the new state",
+        "go through the list with a state that starts at 0: for each number x, set the state to "
+        "the non-negative remainder of (2 * state + x) modulo {0}, and replace x by the new state",
         op.carry,
         7,
         50,
@@ -160,27 +175,28 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "ints",
         "int",
-        "take the largest sum of any consecutive numbers, where no numbers at all sum to 0",
+        "take the largest sum of a block of consecutive numbers, where an empty block has the sum "
+        "0",
         op.best_block,
     ),
     Operation(
         "ints",
         "int",
-        "take the sum of the products of every two neighbours (0 if there are none)",
+        "take the sum of the products of all pairs of neighbours (0 if there are none)",
         op.products_of_neighbours,
     ),
     Operation(
         "ints",
         "text",
-        "join the last decimal digits of the absolute values of the numbers to a string",
+        "join the last decimal digits of the absolute values of the numbers into one string",
         op.last_digits,
     ),
     _words("keep only the words longer than {0} characters", op.longer, 2, 4),
     _words("sort the words by length, and words of equal length by code point", op.by_length),
     _words("sort the words by code point", op.alphabetical),
     _words(
-        "sort the words by their last character alone (by code point, an empty word first), and "
-        "leave words with the same one in their order",
+        "sort the words by their last character only (by code point, empty words first), and keep "
+        "words with the same last character in their current order",
         op.by_last_letter,
     ),
     _words("reverse every word", op.reverse_each),
@@ -188,12 +204,12 @@ OPERATIONS: tuple[Operation, ...] = (
     _words(
         "within every word, move the first character to the end, {0} times", op.rotate_each, 2, 4
     ),
-    _words("cut every word down to its first {0} characters", op.cut_each, 2, 4),
-    _words("keep the first occurrence of each word only", op.distinct_words),
+    _words("shorten every word to its first {0} characters", op.cut_each, 2, 4),
+    _words("keep only the first occurrence of each word", op.distinct_words),
     _words("reverse the order of the words", op.reverse_list),
     _words(
-        "replace the list by the joins of neighbours, each word followed by the next one (an empty "
-        "list if there are fewer than two)",
+        "replace the list by the concatenations of neighbours: each word followed by the next word "
+        "(an empty list if there are fewer than two)",
         op.join_neighbours,
     ),
     _words("remove the words that begin with a, e, i, o or u", op.without_vowel_start),
@@ -201,22 +217,22 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "words",
         "ints",
-        "replace every word by how many of its characters are a, e, i, o or u",
+        "replace every word by the number of its characters that are a, e, i, o or u",
         op.vowel_numbers,
     ),
     Operation(
         "words",
         "ints",
-        "replace every word by the sum of the places of its letters in the alphabet, a = 1 to "
+        "replace every word by the sum of the alphabet positions of its letters, from a = 1 to "
         "z = 26, where all other characters count 0",
         op.letter_sums,
     ),
-    Operation("words", "text", "join the words with hyphens to one string", op.join),
+    Operation("words", "text", "join the words with hyphens into one string", op.join),
     Operation(
         "words",
         "text",
-        "join the first and the last character of every word to one string (twice the same one for "
-        "a word of one character)",
+        "join the first and the last character of every word into one string (a word of one "
+        "character gives it twice, and an empty word gives nothing)",
         op.ends,
     ),
     Operation("words", "counts", "count how often each word occurs", op.word_counts),
@@ -224,44 +240,55 @@ OPERATIONS: tuple[Operation, ...] = (
         "words",
         "counts",
         "map every first character of a word to the total length of the words that begin with it "
-        '(the key "" for empty words)',
+        '(the key is "" for empty words)',
         op.lengths_by_letter,
     ),
     _text("reverse the string", op.reverse_text),
     _text("remove the letters a, e, i, o, u", op.without_vowels),
     _text(
-        "move every letter a-z {0} places on in the alphabet, from z to a again, and leave all "
-        "other characters",
+        "shift every letter a-z forward by {0} in the alphabet, where a follows z, and "
+        "leave all other characters unchanged",
         op.shift_letters,
         1,
         25,
     ),
-    _text("replace every run of one character by a single one", op.squeeze),
+    _text("replace every run of equal characters by a single one", op.squeeze),
     _text(
-        "swap the first two characters, the next two, and so on (a last one that is alone stays)",
+        "swap the first two characters, the next two, and so on (a single last character stays)",
         op.swap_pairs,
     ),
     _text(
-        "replace every run of one character by the character and the length of the run in decimal",
+        "replace every run of equal characters by the character and the length of the run in "
+        "decimal",
         op.write_runs,
     ),
     _text(
-        "deal the characters out in turn to {0} strings, as cards are dealt, and join these "
+        "distribute the characters in turn over {0} strings, like dealing cards, and join these "
         "strings in order",
         op.deal,
         2,
         3,
     ),
     Operation(
-        "text", "words", "split the string at spaces and hyphens, without empty words", op.split
+        "text",
+        "words",
+        "split the string at spaces and hyphens into words, and leave out empty words",
+        op.split,
     ),
     Operation(
         "text",
         "ints",
-        "list the places in the alphabet of its letters a-z, a = 1 to z = 26, in their order",
+        "list the alphabet positions of the letters a-z in the string, from a = 1 to z = 26, in "
+        "order",
         op.positions,
     ),
-    Operation("text", "counts", "count how often each letter a-z in it occurs", op.letter_counts),
+    Operation(
+        "text",
+        "counts",
+        "count how often each letter a-z occurs in the string (leave out letters that do not "
+        "occur)",
+        op.letter_counts,
+    ),
     Operation(
         "counts", "counts", "remove the keys whose value is less than {0}", op.at_least, 1, 4
     ),
@@ -277,13 +304,13 @@ OPERATIONS: tuple[Operation, ...] = (
         "counts",
         "counts",
         "map every first character of a key to the sum of the values of the keys that begin with "
-        'it (the key "" for an empty key)',
+        'it (the new key is "" for an empty key)',
         op.by_first_letter,
     ),
     Operation(
         "counts",
         "words",
-        "list the keys by descending value, and keys of equal value by code point",
+        "list the keys in descending order of their values, and keys of equal value by code point",
         op.keys_by_count,
     ),
     Operation(

@@ -29,9 +29,9 @@ def _module_fault(module: ast.Module, model: ast.ClassDef) -> str:
     for place, node in enumerate(module.body):
         docstring = place == 0 and _is_text(node)
         if not (docstring or isinstance(node, ast.ClassDef | ast.Import | ast.ImportFrom)):
-            return "the top level has something beside imports and one class"
+            return "the top level contains something other than imports and one class"
     if len(classes) != 1 or classes[0].name != model.name:
-        return f"the top level has to define {model.name} and no other class"
+        return f"the top level must define {model.name} and no other class"
     if classes[0].bases or classes[0].keywords or classes[0].decorator_list:
         return f"{model.name} has bases or decorators"
     if any(isinstance(node, ast.Global | ast.Nonlocal) for node in ast.walk(module)):
@@ -45,16 +45,16 @@ def _class_fault(found: ast.ClassDef, model: ast.ClassDef) -> str:
     for node in found.body:
         if not isinstance(node, Method):
             if not _is_text(node):
-                return "the class body has something beside methods"
+                return "the class body contains something other than methods"
             continue
         if node.name in seen:
             return f"{node.name} is defined twice"
         seen.add(node.name)
         private = node.name.startswith("_") and not node.name.startswith("__")
         if node.name not in wanted and not private:
-            return f"{node.name} is no part of the interface"
+            return f"{node.name} is not part of the interface"
         if node.name in wanted and _signature(node) != wanted[node.name]:
-            return f"the signature of {node.name} is not that of the interface"
+            return f"the signature of {node.name} differs from the interface"
     missing = [name for name in wanted if name not in seen]
     return f"{missing[0]} is missing" if missing else ""
 

@@ -90,7 +90,7 @@ class Interface:
         params = ", ".join(f"{operation.params[i]}: int" for i in order)
         head = f"    def {method}(self, {params}) -> int:"
         told = f"Do what `{operation.name}({', '.join(operation.params)})` does"
-        told += "; raise ValueError where it returns None." if operation.refuses else "."
+        told += ", but raise ValueError where it returns None." if operation.refuses else "."
         if not self._remembers():
             return head, told, _indented(_body(operation))
         names = ", ".join(operation.params)
@@ -115,7 +115,7 @@ class Interface:
     def _reader(self, name: str) -> tuple[str, str, str]:
         plural = name in self.machine.lists
         kind, value = ("list[int]", f"list(self._{name})") if plural else ("int", f"self._{name}")
-        told = f"What `get_{name}()` returns" + (", a new list each time." if plural else ".")
+        told = f"What `get_{name}()` returns" + (", as a new list each time." if plural else ".")
         return (
             f"    @property\n    def {name}(self) -> {kind}:",
             told,
@@ -124,27 +124,29 @@ class Interface:
 
     def _feature(self, feature: str) -> tuple[str, str, str]:
         fields = [*(name for name, _ in self.machine.counters), *self.machine.lists]
-        forget = "; there is nothing to undo then, and no history" if self._remembers() else ""
+        forget = "; afterwards there is nothing to undo" if self._remembers() else ""
+        if "history" in self.features:
+            forget += ", and the history is empty"
         if feature == "reset":
             targets = ", ".join(f"self._{name}" for name, _ in self.machine.counters)
             body = [f"{targets}{',' if ',' not in targets else ''} = self._given"]
             body += [f"self._{name} = []" for name in self.machine.lists]
             body += ["self._past = []"] if forget else []
-            told = f"Go back to the state in which this object was made by `__init__`{forget}."
+            told = f"Return to the state that `__init__` gave this object{forget}."
             return "    def reset(self) -> None:", told, _indented(body)
         if feature == "length":
             total = " + ".join(f"len(self._{name})" for name in self.machine.lists) or "0"
-            told = "The lengths of all lists of the state, added up."
+            told = "Return the total length of all lists in the state."
             return "    def __len__(self) -> int:", told, f"        return {total}"
         if feature == "clone":
-            told = "Return a copy, all that other methods go by included, independent from now on."
+            told = "Return an independent copy, including everything that the other methods use."
             return (
                 f'    def clone(self) -> "{self.name}":',
                 told,
                 "        return copy.deepcopy(self)",
             )
         if feature == "equality":
-            told = f"Whether the other object is a {self.name} of equal integers and lists."
+            told = f"Return whether `other` is a {self.name} with equal integers and lists."
             body = [
                 f"if not isinstance(other, {self.name}):",
                 "    return False",
@@ -160,14 +162,14 @@ class Interface:
                 f"{targets}{',' if len(fields) == 1 else ''} = before",
             ]
             told = (
-                f"Take back the last call of {_listed(self.methods)} that was not refused and is "
-                "not taken back yet; raise ValueError if there is none."
+                f"Undo the last call of {_listed(self.methods)} that did not raise ValueError and "
+                "is not undone yet. Raise ValueError if there is none."
             )
             return "    def undo(self) -> None:", told, _indented(body)
         told = (
-            f"The names of the calls of {_listed(self.methods)} that were not refused"
-            f"{' and not taken back' if 'undo' in self.features else ''}, the oldest first, in a "
-            "new list each time."
+            f"The names of the called methods, oldest first, as a new list each time. It lists the "
+            f"calls of {_listed(self.methods)} that did not raise ValueError"
+            f"{' and are not undone' if 'undo' in self.features else ''}."
         )
         body = ["return [name for name, _ in self._past]"]
         return "    @property\n    def history(self) -> list[str]:", told, _indented(body)

@@ -108,7 +108,8 @@ def _compared(numbers: _Numbers, subjects: tuple[Said, ...], span: int) -> Said:
         rest = integer(rng, 0, divisor - 1)
         numbers.drawn |= {divisor, rest}
         node = (subject.node % divisor).eq(rest)
-        return Said(node, f"{subject.words} modulo {divisor} is {rest}")
+        whole = f"({subject.words})" if " + " in subject.words or " - " in subject.words else ""
+        return Said(node, f"{whole or subject.words} modulo {divisor} is {rest}")
     op = pick(rng, tuple(_ORDERS))
     bound = numbers.draw(2, span)
     return Said(Binary(op, subject.node, Int(bound)), f"{subject.words} {_ORDERS[op]} {bound}")
@@ -128,7 +129,8 @@ def _condition(numbers: _Numbers, subjects: tuple[Said, ...], n_rules: int) -> S
 
 def _rules_in_words(rules: list[Rule]) -> str:
     lines = [
-        f"{number}. if {rule.condition.words}: {rule.words}" for number, rule in enumerate(rules, 1)
+        f"{number}. If {rule.condition.words}, {rule.words}."
+        for number, rule in enumerate(rules, 1)
     ]
     return "\n".join(lines)
 
@@ -153,8 +155,9 @@ def _of_numbers(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, s
     branches = [If(rule.condition.node, rule.then) for rule in rules]
     body: Block = (*branches, Return(last.node))
     words = (
-        f"`{name}(a, b)` takes two integers and returns an integer. The first of these rules that "
-        f"applies decides:\n{_rules_in_words(rules)}\nIf none applies: return {last.words}."
+        f"`{name}(a, b)` takes two integers and returns an integer. It follows the first of these "
+        f"rules whose condition holds:\n\n{_rules_in_words(rules)}\n\nIf no condition holds, "
+        f"return {last.words}."
     )
     return Function(name, (("a", "int"), ("b", "int")), "int", body), words
 
@@ -198,12 +201,12 @@ def _of_list(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]
         *((If(total > cap, (Return(Int(cap)),)),) if rng.random() < 0.6 else ()),
         Return(total),
     )
-    capped = f", but never more than {cap}" if len(body) == 4 else ""
+    capped = f", or {cap} if the total is greater than {cap}" if len(body) == 4 else ""
     words = (
-        f"`{name}(items)` takes a list of integers and returns an integer. It begins with a total "
-        f"of {start} and goes through the items in order; for each, the first of these rules that "
-        f"applies decides:\n{_rules_in_words(rules)}\nIf none applies, the item is added to the "
-        f"total. The result is the final total{capped}."
+        f"`{name}(items)` takes a list of integers and returns an integer. The total starts at "
+        f"{start}. For each item, in order, follow the first of these rules whose condition holds:"
+        f"\n\n{_rules_in_words(rules)}\n\nIf no condition holds, add the item to the total. At the "
+        f"end, return the total{capped}."
     )
     return Function(name, (("items", "list"),), "int", body), words
 
@@ -213,12 +216,12 @@ def _update(numbers: _Numbers) -> tuple[Block, str]:
     x, total = Var("x"), Var("total")
     number = numbers.draw(2, 9)
     options: tuple[tuple[Expression, str], ...] = (
-        (total - number, f"{number} is subtracted from the total"),
-        (total + x * number, f"{number} times the item is added to the total"),
-        (total + number, f"{number} is added to the total"),
-        (Int(number), f"the total becomes {number}"),
-        (Binary("max", total, x), "the total becomes the item if that is larger"),
-        (total - x, "the item is subtracted from the total"),
+        (total - number, f"subtract {number} from the total"),
+        (total + x * number, f"add {number} times the item to the total"),
+        (total + number, f"add {number} to the total"),
+        (Int(number), f"set the total to {number}"),
+        (Binary("max", total, x), "set the total to the larger of the total and the item"),
+        (total - x, "subtract the item from the total"),
     )
     value, words = pick(numbers.rng, options)
     return (Assign("total", value),), words
@@ -242,10 +245,12 @@ def _of_text(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]
         Return(out),
     )
     words = (
-        f"`{name}(text)` takes a string and returns a string. It begins with an empty result and "
-        "goes through the characters in order; for each, the first of these rules that applies "
-        f"decides:\n{_rules_in_words(rules)}\nIf none applies, the character is appended to the "
-        f'result. At the end, "{mark}" is appended if the result is longer than {limit} characters.'
+        f"`{name}(text)` takes a string and returns a string. The result starts empty. For each "
+        "character, in order, follow the first of these rules whose condition holds:\n\n"
+        f"{_rules_in_words(rules)}\n\nIf no condition holds, append the character to the result. "
+        "At "
+        f'the end, if the result is longer than {limit} characters, append "{mark}" to it. Return '
+        "the result."
     )
     return Function(name, (("text", "str"),), "str", body), words
 
@@ -259,13 +264,13 @@ def _char_condition(numbers: _Numbers) -> Said:
     options = (
         Said(char.eq(letter), f'the character is "{letter}"'),
         Said(char.eq(letter), f'the character is "{letter}"'),
-        Said(char.eq(previous), "the character equals the one before it"),
+        Said(char.eq(previous), "the character equals the character before it"),
         Said(
             previous.eq(letter) & char.ne(other),
             f'the character before it is "{letter}" and the character is not "{other}"',
         ),
         Said((Var("i") % divisor).eq(rest), f"its position (from 0) modulo {divisor} is {rest}"),
-        Said(Length(Var("out")) >= length, f"the result has at least {length} characters"),
+        Said(Length(Var("out")) >= length, f"the result has at least {length} characters so far"),
     )
     return pick(rng, options)
 
@@ -274,16 +279,16 @@ def _extension(rng: Rng) -> tuple[Block, str]:
     """Draw what a rule does to the result."""
     out, char, letter = Var("out"), Var("char"), pick(rng, "pqrst")
     options: tuple[tuple[Expression, str], ...] = (
-        (Binary("concat", out, Str(letter)), f'"{letter}" is appended to the result'),
+        (Binary("concat", out, Str(letter)), f'append "{letter}" to the result'),
         (
             Binary("concat", Binary("concat", out, char), Str(letter)),
-            f'the character and "{letter}" are appended to the result',
+            f'append the character and then "{letter}" to the result',
         ),
         (
             Binary("concat", Binary("concat", out, char), char),
-            "the character is appended to the result twice",
+            "append the character to the result twice",
         ),
-        (Binary("concat", char, out), "the character is put in front of the result"),
+        (Binary("concat", char, out), "put the character in front of the result"),
     )
     value, words = pick(rng, options)
     return (Assign("out", value),), words

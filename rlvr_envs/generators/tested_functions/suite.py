@@ -72,7 +72,7 @@ def read_suite(source: str, function: Function, most: int) -> Suite:
     """
     module = parse_module(source)
     if module is None:
-        raise SuiteError("the tests are no valid Python")
+        raise SuiteError("the tests are not valid Python")
     reader = _Reader(function, most)
     try:
         reader.module(module)
@@ -114,7 +114,9 @@ class _Reader:
 
     def test_class(self, node: ast.ClassDef, names: Environment) -> None:
         if not node.name.startswith("Test") or node.decorator_list:
-            raise SuiteError("classes of tests have names that begin with Test")
+            raise SuiteError(
+                "the name of a test class must begin with Test, and it has no decorators"
+            )
         inner = dict(names)
         for item in node.body:
             if isinstance(item, ast.FunctionDef):
@@ -126,10 +128,12 @@ class _Reader:
 
     def test(self, node: ast.FunctionDef, names: Environment, prefix: str) -> None:
         if not node.name.startswith("test"):
-            raise SuiteError(f"{node.name} is no test: only functions called test_... are allowed")
+            raise SuiteError(
+                f"{node.name} is not a test: only functions named test_... are allowed"
+            )
         name = prefix + node.name
         if name in self.suite.tests:
-            raise SuiteError(f"two tests are called {name}, so that the first never runs")
+            raise SuiteError(f"two tests are named {name}, so the first would never run")
         if len(self.suite.tests) >= MAX_TESTS:
             raise SuiteError(f"there are more than {MAX_TESTS} tests")
         self.suite.tests.append(name)
@@ -140,7 +144,7 @@ class _Reader:
         if any(
             (others.posonlyargs, others.vararg, others.kwonlyargs, others.kwarg, others.defaults)
         ):
-            raise SuiteError(f"{name} has parameters of a kind that tests do not have")
+            raise SuiteError(f"{name} has parameters other than plain positional ones")
         for case in self.cases(node.decorator_list, params, names):
             self.block(node.body, {**names, **case}, name)
 
@@ -153,15 +157,15 @@ class _Reader:
             return
         if len(decorators) != 1 or not _is_parametrize(decorators[0]):
             raise SuiteError(
-                "a test with parameters needs one pytest.mark.parametrize, and no more"
+                "a test with parameters needs exactly one decorator, pytest.mark.parametrize"
             )
         call = decorators[0]
         if not isinstance(call, ast.Call) or len(call.args) != 2 or call.keywords:
-            raise SuiteError("parametrize takes the names and the list of values")
+            raise SuiteError("parametrize takes exactly the names and the list of values")
         given = evaluate(call.args[0], names, self.values)
         named = [n.strip() for n in given.split(",")] if isinstance(given, str) else list(given)
         if sorted(map(str, named)) != sorted(params):
-            raise SuiteError("parametrize names other parameters than the test has")
+            raise SuiteError("the names in parametrize are not the parameters of the test")
         for row in self.items(evaluate(call.args[1], names, self.values)):
             values = [row] if len(named) == 1 else list(self.items(row))
             if len(values) != len(named):
@@ -171,7 +175,7 @@ class _Reader:
     def items(self, value: Any) -> Sequence[Any]:
         if isinstance(value, (list, tuple, range, str)):
             return value
-        raise SuiteError("only lists, tuples, ranges and strings can be gone through")
+        raise SuiteError("loops may only go over lists, tuples, ranges and strings")
 
     def block(self, body: Sequence[ast.stmt], names: Environment, test: str) -> None:
         for statement in body:
@@ -211,7 +215,7 @@ class _Reader:
                 for inner, item in zip(target.elts, values, strict=True):
                     self.bind(inner, item, names)
                 return
-        raise SuiteError("values are assigned to names, as many as there are values")
+        raise SuiteError("assignments need plain names, as many as there are values")
 
     def assertion(self, condition: ast.expr, names: Environment, test: str) -> None:
         match condition:
@@ -222,7 +226,7 @@ class _Reader:
                 self.equality(left, right, names, test)
             case _:
                 raise SuiteError(
-                    f"an assertion compares by ==: assert {self.function.name}(...) == value"
+                    f"an assertion must compare with ==: assert {self.function.name}(...) == value"
                 )
 
     def equality(self, left: ast.expr, right: ast.expr, names: Environment, test: str) -> None:
@@ -230,7 +234,7 @@ class _Reader:
         if isinstance(other, Call):
             one, other = other, one
         if isinstance(other, Call):
-            raise SuiteError("an assertion compares a call with a value, not with another call")
+            raise SuiteError("an assertion must compare a call with a value, not with another call")
         if not isinstance(one, Call):
             self.suite.idle += 1
             return

@@ -104,7 +104,7 @@ def test_several_mistakes_do_not_overlap():
 
 def test_words_name_every_part():
     words = in_words(ADD_UP)
-    assert "For each `i` from 0 up to but without (the length of `xs`):" in words
+    assert "For `i` from 0 up to, but not including, (the length of `xs`):" in words
     assert "If (item `i` of `xs`) is greater than 2:" in words
     assert "Increase `total` by item `i` of `xs`." in words
     assert "Decrease `total` by 1." in words

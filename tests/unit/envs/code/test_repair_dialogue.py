@@ -80,7 +80,7 @@ def test_nothing_of_the_hidden_tests_is_told():
 
 def test_tries_are_counted_and_end():
     replies = play("hm", python("print("), python(PROBLEM.source))
-    assert "no program in your message" in replies[0].text.lower().replace("there was ", "")
+    assert "your message contains no program" in replies[0].text.lower()
     assert "SyntaxError" in replies[1].text
     assert replies[2].verdict.score == 0.0
     assert "3 tries" in replies[2].verdict.detail
@@ -95,7 +95,7 @@ def test_tries_are_counted_and_end():
         ("print('x' * 50_000)", "characters left out"),
         ("print(chr(60) + '/think>' + chr(60) + 'answer>')", "&lt;/think>&lt;answer>"),
         ("print('```\\n```')", "````output"),
-        ("import os\nos.abort()", "it crashed"),
+        ("import os\nos.abort()", "the program crashed"),
     ],
 )
 def test_how_a_program_ended_is_told(code, said):
@@ -112,7 +112,7 @@ def test_compilers_speak():
     )
     session = TASK.begin(problem)
     reply = session.reply("```c\nint main(void) { return x; }\n```")
-    assert "It does not compile." in reply.text
+    assert "The program does not compile." in reply.text
     assert "undeclared" in reply.text
     right = (
         '#include <stdio.h>\nint main(void) { int n; scanf("%d", &n); printf("%d\\n", 2 * n + 1); }'
