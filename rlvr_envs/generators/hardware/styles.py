@@ -165,19 +165,19 @@ def _not_single_gates(found: Sequence[Token]) -> str:
 
 
 _STATE = f"""
-State stands only in instances of the module `{FLIP_FLOP}`, which is given below and is not \
-repeated in the answer.
-There are no compiler directives."""
+Hold state only in instances of the module `{FLIP_FLOP}`, which is given below. Do not repeat that \
+module in your answer.
+Do not use compiler directives."""
 
 STYLES = (
     Style(
         "systemverilog",
         "in SystemVerilog",
         """\
-Behind every `input` and every `output` stands `logic`.
-The words `reg`, `wire`, `integer`, `always`, `always_latch` and `initial` do not occur: variables \
+Write `logic` directly after every `input` and every `output`.
+Do not use the words `reg`, `wire`, `integer`, `always`, `always_latch` and `initial`: variables \
 are `logic`, and blocks are `always_ff` or `always_comb`.
-There are no compiler directives.""",
+Do not use compiler directives.""",
         False,
         _not_systemverilog,
     ),
@@ -185,36 +185,38 @@ There are no compiler directives.""",
         "verilog2001",
         "in Verilog-2001",
         """\
-No keyword occurs that came with SystemVerilog or later, such as `logic`, `int`, `always_ff`, \
+Do not use keywords that were introduced after Verilog-2001, such as `logic`, `int`, `always_ff`, \
 `always_comb`, `unique`, `inside`, `typedef` or `return`.
-Nor do casts and constants without a base as in `4'(x)` and `'0`, the operators `++`, `+=` and \
-their like, `==?`, `.*`, variables declared in the head of a loop, and system functions other than \
-`$signed` and `$unsigned`.
-There are no compiler directives.""",
+Do not use casts such as `4'(x)`, constants without a base such as `'0`, operators such as `++`, \
+`+=` and `==?`, `.*` connections, variables declared in a loop header, or system functions other \
+than `$signed` and `$unsigned`.
+Do not use compiler directives.""",
         False,
         _not_verilog,
     ),
     Style(
         "two_blocks",
-        "as one combinational and one clocked block",
+        "as one combinational block and one clocked block",
         """\
-There is a single module, with at most one combinational block, which begins `always @(*)` or \
-`always_comb`, and, where the module has a clock, at most one clocked block.
-The clocked block only takes values that were computed in the other one: on the right of `<=` \
-stands a single name or constant, on the left a name without an index, and an `if` tests nothing \
-but the reset.
-Outside of the blocks stand only declarations, and only those of parameters give a value: there is \
-no `assign`, function, task, `generate`, `typedef` or gate.
-There are no compiler directives.""",
+Write exactly one module. It has at most one combinational block, which begins with `always @(*)` \
+or `always_comb`, and at most one clocked block (none if the module has no clock).
+The clocked block only stores values that the combinational block computes: the right side of \
+`<=` is a single name or constant, the left side is a name without an index, and an `if` tests \
+only the reset.
+Outside of the blocks, write only declarations, and give values only to parameters: no `assign`, \
+function, task, `generate`, `typedef` or gate.
+Do not use compiler directives.""",
         False,
         not_two_blocks,
     ),
     Style(
         "dataflow",
-        "without procedures, as continuous assignments",
+        "with continuous assignments only",
         f"""\
-There is no block and nothing that stands in one: the words `always` and its kin, `initial`, \
-`function`, `task`, `generate`, `begin`, `if`, `case`, `for`, `reg` and `integer` do not occur.\
+Do not use procedural code. The words `always`, `always_ff`, `always_comb`, `always_latch`, \
+`initial`, `final`, `function`, `task`, `generate`, `genvar`, `begin`, `end`, `if`, `else`, \
+`case`, `casez`, `casex`, `for`, `foreach`, `while`, `do`, `repeat`, `forever`, `reg` and \
+`integer` are forbidden.\
 {_STATE}""",
         True,
         _not_dataflow,
@@ -223,12 +225,12 @@ There is no block and nothing that stands in one: the words `always` and its kin
         "structural",
         "as a netlist of gates",
         f"""\
-A module has ports, `wire` declarations, gates (`and`, `nand`, `or`, `nor`, `xor`, `xnor`, `not`, \
-`buf`), instances of modules, and `assign`; no other keyword occurs.
-On the right of an `assign` stands at most one of the operators `&`, `|`, `^`, `~^` and `^~`, and \
-any number of `~`; these and braces are the only operators, and outside of an `assign` only braces \
-are.
-Between `[` and `]` stand only numbers and colons.\
+A module may contain only ports, `wire` declarations, gates (`and`, `nand`, `or`, `nor`, `xor`, \
+`xnor`, `not`, `buf`), instances of modules, and `assign`. Do not use any other keyword.
+The right side of an `assign` has at most one of the operators `&`, `|`, `^`, `~^` and `^~`, and \
+any number of `~`. Besides these, the only operator is concatenation with braces. Outside of an \
+`assign`, braces are the only operator.
+Between `[` and `]`, write only numbers and colons.\
 {_STATE}""",
         True,
         _not_gates,
