@@ -55,7 +55,7 @@ class Style:
         found = list(tokens(source))
         for token in found:
             if token.kind == "directive":
-                return f"there is the compiler directive {token.text:.40}"
+                return f"the compiler directive {token.text:.40} is not allowed"
         if not any(token.text == "module" for token in found):
             return "there is no module"
         return self.violation(found, clocking)
@@ -82,7 +82,7 @@ def _word_among(found: Sequence[Token], words: Set[str]) -> str:
     """Return a complaint about the first of some words."""
     for token in found:
         if token.kind == "word" and token.text in words:
-            return f"there is the word `{token.text}`"
+            return f"the word `{token.text}` is not allowed"
     return ""
 
 
@@ -94,20 +94,20 @@ def _with_next(found: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
 def _not_systemverilog(found: Sequence[Token], _: Clocking | None) -> str:
     for token, after in _with_next(found):
         if token.text in ("input", "output", "inout") and after.text != "logic":
-            return f"there is an `{token.text}` without `logic` behind it"
+            return f"an `{token.text}` is without `logic` directly after it"
     return _word_among(found, _NOT_PURE)
 
 
 def _not_verilog(found: Sequence[Token], _: Clocking | None) -> str:
     for token, after in _with_next(found):
         if token.text in _LATER_SYMBOLS or (token.text == "." and after.text == "*"):
-            return f"there is `{token.text}` as SystemVerilog has it"
+            return f"`{token.text}` is SystemVerilog syntax, not Verilog-2001"
         if token.kind == "number" and token.text[0] == "'" and len(token.text) == 2:
-            return f"there is the constant `{token.text}` without a base"
+            return f"the constant `{token.text}` has no base"
         if token.kind == "system" and token.text not in ("$signed", "$unsigned"):
-            return f"there is the function `{token.text:.40}`"
+            return f"the system function `{token.text:.40}` is not allowed"
         if token.text == "(" and after.text in ("integer", "genvar"):
-            return "a variable is declared in the head of a loop"
+            return "a variable is declared in a loop header"
     return _word_among(found, LATER)
 
 
@@ -118,7 +118,7 @@ def _not_dataflow(found: Sequence[Token], _: Clocking | None) -> str:
 def _defined_again(found: Sequence[Token]) -> str:
     for token, after in _with_next(found):
         if token.text == "module" and after.text == FLIP_FLOP:
-            return f"the module `{FLIP_FLOP}` is given, and there again"
+            return f"the given module `{FLIP_FLOP}` is defined again"
     return ""
 
 
@@ -129,7 +129,7 @@ def _not_gates(found: Sequence[Token], _: Clocking | None) -> str:
     for token in found:
         symbol = token.kind == "symbol" and token.text not in _GATE_SYMBOLS
         if symbol or token.kind in ("system", "string"):
-            return f"there is `{token.text:.40}`"
+            return f"`{token.text:.40}` is not allowed"
     return _not_fixed_bits(found) or _not_single_gates(found)
 
 
@@ -139,7 +139,7 @@ def _not_fixed_bits(found: Sequence[Token]) -> str:
     for token in found:
         inside = token.text == "[" or (inside and token.text != "]")
         if inside and token.kind != "number" and token.text not in ("[", ":"):
-            return f"there is `{token.text:.40}` between [ and ], where only numbers stand"
+            return f"`{token.text:.40}` is not allowed between [ and ]: only numbers are"
     return ""
 
 
@@ -154,7 +154,7 @@ def _not_single_gates(found: Sequence[Token]) -> str:
         elif token.text not in _GATE_OPERATORS | {"~", "="}:
             continue
         elif gates is None:
-            return f"there is `{token.text}` outside of an `assign`"
+            return f"`{token.text}` is not allowed outside of an `assign`"
         elif token.text == "=":
             gates = 0
         elif token.text != "~":
