@@ -9,12 +9,12 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("carry", "overflow", "saturate", "zero", "signed")
 _FLAGS = {
-    "carry": ("carry", "about the range of the unsigned result"),
-    "overflow": ("overflow", "about the range of the signed result"),
-    "zero": ("zero", "whether the result is 0"),
+    "carry": ("carry", "1 if the unsigned result is out of range"),
+    "overflow": ("overflow", "1 if the signed result is out of range"),
+    "zero": ("zero", "1 if the result is 0"),
 }
 _WIDEST, _MOST = 24, 8
 
@@ -40,9 +40,11 @@ _OPERATIONS = {
 class AdderSubtractorConfig(DesignConfig):
     """How wide the operands are, and what is done with them."""
 
-    width: int = knob(5, "bits of an operand")
-    operations: int = knob(2, "sums and differences, chosen by an input")
-    features: int = knob(2, "added in the order carry, overflow, saturate, zero, signed")
+    width: int = knob(5, "operand width in bits")
+    operations: int = knob(2, "number of operations (sums and differences) selected by `op`")
+    features: int = knob(
+        2, "number of features, added in the order carry, overflow, saturate, zero, signed"
+    )
 
     def check(self) -> None:
         for name, value, low, high in (
@@ -71,8 +73,8 @@ class AdderSubtractorTask(DesignTask[AdderSubtractorConfig]):
     """Write an adder and subtractor with flags and saturation.
 
     Description:
-        An input chooses among sums and differences of two words, some with a carry in. Flags tell
-        whether the exact result fits, unsigned or signed; one that does not wraps or saturates.
+        An input selects a sum or difference of two words, some with a carry in. Flags say whether
+        the exact result fits, unsigned or signed. A result that does not fit wraps or saturates.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of operations.
@@ -109,7 +111,7 @@ class _Adder:
     table: dict[int, str]  # from values of `op` to operations
     bits: int  # of `op`
     other: int  # what is shown where `op` means nothing
-    signed: bool  # what saturation means where no input tells it
+    signed: bool  # what saturation means where no input selects it
     saturate_level: int
     features: tuple[str, ...]
     result: str
@@ -118,21 +120,29 @@ class _Adder:
         has = self.features.__contains__
         signals = inputs(("a", self.width, "first operand"), ("b", self.width, "second operand"))
         if self._uses_cin():
-            signals += inputs(("cin", 1, "carry or borrow in"))
+            signals += inputs(("cin", 1, "carry in or borrow in"))
         if self.bits:
-            signals += inputs(("op", self.bits, "the operation"))
+            signals += inputs(("op", self.bits, "operation code"))
         if has("saturate"):
-            signals += inputs(("sat", 1, "whether the result saturates"))
+            signals += inputs(
+                (
+                    "sat",
+                    1,
+                    f"the result saturates while this is {self.saturate_level}",
+                )
+            )
         if has("signed"):
-            signals += inputs(("sgn", 1, "whether operands count as signed in saturation"))
+            signals += inputs(
+                ("sgn", 1, "saturation treats operands as signed (1) or unsigned (0)")
+            )
         signals += outputs((self.result, self.width, "the result"))
         for feature, (name, meaning) in _FLAGS.items():
             if has(feature):
                 signals += outputs((name, 1, meaning))
         first = next(iter(self.table.values()))
-        what = f"computes {first}" if not self.bits else f"knows {len(self.table)} operations"
+        what = f"computes {first}" if not self.bits else f"performs {len(self.table)} operations"
         return Design(
-            title=f"an arithmetic unit for words of {self.width} bits that {what}",
+            title=f"an arithmetic unit for {self.width}-bit words that {what}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=(self.result,)),
@@ -151,27 +161,30 @@ class _Adder:
 
     def _rules(self) -> tuple[str, ...]:
         has, y, n = self.features.__contains__, f"`{self.result}`", self.width
-        where = "of the table" if self.bits else next(iter(self.table.values()))
-        rules = [f"{y} is the exact result {where} modulo 2^{n}, that is, its lowest {n} bits."]
+        where = "that the table gives for `op`" if self.bits else next(iter(self.table.values()))
+        rules = [f"{y} is the exact result {where}, modulo 2^{n} (its {n} least significant bits)."]
         if has("carry"):
             rules.append(
-                f"`carry` is about the exact result of unsigned operands (0 to {2**n - 1}): it is "
-                f"1 exactly where that is below 0 or above {2**n - 1}."
+                "`carry` is 1 if and only if the exact result, computed with unsigned operands (0 "
+                "to "
+                f"{2**n - 1}), is below 0 or above {2**n - 1}."
             )
         low, high = -(2 ** (n - 1)), 2 ** (n - 1) - 1
         if has("overflow"):
             rules.append(
-                "`overflow` is about the exact result of operands in two's complement "
-                f"({low} to {high}): it is 1 exactly where that is below {low} or above {high}."
+                "`overflow` is 1 if and only if the exact result, computed with two's complement "
+                f"operands ({low} to {high}), is below {low} or above {high}."
             )
         if has("saturate"):
             rules.append(self._saturation())
         if has("zero"):
-            rules.append(f"`zero` is 1 exactly where {y}, as it is shown, is 0.")
+            rules.append(f"`zero` is 1 if and only if the output {y} is 0.")
         if len(self.table) < 2**self.bits:
             rules.append(self._otherwise())
         if self._uses_cin():
-            rules.append("`cin` is the number 0 or 1, also where operands are signed.")
+            rules.append(
+                "`cin` always counts as the number 0 or 1, even where operands are signed."
+            )
         return tuple(rules)
 
     def _saturation(self) -> str:
@@ -180,11 +193,12 @@ class _Adder:
         signed = f"in two's complement, with the range {-(2 ** (n - 1))} to {2 ** (n - 1) - 1}"
         kind = signed if self.signed else unsigned
         if "signed" in self.features:
-            kind = f"{signed}, where `sgn` is 1, and {unsigned}, where `sgn` is 0"
+            kind = f"{signed}, if `sgn` is 1; they are {unsigned}, if `sgn` is 0"
         return (
-            f"Where `sat` is {self.saturate_level}, `{self.result}` saturates instead: operands "
-            f"and result are {kind}, and an exact result out of the range is replaced by the end "
-            "of the range that is nearer. `carry` and `overflow` stay those of the exact result."
+            f"While `sat` is {self.saturate_level}, `{self.result}` saturates instead of wrapping. "
+            f"Operands and result are then {kind}. An exact result below the range becomes the "
+            "minimum of the range, and one above it becomes the maximum. Saturation does not "
+            "affect `carry` and `overflow`: they still describe the exact result."
         )
 
     def _otherwise(self) -> str:
@@ -193,8 +207,8 @@ class _Adder:
         ]
         rest = "".join(f", `{name}` is 0" for name in flags)
         return (
-            f"Where `op` is not in the table, `{self.result}` is {self.other} whatever the other "
-            f"inputs are{rest}."
+            f"If `op` is not in the table, `{self.result}` is {literal(self.width, self.other)} "
+            f"(decimal {self.other}) regardless of all other inputs{rest}."
         )
 
     def _golden(self) -> str:

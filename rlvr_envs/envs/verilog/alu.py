@@ -8,6 +8,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.generators.hardware.tables import article
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 # The operations of `Alu`: what they are in words, and two expressions of each.
@@ -59,9 +60,15 @@ def _filled(text: str, width: int) -> str:
     return text
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("zero", "negative", "carry", "overflow", "parity", "swap")
-_ABOUT = {"carry": "about unsigned operands", "overflow": "about signed operands"}
+_ABOUT = {
+    "zero": "1 if the result is 0",
+    "negative": "most significant bit of the result",
+    "carry": "carry or borrow of an addition or subtraction",
+    "overflow": "signed overflow of an addition or subtraction",
+    "parity": "parity of the result",
+}
 _WIDEST, _MOST = 24, 16
 
 
@@ -69,9 +76,11 @@ _WIDEST, _MOST = 24, 16
 class AluConfig(DesignConfig):
     """How wide the operands are, and how many operations there are."""
 
-    width: int = knob(5, "bits of an operand")
-    operations: int = knob(4, "rows of the table")
-    features: int = knob(2, "added in the order zero, negative, carry, overflow, parity, swap")
+    width: int = knob(5, "operand width in bits")
+    operations: int = knob(4, "number of operations in the table")
+    features: int = knob(
+        2, "number of features, added in the order zero, negative, carry, overflow, parity, swap"
+    )
 
     def check(self) -> None:
         for name, value, low, high in (
@@ -100,9 +109,9 @@ class AluTask(DesignTask[AluConfig]):
     """Write an arithmetic logic unit from a random table of operations.
 
     Description:
-        An input chooses among operations drawn from logic, arithmetic, comparison, bit tricks and
-        counts, under codes in no order. Flags see the result or belong to some operations only;
-        an input exchanges the operands.
+        An input selects an operation: logic, arithmetic, comparison, bit tricks and counts, under
+        opcodes in no order. Some flags describe the result, others belong to some operations
+        only. An input can swap the operands.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of operations.
@@ -152,22 +161,25 @@ class _Alu:
     def design(self) -> Design:
         has, (code, y) = self.features.__contains__, self.names
         signals = inputs(
-            ("a", self.width, "an operand"),
-            ("b", self.width, "another operand"),
-            (code, self.bits, "the operation"),
+            ("a", self.width, "first operand"),
+            ("b", self.width, "second operand"),
+            (code, self.bits, "opcode"),
         )
         if has("swap"):
-            signals += inputs(("swap", 1, "whether the operands change places"))
+            signals += inputs(
+                ("swap", 1, f"the operands are swapped while this is {self.swap_level}")
+            )
         signals += outputs((y, self.width, "the result"))
         for flag in FEATURES[:-1]:
             if has(flag):
-                signals += outputs((flag, 1, _ABOUT.get(flag, "about the result")))
+                signals += outputs((flag, 1, _ABOUT[flag]))
         rows = [
             f"| {literal(self.bits, value)} | {op.words(self.width)} |"
             for value, op in self.table.items()
         ]
         return Design(
-            title=f"an arithmetic logic unit for {self.width} bits, with {len(rows)} operations",
+            title=f"{article(self.width)} {self.width}-bit arithmetic logic unit (ALU) with "
+            f"{len(rows)} operations",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=(y, "carry", "overflow")),
@@ -177,38 +189,45 @@ class _Alu:
 
     def _rules(self) -> tuple[str, ...]:
         has, n, (code, y) = self.features.__contains__, self.width, self.names
-        result = f"`{y}` is the result that the table gives for `{code}`, modulo 2^{n}"
-        numbers = (
-            "Operands are unsigned unless the table says that they are signed, which means two's "
-            "complement."
-        )
-        rules = [f"{result}; a condition is 1 where it holds, otherwise 0. {numbers}"]
+        meanings = [op.meaning for op in self.table.values()]
+        result = f"`{y}` is the result that the table gives for opcode `{code}`, modulo 2^{n}."
+        if any(" is smaller than " in meaning for meaning in meanings):
+            result += " A condition gives 1 if it is true and 0 if it is false."
+        if any("signed" in meaning for meaning in meanings):
+            result += " Operands are unsigned unless the table says signed (two's complement)."
+        else:
+            result += " Operands are unsigned."
+        rules = [result]
         if len(self.table) < 2**self.bits:
-            rules.append(f"Where `{code}` is not in the table, `{y}` is {self.other}.")
+            rules.append(
+                f"If the value of `{code}` is not in the table, `{y}` is {literal(n, self.other)} "
+                f"(decimal {self.other})."
+            )
         if has("swap"):
             rules.append(
-                f"Where `swap` is {self.swap_level}, the inputs change places: everything here "
-                "that names `a` or `b` means the other one."
+                f"While `swap` is {self.swap_level}, the two operands are swapped: everywhere in "
+                "these rules and in the table, `a` means the input `b`, and `b` means the input "
+                "`a`."
             )
         if has("zero"):
-            rules.append(f"`zero` is 1 exactly where `{y}` is 0.")
+            rules.append(f"`zero` is 1 if and only if `{y}` is 0.")
         if has("negative"):
-            rules.append(f"`negative` is bit {n - 1} of `{y}`.")
+            rules.append(f"`negative` is bit {n - 1} of `{y}` (its most significant bit).")
         if has("parity"):
             kind = "even" if self.even else "odd"
-            rules.append(f"`parity` is 1 exactly where the number of ones in `{y}` is {kind}.")
+            rules.append(f"`parity` is 1 if and only if the number of ones in `{y}` is {kind}.")
         if has("carry"):
             rules.append(
-                f"`carry`: for `a + b` it is 1 where the exact sum of the unsigned operands is "
-                f"above {2**n - 1}; for `a - b` it is 1 where `a` is smaller than `b` as unsigned "
-                "numbers; it is 0 in all other cases, for all other operations and codes too."
+                f"`carry` is 1 for the operation `a` + `b` if the exact unsigned sum is above "
+                f"{2**n - 1}, and for the operation `a` - `b` if `a` is smaller than `b` "
+                "(unsigned). "
+                "Otherwise, and for all other operations and opcodes, it is 0."
             )
         if has("overflow"):
             rules.append(
-                "`overflow`: for `a + b` and `a - b` it is 1 where the exact result of the "
-                f"operands in two's complement is below {-(2 ** (n - 1))} or above "
-                f"{2 ** (n - 1) - 1}; it is 0 in all other cases, for all other operations and "
-                "codes too."
+                "`overflow` is 1 for the operations `a` + `b` and `a` - `b` if the exact result of "
+                f"the two's complement operands is below {-(2 ** (n - 1))} or above "
+                f"{2 ** (n - 1) - 1}. Otherwise, and for all other operations and opcodes, it is 0."
             )
         return tuple(rules)
 
@@ -307,14 +326,14 @@ OPERATIONS = (
         "$signed(p) < $signed(q) ? p : q",
         "(p[@t] ^ q[@t] ? p[@t] : p < q) ? p : q",
     ),
-    Operation("`a` rotated left by one place", "{p[@u:0], p[@t]}", "(p << 1) | (p >> @t)"),
+    Operation("`a` rotated left by one bit", "{p[@u:0], p[@t]}", "(p << 1) | (p >> @t)"),
     Operation(
-        "`a` shifted right by one place, its top bit copied",
+        "`a` shifted right arithmetically by one bit (the most significant bit is copied)",
         "$signed(p) >>> 1",
         "{p[@t], p[@t:1]}",
     ),
     Operation(
-        "`a` shifted left by `b` places, with zeros, so 0 where `b` is @n or more",
+        "`a` shifted left by `b` bits, filled with zeros (0 if `b` is @n or more)",
         "p << q",
         "q >= @n ? {@n{1'b0}} : @n'({p, {@n{1'b0}}} >> (@n - q))",
     ),
@@ -332,30 +351,32 @@ OPERATIONS = (
         between=" + ",
     ),
     Operation(
-        "the number of zeros above the topmost 1 of `a`, @n where `a` is 0",
+        "the number of leading zeros of `a` (@n if `a` is 0)",
         "leading",
         block="leading = p[k] ? @t - k : leading + (k == 0 ? @n : 0);",
         each="@n'(~|(p >> @i))",
         between=" + ",
     ),
-    Operation("`a` with its lowest 1 set to 0, 0 where `a` is 0", "p & (p - 1'b1)", "p ^ (p & -p)"),
+    Operation(
+        "`a` with its least significant 1 cleared (0 if `a` is 0)", "p & (p - 1'b1)", "p ^ (p & -p)"
+    ),
     Operation(
         "the absolute difference of `a` and `b`",
         "p > q ? p - q : q - p",
         "((p - q) ^ {@n{p < q}}) + (p < q)",
     ),
     Operation(
-        "the sum of `a` and `b`, or all ones where it does not fit",
+        "`a` + `b` with saturation: all ones if the exact sum does not fit",
         "q > ~p ? {@n{1'b1}} : p + q",
         "(p + q) | {@n{(p + q) < p}}",
     ),
     Operation(
-        "half the exact sum of `a` and `b`, rounded down",
+        "half of the exact sum of `a` and `b`, rounded down",
         "({1'b0, p} + {1'b0, q}) >> 1",
         "(p & q) + ((p ^ q) >> 1)",
     ),
     Operation(
-        "`a` XOR (`a` shifted right by one place, with a zero)",
+        "`a` XOR (`a` shifted right logically by one bit)",
         "p ^ (p >> 1)",
         "{p[@t], p[@t:1] ^ p[@u:0]}",
     ),

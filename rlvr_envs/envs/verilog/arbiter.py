@@ -1,4 +1,4 @@
-"""Arbiter: who of several may have what only one can have."""
+"""Arbiter: grant one of several requesters at a time."""
 
 from dataclasses import dataclass
 
@@ -21,25 +21,25 @@ from rlvr_envs.generators.hardware.design import (
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("rotate", "index", "lock", "weights", "urgent", "limit")
 _MOST_REQUESTS, _HEAVIEST = 12, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArbiterConfig(DesignConfig):
-    """How many ask, and how it is settled who gets it."""
+    """How many requesters there are, and the rules that choose one."""
 
-    requests: int = knob(4, "requesters", low=2, high=_MOST_REQUESTS)
+    requests: int = knob(4, "number of requesters", low=2, high=_MOST_REQUESTS)
     weight: int = knob(
         2,
-        "grants in a row that a requester has at most, where there are weights",
+        "largest weight: cycles in a row for which a requester may keep its grant",
         low=2,
         high=_HEAVIEST,
     )
     features: int = knob(
         1,
-        "added in the order rotate, index, lock, weights, urgent, limit",
+        "number of features, added in the order rotate, index, lock, weights, urgent, limit",
         low=0,
         high=len(FEATURES),
     )
@@ -59,12 +59,12 @@ class ArbiterConfig(DesignConfig):
 
 @register("Arbiter-v0", domain="verilog", answer_format=LANGUAGE)
 class ArbiterTask(DesignTask[ArbiterConfig]):
-    """Write an arbiter with turns, weights, a lock and urgent requests.
+    """Write an arbiter with round robin, weights, a lock and urgent requests.
 
     Description:
-        At every clock edge at most one requester is granted: the first in a line of fixed order,
-        or the next after the one granted last. A requester may keep its grant for some cycles,
-        or lock it, and urgent requests go before others.
+        At every clock edge at most one requester is granted, by fixed priority or round robin. A
+        requester may keep its grant for some cycles, or lock it, and urgent requests take
+        priority over others.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
@@ -99,7 +99,7 @@ class ArbiterTask(DesignTask[ArbiterConfig]):
 
 @dataclass(frozen=True, slots=True)
 class ArbiterSources:
-    """What was drawn for one arbiter, and how it is told and written."""
+    """What was drawn for one arbiter, its rules and its sources."""
 
     clocking: Clocking
     line: tuple[int, ...]  # the requesters in the order of the search
@@ -112,9 +112,9 @@ class ArbiterSources:
 
     def design(self) -> Design:
         has, ports = self.features.__contains__, self._signals()
-        how = "with turns" if has("rotate") else "with a fixed order"
+        how = "round-robin" if has("rotate") else "fixed-priority"
         return Design(
-            title=f"an arbiter of {self._count} requesters {how}",
+            title=f"a {how} arbiter for {self._count} requesters",
             signals=ports,
             rules=(*self._choice_rules(), *self._stay_rules()),
             golden=module(ports, self._golden()),
@@ -133,14 +133,18 @@ class ArbiterSources:
     def _signals(self) -> tuple[Signal, ...]:
         has, n = self.features.__contains__, self._count
         signals = clock_signals(self.clocking)
-        signals += inputs((self.request, n, "who asks, bit i for requester i"))
+        signals += inputs((self.request, n, "requests; bit i belongs to requester i"))
         if has("lock"):
-            signals += inputs(("lock", 1, "whether the one that is granted stays"))
+            signals += inputs(
+                ("lock", 1, "while this is 1, the granted requester may keep its grant")
+            )
         if has("urgent"):
-            signals += inputs(("urgent", n, "whose request is urgent, bit i for requester i"))
-        signals += outputs((self.grant, n, "who is granted, bit i for requester i"))
+            signals += inputs(("urgent", n, "urgent flags; bit i belongs to requester i"))
+        signals += outputs(
+            (self.grant, n, "registered grants, at most one bit is 1; bit i belongs to requester i")
+        )
         if has("index"):
-            signals += outputs(("index", self._bits, "the number of the one that is granted"))
+            signals += outputs(("index", self._bits, "number of the granted requester"))
         return signals
 
     def _choice_rules(self) -> list[str]:
@@ -148,30 +152,35 @@ class ArbiterSources:
         order = ", ".join(map(str, self.line))
         rules = [
             (
-                f"At each clock edge at most one requester i with `{req}`[i] = 1 at that edge is "
-                f"chosen, and `{grant}`[i] is 1 from then until the next edge; all other bits of "
-                f"`{grant}` are 0. Reset sets `{grant}` to 0."
+                f"Requester i requests while `{req}[i]` is 1. At each rising clock edge, at most "
+                f"one requester that requests at that edge is chosen. `{grant}` is registered: bit "
+                f"i is 1 from that edge until the next one if requester i was chosen, and all "
+                f"other bits are 0. Reset sets `{grant}` to 0."
             ),
         ]
         if has("rotate"):
             rules.append(
                 f"The requesters form a ring in the order {order}, and then {self.line[0]} again. "
-                "A search goes along the ring, begins right behind the requester that was granted "
-                "last, however long ago, and ends with that one; the first that asks is chosen. "
-                f"After reset the search begins with requester {self.line[0]}."
+                "A search starts at the requester that follows, in the ring, the one granted most "
+                "recently (however long ago), and ends with that one. The first requester found "
+                f"that requests is chosen. After reset, the search starts at requester "
+                f"{self.line[0]}."
             )
         else:
-            rules.append(f"The first that asks in the order {order} is chosen.")
-        rules.append("If nobody asks, nobody is granted.")
+            rules.append(
+                f"The priority order is {order}, highest first. The first one that requests is "
+                "chosen."
+            )
+        rules.append("If there is no request, there is no grant.")
         if has("urgent"):
             rules.append(
-                "A requester i is urgent while it asks and `urgent`[i] is 1. If any requester is "
-                "urgent, the search passes over all that are not."
+                "Requester i is urgent while it requests and `urgent[i]` is 1. If any requester is "
+                "urgent, the search skips all requesters that are not urgent."
             )
         if has("index"):
             rules.append(
-                f"`index` is the number of the requester that is granted, and {self.idle} while "
-                "nobody is."
+                f"`index` is the number of the granted requester, or {self.idle} while there is no "
+                "grant."
             )
         return rules
 
@@ -184,25 +193,25 @@ class ArbiterSources:
         )
         rules = [
             (
-                "There is no search at an edge at which the present holder, which is the requester "
-                "granted in the cycle before that edge, still asks and may stay; then it is chosen "
-                "again."
+                "The holder is the requester that is granted in the cycle before an edge. If the "
+                "holder still requests at that edge and may stay, it is chosen again without a "
+                "search."
             )
         ]
         if not has("weights"):
-            return [*rules, "It may stay if `lock` is 1."]
-        table = ", ".join(f"{weight} for {i}" for i, weight in enumerate(self.weights))
-        free = "" if not has("urgent") else " and either is urgent itself or nobody is urgent"
+            return [*rules, "The holder may stay if `lock` is 1 at that edge."]
+        table = ", ".join(f"{weight} for requester {i}" for i, weight in enumerate(self.weights))
+        free = "" if not has("urgent") else " and either it is urgent or no requester is urgent"
         rules += [
-            f"It may stay if `lock` is 1{limit}.",
+            f"The holder may stay if `lock` is 1 at that edge{limit}.",
             (
-                "It may also stay, without `lock`, if it has been granted for fewer cycles than "
-                f"its weight{free}. The weights are: {table}."
+                "The holder may also stay, without `lock`, if it has been granted for fewer cycles "
+                f"than its weight{free}. The weights are: {table}."
             ),
             (
-                "The cycles are counted from the search that chose it last, the first cycle after "
-                "that search as 1, including those in which it stayed by `lock`. A search that "
-                "chooses the present holder starts its count anew."
+                "These cycles are counted from the search that chose the holder: the first cycle "
+                "after that search counts as 1, and cycles in which it stayed because of `lock` "
+                "count too. A search that chooses the holder again restarts its count."
             ),
         ]
         return rules

@@ -9,15 +9,15 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("beyond", "carry", "reverse", "lost", "keep")
-# What the bit becomes that a step of one place frees.
+# What a step of one place puts into the vacated bit.
 _FILLS = {
     "zero": "is 0",
     "one": "is 1",
-    "wrap": "becomes the bit that is pushed out",
-    "copy": "stays as it is",
-    "fill": "becomes `fill`",
+    "wrap": "takes the bit that was shifted out (rotation)",
+    "copy": "keeps its value",
+    "fill": "takes the value of `fill`",
 }
 _OPERATIONS = tuple((left, fill) for left in (True, False) for fill in _FILLS)
 _WIDEST = 15
@@ -27,9 +27,11 @@ _WIDEST = 15
 class BarrelShifterConfig(DesignConfig):
     """How wide the word is, and how it can be moved."""
 
-    width: int = knob(6, "bits of the word")
-    operations: int = knob(2, "pairs of a direction and a filling, chosen by an input")
-    features: int = knob(2, "added in the order beyond, carry, reverse, lost, keep")
+    width: int = knob(6, "word width in bits")
+    operations: int = knob(2, "number of operations (direction and fill) selected by `op`")
+    features: int = knob(
+        2, "number of features, added in the order beyond, carry, reverse, lost, keep"
+    )
 
     def check(self) -> None:
         for name, value, low, high in (
@@ -58,9 +60,10 @@ class BarrelShifterTask(DesignTask[BarrelShifterConfig]):
     """Write a shifter and rotator for odd widths and amounts beyond the width.
 
     Description:
-        A word moves to the left or to the right by an amount that may exceed the width. The bits
-        that are freed are zeros, ones, an input, copies, or the bits that leave at the other end.
-        A carry, a flag of lost ones, a reversal of direction and bits that keep are added.
+        A word moves to the left or to the right by an amount that may exceed the width. Vacated
+        bits become zeros, ones, an input, copies, or the bits that leave at the other end. Later
+        levels add a carry, a flag of lost ones, a reversal of direction and a mask of bits that
+        keep their value.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of operations.
@@ -108,23 +111,27 @@ class _Shifter:
 
     def design(self) -> Design:
         has = self.features.__contains__
-        signals = inputs((self.word, self.width, "the word"), ("amount", self.size, "steps to do"))
+        signals = inputs(
+            (self.word, self.width, "word to shift"), ("amount", self.size, "number of steps")
+        )
         if self.bits:
-            signals += inputs(("op", self.bits, "the operation"))
+            signals += inputs(("op", self.bits, "operation code"))
         if self._uses_fill():
-            signals += inputs(("fill", 1, "a bit to fill with"))
+            signals += inputs(("fill", 1, "fill bit"))
         if has("reverse"):
-            signals += inputs(("reverse", 1, "whether the direction is the other one"))
+            signals += inputs(
+                ("reverse", 1, f"the direction is reversed while this is {self.reverse_level}")
+            )
         if has("keep"):
-            signals += inputs(("keep", self.width, "which bits stay"))
-        signals += outputs((self.result, self.width, "the word after all steps"))
+            signals += inputs(("keep", self.width, "mask of bits that keep their input value"))
+        signals += outputs((self.result, self.width, "word after all steps"))
         if has("carry"):
-            signals += outputs(("carry", 1, "the bit pushed out last"))
+            signals += outputs(("carry", 1, "last bit shifted out"))
         if has("lost"):
-            signals += outputs(("lost", 1, "whether a 1 was pushed out"))
-        how = f"with {len(self.table)} operations" if self.bits else "for one operation"
+            signals += outputs(("lost", 1, "1 if a 1 was shifted out"))
+        how = f"with {len(self.table)} operations" if self.bits else "with one operation"
         return Design(
-            title=f"a barrel shifter for words of {self.width} bits {how}",
+            title=f"a barrel shifter for {self.width}-bit words {how}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=("carry", "lost")),
@@ -142,42 +149,46 @@ class _Shifter:
             f"| {literal(self.bits, code)} | {_way(left)} | {_FILLS[fill]} |"
             for code, (left, fill) in sorted(self.table.items())
         ]
-        return "\n".join(["| `op` | direction | the freed bit |", "| --- | --- | --- |", *rows])
+        return "\n".join(["| `op` | direction | vacated bit |", "| --- | --- | --- |", *rows])
 
     def _rules(self) -> tuple[str, ...]:
         has, top, y = self.features.__contains__, self.width - 1, f"`{self.result}`"
         left, fill = next(iter(self.table.values()))
         which = (
-            "The table tells direction and freed bit."
+            "The table gives the direction and the vacated bit for each `op`."
             if self.bits
-            else f"The freed bit {_FILLS[fill]}."
+            else f"The vacated bit {_FILLS[fill]}."
         )
         way = "" if self.bits else f" to the {_way(left)}"
         most = 2**self.size - 1
-        rules = [f"{y} is `{self.word}` after `amount` steps (an unsigned number, 0 to {most})."]
+        rules = [f"{y} is `{self.word}` after `amount` steps. `amount` is unsigned (0 to {most})."]
         rules.append(
-            f"A step moves every bit one place{way}; left is towards the top bit {top}. One bit is "
-            f"pushed out at the end where the word goes, one is freed at the other end. {which}"
+            f"Each step shifts the word by one bit{way}; left is towards the most significant bit "
+            f"(bit {top}). One bit is shifted out at the end towards which the word moves, and the "
+            f"bit at the other end is vacated. {which}"
         )
         if has("reverse"):
             rules.append(
-                f"Where `reverse` is {self.reverse_level}, every step goes in the opposite "
-                "direction, so that the bit is freed at the other end; what it becomes is the same."
+                f"While `reverse` is {self.reverse_level}, every step goes in the opposite "
+                "direction, and the vacated bit is at the opposite end. It is filled in the same "
+                "way."
             )
         if len(self.table) < 2**self.bits:
             flags = "".join(f", `{flag}` is 0" for flag in ("carry", "lost") if has(flag))
-            rules.append(f"Where `op` is not in the table, {y} is `{self.word}`{flags}.")
+            rules.append(f"If `op` is not in the table, {y} is `{self.word}`{flags}.")
         if has("carry"):
-            rules.append("`carry` is the bit that the last step pushed out, 0 without a step.")
+            rules.append(
+                "`carry` is the bit that the last step shifted out, or 0 if `amount` is 0."
+            )
         if has("lost"):
             rules.append(
-                "`lost` is 1 exactly where any of the steps pushed out a 1; it is 0 for an "
-                "operation in which the freed bit becomes the bit that is pushed out."
+                "`lost` is 1 if and only if any of the steps shifted out a 1. For rotations (the "
+                "vacated bit takes the bit that was shifted out) it is always 0."
             )
         if has("keep"):
             rules.append(
-                f"After all steps, every bit i of {y} with `keep[i]` at {self.keep_level} shows "
-                f"bit i of `{self.word}` instead; other outputs do not depend on `keep`."
+                f"After all steps, every bit i of {y} where `keep[i]` is {self.keep_level} is "
+                f"replaced by bit i of `{self.word}`. No other output depends on `keep`."
             )
         return tuple(rules)
 

@@ -20,7 +20,7 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _MOST_DIGITS = 5
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("offset", "segments", "operands", "blank", "subtract", "error", "lamp")
 
 
@@ -28,10 +28,11 @@ FEATURES = ("offset", "segments", "operands", "blank", "subtract", "error", "lam
 class BcdConverterConfig(DesignConfig):
     """How many digits there are, and what is done with them."""
 
-    digits: int = knob(2, "of a number that goes in", low=2, high=_MOST_DIGITS)
+    digits: int = knob(2, "digits of an input number", low=2, high=_MOST_DIGITS)
     features: int = knob(
         2,
-        "offset, segments, operands, blank, subtract, error, lamp: the first ones",
+        "number of features, added in the order offset, segments, operands, blank, subtract, "
+        "error, lamp",
         low=0,
         high=len(FEATURES),
     )
@@ -51,8 +52,8 @@ class BcdConverterTask(DesignTask[BcdConverterConfig]):
 
     Description:
         Small problems split a binary number into decimal digits. Larger ones show digits with
-        seven segments, whose order, polarity and shapes are drawn, add and subtract numbers of
-        four bits a digit, blank leading zeros, and tell inputs that are no decimal numbers.
+        seven segments of random order, polarity and shapes, add and subtract numbers of
+        four bits a digit, blank leading zeros, and detect invalid inputs.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of the shapes.
@@ -159,63 +160,68 @@ class Converter:
     def _inputs(self) -> tuple[Signal, ...]:
         has, bits = self.features.__contains__, 4 * self.digits
         if not has("operands"):
-            ports = [(self.name, self.width, "a number in binary")]
+            ports = [(self.name, self.width, "unsigned binary number")]
         else:
-            meaning = f"a number of {self.digits} decimal digits"
-            extra = "carry or borrow" if has("subtract") else "carry"
+            meaning = f"BCD number of {self.digits} digits"
+            extra = "carry in or borrow in" if has("subtract") else "carry in"
             ports = [(self.name, bits, meaning), ("y", bits, meaning), ("c", 1, extra)]
         if has("subtract"):
-            ports.append(("mode", 1, "whether to add or to subtract"))
+            ports.append(
+                ("mode", 1, f"operation ({self.level} = subtract, {1 - self.level} = add)")
+            )
         if has("lamp"):
-            ports.append(("lamp", 1, "whether all segments are lit"))
+            ports.append(("lamp", 1, "lamp test; 1 lights all segments"))
         return inputs(*ports)
 
     def _outputs(self) -> tuple[Signal, ...]:
         width, has = self.display.width, self.features.__contains__
         if self.apart:
-            ports = [(name, width, "a digit") for name in PLACES[: self.shown]]
+            ports = [
+                (name, width, f"{name.replace('_', ' ')} digit") for name in PLACES[: self.shown]
+            ]
         else:
-            ports = [("digits", width * self.shown, "the digits, side by side")]
+            ports = [("digits", width * self.shown, "all digits, concatenated")]
         if has("subtract"):
-            ports.append(("minus", 1, "whether the result is negative"))
+            ports.append(("minus", 1, "1 if the result is negative"))
         if has("error"):
-            ports.append(("error", 1, "whether an input is no decimal number"))
+            ports.append(("error", 1, "1 if an input is not a valid BCD number"))
         return outputs(*ports)
 
     def _title(self) -> str:
-        what = "a converter from binary to decimal"
+        what = "a binary-to-decimal (BCD) converter"
         if "operands" in self.features:
-            what = "an adder of decimal numbers"
+            what = "a decimal (BCD) adder"
         if "subtract" in self.features:
-            what = "an adder and subtractor of decimal numbers"
-        how = "with a seven-segment display of" if self.display.shapes else "with"
+            what = "a decimal (BCD) adder and subtractor"
+        how = "with a seven-segment output of" if self.display.shapes else "with an output of"
         return f"{what} {how} {self.shown} digits"
 
     def _number_rules(self) -> list[str]:
         has, x = self.features.__contains__, self.name
         if not has("operands"):
             plus = f" + {self.offset}" if self.offset else ""
-            return [f"The number shown is R = `{x}`{plus}; `{x}` is unsigned."]
+            return [f"The output shows the number R = `{x}`{plus}, where `{x}` is unsigned."]
         rules = [
             (
-                f"X and Y are the decimal numbers in `{x}` and `y`: four bits for each digit, the "
-                f"ones in bits 3 to 0."
+                f"X and Y are the numbers that `{x}` and `y` hold in BCD: four bits for each "
+                "decimal digit, with the ones digit in bits 3 to 0."
             )
         ]
         if has("subtract"):
             rules.append(
-                f"The result is X - Y - `c` where `mode` is {self.level}, otherwise X + Y + `c`. "
-                "R is its absolute value, and `minus` is 1 exactly where it is negative."
+                f"The result is X - Y - `c` if `mode` is {self.level}, and X + Y + `c` otherwise. "
+                "The output shows R, the absolute value of the result. `minus` is 1 if and only if "
+                "the result is negative."
             )
         else:
-            rules.append("The number shown is R = X + Y + `c`.")
+            rules.append("The output shows the number R = X + Y + `c`.")
         if has("error"):
-            shown = "Then `minus` is 0 and every digit, leading ones too, shows a dash"
+            shown = "Then `minus` is 0 and every digit, including leading digits, shows a dash"
             rules.append(
-                f"`error` is 1 exactly where any digit of `{x}` or `y` is above 9. {shown}."
+                f"`error` is 1 if and only if any digit of `{x}` or `y` is above 9. {shown}."
             )
         else:
-            rules.append(f"An input digit above 9 counts as {self.invalid}.")
+            rules.append(f"An input digit above 9 is treated as {self.invalid}.")
         return rules
 
     def _shown_rules(self) -> list[str]:
@@ -223,30 +229,31 @@ class Converter:
         unit = "seven bits" if display.shapes else "four bits"
         if self.apart:
             names = listed([f"`{name}`" for name in PLACES[:n]])
-            rules = [f"The decimal digits of R come out on {names}, {unit} each."]
+            rules = [f"The decimal digits of R are the outputs {names}, {unit} each."]
         else:
             low = f"{display.width - 1} to 0"
             rules = [
                 (
-                    f"`digits` has {unit} for each of the {n} decimal digits of R, the ones in "
-                    f"bits {low}, the tens next to them, and so on."
+                    f"`digits` has {unit} for each of the {n} decimal digits of R: the ones digit "
+                    f"in bits {low}, the tens digit in the {unit} above, and so on."
                 )
             ]
         if not display.shapes:
             return rules
         rules.append(
-            f"The bits of a digit are the segments {', '.join(display.order)}, most significant "
-            f"bit first; a lit segment is {display.lit}. The table tells which segments are lit."
+            f"The bits of a digit are the segments {', '.join(display.order)}, from the most "
+            f"significant bit to the least significant bit. A lit segment is {display.lit} and an "
+            f"unlit one is {1 - display.lit}. The table gives the lit segments."
         )
         if has("blank"):
             rules.append(
-                "Zeros before the first digit that is not 0 are blank: none of their segments is "
-                "lit. The ones are never blank."
+                "Leading zeros are blank: none of their segments is lit. The ones digit is never "
+                "blank."
             )
         if has("lamp"):
             rules.append(
-                "Where `lamp` is 1, all segments of all digits are lit, whatever else holds; "
-                "`minus` and `error` do not depend on `lamp`."
+                "While `lamp` is 1, all segments of all digits are lit, regardless of all other "
+                "rules. `minus` and `error` do not depend on `lamp`."
             )
         return rules
 

@@ -7,10 +7,11 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.generators.hardware.tables import article
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST = 12
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 PREPARATIONS = ("mask", "invert", "turn")
 
 
@@ -18,9 +19,9 @@ PREPARATIONS = ("mask", "invert", "turn")
 class BitCountConfig(DesignConfig):
     """How long the word is, what is done with it first, and how much is counted in it."""
 
-    width: int = knob(6, "bits of the word")
-    counts: int = knob(2, "outputs")
-    preparations: int = knob(1, "the first ones of mask, invert, turn")
+    width: int = knob(6, "word width in bits")
+    counts: int = knob(2, "number of outputs")
+    preparations: int = knob(1, "number of preparations, added in the order mask, invert, turn")
 
     def check(self) -> None:
         for name, low, high in (
@@ -47,10 +48,10 @@ class BitCountTask(DesignTask[BitCountConfig]):
     """Write a circuit that counts bits, runs and changes in a word.
 
     Description:
-        Outputs count ones or zeros, the bits before the first or behind the last one, changes
-        and runs, the longest run, the sum of weights, or the difference of even and odd places;
-        or they tell whether a count has a majority, reaches a number or is a multiple of one. The
-        word may first be masked, XORed with a constant and turned round.
+        Outputs count ones or zeros, leading or trailing bits, changes and runs, the longest run,
+        the sum of weights, or the difference of even and odd positions; or they say whether a
+        count has a majority, reaches a threshold or is a multiple of a number. The word may first
+        be masked, XORed with a constant and reversed.
 
     Observation:
         What the module does in numbered rules or prose, and its ports.
@@ -126,33 +127,55 @@ class Output:
         most = {"changes": size - 1, "runs": (size + 1) // 2, "weighted": sum(self.weights)}
         return most.get(self.kind, size).bit_length()
 
+    @property
+    def meaning(self) -> str:
+        """What the port shows, in a few words."""
+        these = ("zeros", "ones")[self.bit]
+        return {
+            "ones": f"number of {these}",
+            "leading": f"number of bits above the most significant {self.bit}",
+            "trailing": f"number of bits below the least significant {self.bit}",
+            "threshold": f"1 if there are at least {self.number} {these}",
+            "majority": f"majority of {these}",
+            "changes": "number of changes between adjacent bits",
+            "runs": f"number of runs of {these}",
+            "longest": f"length of the longest run of {these}",
+            "weighted": f"sum of the weights of the {these}",
+            "balance": f"{these} at even positions minus {these} at odd positions",
+            "multiple": f"1 if the number of {these} is a multiple of {self.number}",
+        }[self.kind]
+
     def rule(self, size: int) -> str:
         """Return what the port shows; the word is called w."""
         name = f"`{self.name}`"
         others, these = ("ones", "zeros")[self.bit], ("zeros", "ones")[self.bit]
-        is_1 = f"{name} is 1 exactly where"
-        one, other = f"a {self.bit}", f"a {1 - self.bit}"
+        is_1 = f"{name} is 1 if and only if"
         texts = {
             "ones": f"{name} is the number of {these} in w.",
-            "leading": f"{name} is the number of bits of w above the highest {self.bit}, or {size} "
+            "leading": f"{name} is the number of bits of w above its most significant {self.bit}, "
+            f"or {size} "
             f"if w has no {self.bit}.",
-            "trailing": f"{name} is the number of bits of w below the lowest {self.bit}, or {size} "
+            "trailing": f"{name} is the number of bits of w below its least significant "
+            f"{self.bit}, or {size} "
             f"if w has no {self.bit}.",
             "threshold": f"{is_1} w has {self.number} or more {these}.",
             "majority": f"{is_1} w has {'at least as many' if self.tie else 'more'} {these} "
             f"{'as' if self.tie else 'than'} {others}.",
-            "changes": f"{name} is the number of places i, from 0 to {size - 2}, where bit i of w "
-            f"is {one} and bit i + 1 is {other}, or the other way round.",
-            "runs": f"{name} is the number of runs of {these} in w; a run goes on as long as "
-            f"neighbours are {these}, and the ends of w are no neighbours.",
-            "longest": f"{name} is the length of the longest run of neighbouring {these} in w, 0 "
-            f"if there is none.",
-            "weighted": f"{name} is the sum of the weights of the {these} in w; the weights of the "
-            f"bits from bit 0 on are {', '.join(map(str, self.weights))}.",
-            "balance": f"{name} is the number of {these} at even places of w minus their number "
-            f"at odd places, in two's complement; bit 0 is at an even place.",
-            "multiple": f"{is_1} the number of {these} in w is a multiple of {self.number}, which "
-            f"0 is too.",
+            "changes": f"{name} is the number of positions i, from 0 to {size - 2}, where bits i "
+            "and "
+            "i + 1 of w differ.",
+            "runs": f"{name} is the number of runs of {these} in w. A run is a maximal sequence of "
+            f"adjacent {these}. The two ends of w are not adjacent.",
+            "longest": f"{name} is the length of the longest run of adjacent {these} in w, or 0 if "
+            f"w has no {self.bit}.",
+            "weighted": f"{name} is the sum of the weights of all bits of w that are {self.bit}. "
+            "The "
+            f"weights, from bit 0 upwards, are {', '.join(map(str, self.weights))}.",
+            "balance": f"{name} is the number of {these} at even bit positions of w minus the "
+            "number "
+            f"of {these} at odd positions, in two's complement. Bit 0 is at an even position.",
+            "multiple": f"{is_1} the number of {these} in w is a multiple of {self.number} "
+            f"(0 is a multiple).",
         }
         return texts[self.kind]
 
@@ -258,14 +281,12 @@ class Counts:
         has, x = self.preparations.__contains__, self.name
         signals = inputs((x, self.size, "the word"))
         if has("mask"):
-            signals += inputs(("mask", self.size, "which bits are looked at"))
+            signals += inputs(("mask", self.size, "which bits of the word are used"))
         if has("turn"):
-            signals += inputs(("turn", 1, "whether the word is turned round"))
-        signals += outputs(
-            *((out.name, out.width(self.size), "see the rules") for out in self.outputs)
-        )
+            signals += inputs(("turn", 1, "1 reverses the bits of the word"))
+        signals += outputs(*((out.name, out.width(self.size), out.meaning) for out in self.outputs))
         return Design(
-            title=f"a circuit that examines the bits of a word of {self.size} bits",
+            title=f"a circuit that counts bits in {article(self.size)} {self.size}-bit word",
             signals=signals,
             rules=(self._word_rule(), *(out.rule(self.size) for out in self.outputs)),
             golden=module(signals, self._golden(), registers=[out.name for out in self.outputs]),
@@ -276,14 +297,14 @@ class Counts:
         has, x = self.preparations.__contains__, self.name
         if not self.preparations:
             return f"The word w is `{x}`."
-        rule = f"The word w is made of `{x}`: "
+        rule = f"The word w is computed from `{x}`: "
         steps = []
         if has("mask"):
-            steps.append(f"each bit i with `mask[i]` at {1 - self.level} is made 0")
+            steps.append(f"each bit i where `mask[i]` is {1 - self.level} is set to 0")
         if has("invert"):
             steps.append(f"the result is XORed with {self._inverting()}")
         if has("turn"):
-            steps.append("where `turn` is 1, the order of its bits is reversed")
+            steps.append("if `turn` is 1, the order of the bits is reversed")
         return rule + "; then ".join(steps) + "."
 
     def _inverting(self) -> str:

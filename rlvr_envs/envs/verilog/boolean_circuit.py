@@ -1,4 +1,4 @@
-"""BooleanCircuit: a random network of gates, told as a netlist, in words, or as functions."""
+"""BooleanCircuit: a random network of gates, given as a netlist, in words, or as functions."""
 
 from dataclasses import dataclass
 
@@ -10,36 +10,42 @@ from rlvr_envs.generators.hardware.design import Design, inputs, module, outputs
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _MOST_INPUTS, _MOST_GATES, _MOST_OUTPUTS = 9, 64, 6
-_LISTED = 5  # inputs up to which a function is also told as a table or as a list of rows
+_LISTED = 5  # inputs up to which a function is also given as a table or as a list of rows
 # A gate's Verilog, its formula, its words, and its value; {0}, {1} and {2} are what it reads.
 _GATES = {
-    "AND": ("{0} & {1}", "{0} AND {1}", "1 where {0} and {1} are both 1"),
-    "OR": ("{0} | {1}", "{0} OR {1}", "1 where at least one of {0} and {1} is 1"),
-    "XOR": ("{0} ^ {1}", "{0} XOR {1}", "1 where {0} and {1} differ"),
-    "NAND": ("~({0} & {1})", "{0} NAND {1}", "0 where {0} and {1} are both 1, otherwise 1"),
-    "NOR": ("~({0} | {1})", "{0} NOR {1}", "1 where {0} and {1} are both 0"),
-    "XNOR": ("~({0} ^ {1})", "{0} XNOR {1}", "1 where {0} and {1} are equal"),
-    "MUX": ("{0} ? {1} : {2}", "MUX({0}, {1}, {2})", "{1} where {0} is 1, otherwise {2}"),
+    "AND": ("{0} & {1}", "{0} AND {1}", "1 if and only if {0} and {1} are both 1"),
+    "OR": ("{0} | {1}", "{0} OR {1}", "1 if and only if at least one of {0} and {1} is 1"),
+    "XOR": ("{0} ^ {1}", "{0} XOR {1}", "1 if and only if {0} and {1} differ"),
+    "NAND": ("~({0} & {1})", "{0} NAND {1}", "0 if and only if {0} and {1} are both 1"),
+    "NOR": ("~({0} | {1})", "{0} NOR {1}", "1 if and only if {0} and {1} are both 0"),
+    "XNOR": ("~({0} ^ {1})", "{0} XNOR {1}", "1 if and only if {0} and {1} are equal"),
+    "MUX": (
+        "{0} ? {1} : {2}",
+        "MUX({0}, {1}, {2})",
+        "equal to {1} if {0} is 1, and equal to {2} otherwise",
+    ),
     "MAJ": (
         "{0} & {1} | {0} & {2} | {1} & {2}",
         "MAJ({0}, {1}, {2})",
-        "1 where at least two of {0}, {1} and {2} are 1",
+        "1 if and only if at least two of {0}, {1} and {2} are 1",
     ),
 }
-_MEANINGS = (
-    "NAND, NOR and XNOR are AND, OR and XOR inverted.",
-    "A MUX shows the second of its three where the first is 1, otherwise the third.",
-    "A MAJ is 1 where at least two of its three are 1.",
-)
+_MEANINGS = {
+    "NAND": "NAND is AND with the output inverted.",
+    "NOR": "NOR is OR with the output inverted.",
+    "XNOR": "XNOR is XOR with the output inverted.",
+    "MUX": "MUX outputs its second input if its first input is 1, and its third input otherwise.",
+    "MAJ": "MAJ (majority) is 1 if and only if at least two of its three inputs are 1.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BooleanCircuitConfig(DesignConfig):
     """How large the network is."""
 
-    inputs: int = knob(4, "bits that it reads")
-    gates: int = knob(6, "each with a function that no gate or input before it has")
-    outputs: int = knob(1, "the last gates")
+    inputs: int = knob(4, "number of inputs")
+    gates: int = knob(6, "number of gates; no two nets have the same function or opposite ones")
+    outputs: int = knob(1, "number of outputs, driven by the last gates")
 
     def check(self) -> None:
         for name, value, low, high in (
@@ -68,19 +74,19 @@ class BooleanCircuitTask(DesignTask[BooleanCircuitConfig]):
     """Write a random network of gates from a list, a text, formulas or a table.
 
     Description:
-        A network of random gates is told as a list of nets, as sentences in any order, as
+        A network of random gates is given as a list of nets, as sentences in any order, as
         formulas in any order, or, where it has few inputs, as a truth table or by the rows at
         which an output is 1. No two of its nets have the same function or opposite ones.
 
     Observation:
-        The function, told in one of five ways, and the ports.
+        The function, given in one of five forms, and the ports.
 
     Verification:
         Equivalence with a reference by comparison at all inputs (see docs/verilog.md). A value
         that is not determined counts as wrong.
 
     Difficulty:
-        Gates, inputs and outputs become more; from six inputs on the network itself is told.
+        Gates, inputs and outputs become more; from six inputs on the network itself is given.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 2; Liu et al. 2023,
@@ -162,7 +168,7 @@ class _Circuit:
     gates: tuple[tuple[str, str, tuple[str, ...]], ...]  # net, kind, what it reads
     values: tuple[int, ...]  # of the outputs at all rows, as bits
     results: tuple[str, ...]  # the outputs
-    order: tuple[int, ...]  # in which gates are told where the order means nothing
+    order: tuple[int, ...]  # of the gates in the prompt where the order means nothing
     style: str
 
     def design(self) -> Design:
@@ -188,19 +194,26 @@ class _Circuit:
             figure=figure,
         )
 
+    def _meanings(self) -> list[str]:
+        """Return what the gates in use do, where the name alone might not say it."""
+        kinds = {kind for _, kind, _ in self.gates}
+        return [text for kind, text in _MEANINGS.items() if kind in kinds]
+
     def _nets(self) -> tuple[tuple[str, ...], str]:
         rows = [
             f"| `{net}` | {kind} | {', '.join(f'`{read}`' for read in reads)} |"
             for net, kind, reads in self.gates
         ]
-        rule = "Every gate of the table drives the net of its row from the nets that it reads."
-        return (rule, *_MEANINGS), "\n".join(
-            ["| net | gate | reads |", "| --- | --- | --- |", *rows]
+        rule = (
+            "Each row of the table is one gate. It drives the net in the first column. Its inputs "
+            "are the nets in the last column, in that order."
+        )
+        return (rule, *self._meanings()), "\n".join(
+            ["| net | gate | inputs |", "| --- | --- | --- |", *rows]
         )
 
     def _words(self) -> tuple[tuple[str, ...], str]:
-        elsewhere = "A net of which only the ones are told is 0 in all other cases."
-        sentences = [f"Nets that are no ports are inside of the module. {elsewhere}"]
+        sentences = ["Nets that are not ports are internal to the module."]
         for number in self.order:
             net, kind, reads = self.gates[number]
             words = _GATES[kind][2].format(*(f"`{read}`" for read in reads))
@@ -212,8 +225,11 @@ class _Circuit:
         for number in self.order:
             net, kind, reads = self.gates[number]
             lines.append(f"{net} = {_GATES[kind][1].format(*reads)}")
-        rule = "The formulas hold all at once; their order means nothing."
-        return (rule, *_MEANINGS), "\n".join(["```", *lines, "```"])
+        rule = (
+            "The formulas describe the gates of one circuit, in no particular order. Nets that are "
+            "not ports are internal to the module."
+        )
+        return (rule, *self._meanings()), "\n".join(["```", *lines, "```"])
 
     def _table(self) -> tuple[tuple[str, ...], str]:
         count = len(self.names)
@@ -223,17 +239,25 @@ class _Circuit:
             bits = [row >> (count - 1 - place) & 1 for place in range(count)]
             rows.append([str(bit) for bit in (*bits, *(value >> row & 1 for value in self.values))])
         figure = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-        return ("The table tells the outputs for all inputs.",), figure
+        return ("The table gives the outputs for every combination of inputs.",), figure
 
     def _rows(self) -> tuple[tuple[str, ...], str]:
         count = len(self.names)
         weights = ", ".join(
-            f"`{name}` for {2 ** (count - 1 - place)}" for place, name in enumerate(self.names)
+            f"{2 ** (count - 1 - place)} for `{name}`" for place, name in enumerate(self.names)
         )
-        rules = [f"The number of a row is the sum of what its inputs at 1 stand for: {weights}."]
+        rules = [
+            (
+                "The number of a row is the sum of the weights of the inputs that are 1. The "
+                "weights are: "
+                f"{weights}."
+            )
+        ]
         for name, value in zip(self.results, self.values, strict=True):
             rows = ", ".join(str(row) for row in range(2**count) if value >> row & 1)
-            rules.append(f"`{name}` is 1 exactly at the rows in {{{rows}}}.")
+            rules.append(
+                f"`{name}` is 1 if and only if the row number is one of the rows in {{{rows}}}."
+            )
         return tuple(rules), ""
 
     def _golden(self) -> str:

@@ -1,4 +1,4 @@
-"""BusHandshake: words that go through stages by valid and ready."""
+"""BusHandshake: a pipeline of stages with valid/ready handshakes."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Stage:
         kind: what it does with words.
         before: bits of a word that comes in.
         after: bits of a word that goes out.
-        factor: words that are joined, parts of a word, or cycles of a pause.
+        factor: words that are joined, parts of a word, or idle cycles.
         value: a constant.
         place: a bit of a word.
         way: 0 or 1, which of two variants it is.
@@ -44,7 +44,7 @@ class Stage:
     way: int
 
 
-# In the order in which they come in along the ladder.
+# In the order in which higher levels add them.
 KINDS = ("register", "half", "skid", "map", "join", "split", "filter", "gap", "sum")
 _WIDEST, _MOST_STAGES = 8, 6
 _WIDEST_INSIDE = 24  # bits of a word between stages
@@ -54,10 +54,12 @@ _WIDEST_INSIDE = 24  # bits of a word between stages
 class BusHandshakeConfig(DesignConfig):
     """How many stages there are, and of which kinds."""
 
-    width: int = knob(3, "bits of a word at the input", low=2, high=_WIDEST)
-    stages: int = knob(2, "in a row", low=1, high=_MOST_STAGES)
-    kinds: int = knob(4, "of KINDS, from which stages are drawn", low=2, high=len(KINDS))
-    last: bool = knob(False, "whether words come in packets whose end is marked")
+    width: int = knob(3, "width of a word at the input, in bits", low=2, high=_WIDEST)
+    stages: int = knob(2, "number of stages in the chain", low=1, high=_MOST_STAGES)
+    kinds: int = knob(
+        4, "number of kinds of stages to draw from, the first ones of KINDS", low=2, high=len(KINDS)
+    )
+    last: bool = knob(False, "words come in packets; a last signal marks the end of a packet")
 
     @classmethod
     def at(cls, difficulty: int) -> "BusHandshakeConfig":
@@ -75,12 +77,12 @@ class BusHandshakeConfig(DesignConfig):
 
 @register("BusHandshake-v0", domain="verilog", answer_format=LANGUAGE)
 class BusHandshakeTask(DesignTask[BusHandshakeConfig]):
-    """Write a chain of stages that pass words on by valid and ready.
+    """Write a chain of stages that pass words on by valid/ready handshakes.
 
     Description:
-        Words come in and go out where valid and ready are both 1. Between that are registers,
-        skid buffers, stages that join words to wider ones or split them, that change, drop or sum
-        them up, or that pause. Packets may close a join early and begin a new sum.
+        A word is transferred where valid and ready are both 1. The chain has registers, skid
+        buffers, and stages that join words, split, change, drop or sum them, or pause. The end of
+        a packet may complete a join early and begin a new sum.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For long
@@ -140,7 +142,7 @@ KEEPING = ("register", "half", "skid", "join", "split")
 
 @dataclass(frozen=True, slots=True)
 class HandshakeSources:
-    """What was drawn for one chain, and how it is told and written."""
+    """What was drawn for one chain, its rules and its sources."""
 
     clocking: Clocking
     stages: tuple[Stage, ...]
@@ -152,10 +154,11 @@ class HandshakeSources:
         """Return the design."""
         ports, before, after = self._signals(), self.stages[0].before, self.stages[-1].after
         count = len(self.stages)
-        how = "a handshake stage" if count == 1 else f"a chain of {count} handshake stages"
+        how = "a stage" if count == 1 else f"a chain of {count} stages"
         return Design(
-            title=f"{how} that takes words of {before} bits and gives words of {after} "
-            f"{'bit' if after == 1 else 'bits'}",
+            title=f"{how} with valid/ready handshakes, from {before}-bit input words to "
+            f"{after}-bit "
+            "output words",
             signals=ports,
             rules=self._rules(),
             golden=module(ports, self._golden()),
@@ -166,108 +169,130 @@ class HandshakeSources:
     def _signals(self) -> tuple[Signal, ...]:
         a, b = self.sides
         signals = clock_signals(self.clocking) + inputs(
-            (f"{a}_valid", 1, "whether a word comes in"),
-            (f"{a}_data", self.stages[0].before, "the word that comes in"),
+            (f"{a}_valid", 1, "1 while an input word is offered"),
+            (f"{a}_data", self.stages[0].before, "input word"),
         )
         if self.last:
-            signals += inputs((f"{a}_last", 1, "whether it is the last one of a packet"))
-        signals += inputs((f"{b}_ready", 1, "whether the word that goes out is taken"))
+            signals += inputs((f"{a}_last", 1, "1 if the input word is the last of its packet"))
+        signals += inputs((f"{b}_ready", 1, "1 while the receiver accepts an output word"))
         signals += outputs(
-            (f"{a}_ready", 1, "whether the word that comes in is taken"),
-            (f"{b}_valid", 1, "whether a word goes out"),
-            (f"{b}_data", self.stages[-1].after, "the word that goes out"),
+            (f"{a}_ready", 1, "1 while the module accepts an input word"),
+            (f"{b}_valid", 1, "1 while an output word is offered"),
+            (f"{b}_data", self.stages[-1].after, "output word"),
         )
         return signals + (
-            outputs((f"{b}_last", 1, "whether it is the last one of a packet")) if self.last else ()
+            outputs((f"{b}_last", 1, "1 if the output word is the last of its packet"))
+            if self.last
+            else ()
         )
 
     def _rules(self) -> tuple[str, ...]:
         a, b = self.sides
-        mark = f" with the mark `{a}_last`" if self.last else ""
         rules = [
             (
-                f"A word `{a}_data`{mark} comes in at each edge at which `{a}_valid` = 1 and "
-                f"`{a}_ready` = 1. A word goes out at each edge at which `{b}_valid` = 1 and "
-                f"`{b}_ready` = 1."
+                f"The module accepts the word `{a}_data` at each rising clock edge where "
+                f"`{a}_valid` and `{a}_ready` are both 1. It delivers the word `{b}_data` at each "
+                f"rising clock edge where `{b}_valid` and `{b}_ready` are both 1."
             )
         ]
+        if self.last:
+            rules[0] += f" A word accepted with `{a}_last` = 1 is marked as the last of its packet."
         if len(self.stages) > 1:
             rules.append(
-                f"Words go through {len(self.stages)} stages, from stage 1 to stage "
-                f"{len(self.stages)}. Each stage hands words to the next one in the same way: it "
-                "offers a word (valid), the next one may be ready, both without delay, and the "
-                "word moves at an edge at which both hold. Stage 1 takes the words that come in, "
-                "and the last stage gives those that go out: what is behind it is ready while "
-                f"`{b}_ready` is 1."
+                f"Words pass through {len(self.stages)} stages, from stage 1 to stage "
+                f"{len(self.stages)}. Neighbouring stages use the same handshake: a stage offers a "
+                "word (valid), and the next stage may be ready. Both signals reach the neighbour "
+                "in the same cycle, and the word moves at a rising clock edge where both are 1. "
+                "Stage 1 receives the input words. The last stage offers the output words. The "
+                f"next stage after the last one is the receiver; it is ready while `{b}_ready` is "
+                "1."
             )
             names = [f"Stage {number}" for number in range(1, len(self.stages) + 1)]
         else:
             rules.append(
-                f'"Behind" the stage is the side of `{b}_ready`: what is behind is ready while '
-                "that is 1."
+                "Below, the next stage is the receiver of the output words: it is ready while "
+                f"`{b}_ready` is 1."
             )
             names = ["The stage"]
         rules += [f"{n} {self._told(s)}" for n, s in zip(names, self.stages, strict=True)]
-        gives = f"`{b}_data` is {self.idle}"
+        gives = f"`{b}_data` is {literal(self.stages[-1].after, self.idle)}"
         if self.last:
             rules.append(
-                "The mark of the last word goes along with its word, unless a stage says otherwise."
+                "The last mark stays with its word unless the rule of a stage says otherwise. "
+                f"`{b}_last` is 1 if the offered output word has the mark and 0 if it has not."
             )
             gives += f" and `{b}_last` is 0"
         rules.append(f"While `{b}_valid` is 0, {gives}.")
-        rules.append("Reset removes all words, and stages begin as if no word had ever come.")
+        rules.append(
+            "Reset removes all words. After reset, every stage is in its initial state, as if it "
+            "had never "
+            "received a word."
+        )
         return tuple(rules)
 
     def _told(self, stage: Stage) -> str:
         """Return what a stage does, as the rest of a sentence that begins with its name."""
-        low = ("lowest", "highest")[stage.way]
+        sig = ("least significant", "most significant")[stage.way]
         part = "a bit" if stage.after == 1 else f"{stage.after} bits"
         close = ""
         if stage.kind == "join" and self.last:
             close = (
-                " A word with the mark completes the group early; the parts that are missing are "
+                " A word with the last mark completes the group early. The missing parts are then "
                 "0, and the joined word has the mark."
             )
-        ended = " Only the last part of a marked word has the mark." if self.last else ""
-        anew = "the last marked word, or after reset" if self.last else "reset"
+        ended = " Of a word with the mark, only the final part has the mark." if self.last else ""
+        anew = (
+            "the most recent word with the mark (or after reset, if there was none)"
+            if self.last
+            else "reset"
+        )
         kept = " and that does not have the mark" if self.last else ""
         return {
-            "register": "keeps up to one word, which it offers from the cycle after it came. It is "
-            "ready while it keeps none, and while it keeps one and what is behind it is ready.",
-            "half": "keeps up to one word, which it offers from the cycle after it came. It is "
-            "ready exactly while it keeps none.",
-            "skid": "keeps up to two words and offers the older one, from the cycle after it came. "
-            "It is ready exactly while it keeps fewer than two.",
-            "join": f"collects groups of {stage.factor} words and joins each group to one word, in "
-            f"which the first is the {low} part, the next beside it, and so on. It offers the "
-            "joined word from the cycle after the last of its words came. While it has no complete "
-            f"group, it is ready; otherwise it is ready while what is behind it is ready.{close}",
-            "split": f"keeps up to one word and offers it as {stage.factor} parts of {part} each, "
-            f"the {low} part first, from the cycle after the word came. It is ready while it "
-            "keeps none, and while it offers the last part and what is behind it is ready."
-            f"{ended}",
-            "map": f"changes words and keeps none: it offers {self._map_told(stage)}, in the same "
-            "cycle. It offers a word whenever one is offered to it, and is ready whenever what is "
-            "behind it is.",
-            "filter": f"keeps no word. A word offered to it whose bit {stage.place} is "
-            f"{stage.way}{kept} is dropped: the stage is ready for it and offers nothing. In all "
-            "other cases it offers what is offered to it, in the same cycle, and is ready "
-            "whenever what is behind it is.",
-            "gap": f"keeps no word. In each of the {stage.factor} cycles after an edge at which a "
-            "word moved out of it, it offers nothing and is not ready. In all other cycles it "
-            "offers what is offered to it, in the same cycle, and is ready whenever what is behind "
-            "it is.".replace("each of the 1 cycles", "the cycle"),
-            "sum": "keeps no word, but a sum: it offers, instead of a word that is offered to it, "
-            f"that word plus all words that moved through it after {anew}, in the same cycle and "
-            f"modulo {2**stage.after}. It is ready whenever what is behind it is.",
+            "register": "holds at most one word, and offers it from the cycle after it received "
+            "it. "
+            "It is ready while it is empty, and also while it holds a word and the next stage is "
+            "ready.",
+            "half": "holds at most one word, and offers it from the cycle after it received it. "
+            "It is "
+            "ready if and only if it is empty.",
+            "skid": "holds at most two words, and offers the older one, at the earliest in the "
+            "cycle "
+            "after it received it. It is ready if and only if it holds fewer than two words.",
+            "join": f"collects groups of {stage.factor} words and joins each group into one word. "
+            "The "
+            f"first word of a group becomes the {sig} part of the joined word, the second "
+            "word the part next to it, and so on. It offers the joined word from the cycle after "
+            "it received the last word of the group. It is ready while it has no complete group, "
+            f"and also while it has one and the next stage is ready.{close}",
+            "split": f"holds at most one word, and offers it as {stage.factor} parts of {part} "
+            "each, "
+            f"the {sig} part first, from the cycle after it received the word. It is "
+            "ready while it is empty, and also while it offers the final part and the next stage "
+            f"is ready.{ended}",
+            "map": f"holds no word (it is combinational). It offers {self._map_told(stage)}, in "
+            "the "
+            "same cycle. It offers a word if and only if one is offered to it, and it is ready if "
+            "and only if the next stage is ready.",
+            "filter": "holds no word (it is combinational). It drops each word offered to it "
+            "whose bit "
+            f"{stage.place} is {stage.way}{kept}: it is ready for that word and offers nothing. In "
+            "all other cases it offers what is offered to it, in the same cycle, and it is ready "
+            "if and only if the next stage is ready.",
+            "gap": f"holds no word. In the {stage.factor} cycles after an edge at which a word "
+            "moved "
+            "out of it, it offers nothing and is not ready. In all other cycles it offers what is "
+            "offered to it, in the same cycle, and it is ready if and only if the next stage is "
+            "ready.".replace("the 1 cycles", "the one cycle"),
+            "sum": "holds no word, but keeps a running sum. While a word is offered to it, it "
+            "offers, "
+            "in the same cycle, the sum of that word and all words that moved through it after "
+            f"{anew}, modulo {2**stage.after}. It is ready if and only if the next stage is ready.",
         }[stage.kind]
 
     def _map_told(self, stage: Stage) -> str:
         if stage.way:
-            return f"each word plus {stage.value}, modulo {2**stage.after}"
-        return (
-            f"each word with those bits inverted that are 1 in {literal(stage.before, stage.value)}"
-        )
+            return f"the word offered to it plus {stage.value}, modulo {2**stage.after}"
+        return f"the word offered to it XORed with {literal(stage.before, stage.value)}"
 
     def _outside(self, *, kind: str) -> list[str]:
         """Return how the ends of the chain are joined to the ports."""

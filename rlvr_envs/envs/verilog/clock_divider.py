@@ -21,19 +21,19 @@ from rlvr_envs.generators.hardware.design import (
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("enable", "square", "ratio", "restart", "cascade", "fraction")
 _WIDEST = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockDividerConfig(DesignConfig):
-    """How long periods are, and what governs them."""
+    """How long periods are, and what controls them."""
 
-    width: int = knob(3, "bits of the length of a period", low=2, high=_WIDEST)
+    width: int = knob(3, "width of the period length, in bits", low=2, high=_WIDEST)
     features: int = knob(
         2,
-        "added in the order enable, square, ratio, restart, cascade, fraction",
+        "number of features, added in the order enable, square, ratio, restart, cascade, fraction",
         low=0,
         high=len(FEATURES),
     )
@@ -52,12 +52,12 @@ class ClockDividerConfig(DesignConfig):
 
 @register("ClockDivider-v0", domain="verilog", answer_format=LANGUAGE)
 class ClockDividerTask(DesignTask[ClockDividerConfig]):
-    """Write a divider with ticks, square waves, programmable and broken ratios.
+    """Write a clock divider with ticks, square waves, and programmable or fractional ratios.
 
     Description:
-        A tick comes once in a period of some cycles, and a wave is high for half of it. The
-        period may be an input that is taken when a period begins; an enable and a restart, a
-        second divider behind the first one, and periods that are longer now and then are added.
+        A tick comes once per period of some cycles, and a wave is high for half of it. The period
+        may be an input that is sampled when a period begins. Later levels add an enable, a
+        restart, a second cascaded divider, and a fractional ratio.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For long
@@ -65,7 +65,7 @@ class ClockDividerTask(DesignTask[ClockDividerConfig]):
         and a value that is not determined count as wrong.
 
     Difficulty:
-        Periods get longer, and what governs them more.
+        Periods get longer, and more inputs control them.
 
     References:
         Arora, The Art of Hardware Architecture, chapter 4, for dividers of clocks; Liu et al.
@@ -100,11 +100,11 @@ class ClockDividerTask(DesignTask[ClockDividerConfig]):
 
 @dataclass(frozen=True, slots=True)
 class DividerSources:
-    """What was drawn for one divider, and how it is told and written."""
+    """What was drawn for one divider, its rules and its sources."""
 
     clocking: Clocking
     width: int
-    period: int  # where no input tells
+    period: int  # where no input gives it
     first: bool  # whether a tick comes in the first cycle of a period instead of the last
     high_first: bool  # whether the wave is high in the first half
     rounds_up: bool  # whether its first half is the longer one
@@ -139,41 +139,50 @@ class DividerSources:
         has = self.features.__contains__
         signals = clock_signals(self.clocking)
         if has("enable"):
-            signals += inputs((self.enable, 1, "whether the divider runs"))
+            signals += inputs((self.enable, 1, "count enable"))
         if has("restart"):
-            signals += inputs(("restart", 1, "whether a new period begins"))
+            signals += inputs(("restart", 1, "1 starts a new period"))
         if has("ratio"):
-            signals += inputs(("ratio", self.width, "the length of the next period in cycles"))
-        signals += outputs((self.tick, 1, "once in a period"))
+            signals += inputs(
+                (
+                    "ratio",
+                    self.width,
+                    "length of the next period, in enabled cycles"
+                    if has("enable")
+                    else "length of the next period, in cycles",
+                )
+            )
+        signals += outputs((self.tick, 1, "1 once per period"))
         if has("square"):
-            signals += outputs((self.wave, 1, "high for half of a period"))
+            signals += outputs((self.wave, 1, "square wave, high for half of each period"))
         if has("cascade"):
-            signals += outputs(("slow", 1, f"once in {self.second} periods"))
+            signals += outputs(("slow", 1, f"1 once per {self.second} periods"))
         return signals
 
     def _rules(self) -> tuple[str, ...]:
         has = self.features.__contains__
-        edge = f"edge at which `{self.enable}` is 1" if has("enable") else "edge"
+        edge = f"rising edge where `{self.enable}` is 1" if has("enable") else "rising edge"
         rules = [
             (
-                "The divider has a position in a period of a length: reset makes the position 0 "
-                f"and the length {self.period}. At each {edge}, the position goes up by 1; but "
-                "from length - 1 it goes to 0, and that edge ends the period."
+                "The divider holds a position within the current period, and the length of that "
+                f"period. Reset sets the position to 0 and the length to {self.period}. At each "
+                f"{edge}, the position increases by 1; if it was length - 1, it becomes 0 instead. "
+                "Such an edge ends the period and begins a new one."
             )
         ]
         if has("ratio"):
             rules.append(
-                "The length that the new period has is the value of `ratio` at that edge; if "
-                f"`ratio` is 0, it is {self.zero}."
+                "The length of the new period is the value of `ratio` at that edge, or "
+                f"{self.zero} if `ratio` is 0."
             )
         else:
-            rules.append(f"The new period has the length {self.period} too.")
+            rules.append(f"The length of the new period is {self.period}.")
         if has("fraction"):
             rules.append(
-                f"A remainder, which reset sets to 0, makes some periods longer: at each edge that "
-                f"ends a period, {self.longer} is added to it, and if the sum is {self.parts} or "
-                f"more, the remainder becomes the sum less {self.parts}, and the length of the new "
-                "period is greater by 1 than said so far."
+                "A remainder, which reset sets to 0, makes some periods longer. At each edge that "
+                f"ends a period, add {self.longer} to the remainder. If the sum is {self.parts} or "
+                f"more, the remainder becomes the sum minus {self.parts}, and the new period is 1 "
+                "longer than stated above. Otherwise the remainder becomes the sum."
             )
         return (*rules, *self._other_rules())
 
@@ -181,35 +190,37 @@ class DividerSources:
         has, rules = self.features.__contains__, []
         if has("cascade"):
             rules.append(
-                f"A second count, which reset sets to 0, goes up by 1 at each edge that ends a "
-                f"period, and from {self.second - 1} to 0."
+                "A second counter, which reset sets to 0, increases by 1 at each edge that ends a "
+                f"period, and goes from {self.second - 1} to 0."
             )
         if has("restart"):
-            length = f"`ratio`, or {self.zero} if that is 0" if has("ratio") else f"{self.period}"
+            length = (
+                f"`ratio` (or {self.zero} if `ratio` is 0)" if has("ratio") else f"{self.period}"
+            )
             zeros = ["the position"] + ["the remainder"] * has("fraction")
-            zeros += ["the second count"] * has("cascade")
+            zeros += ["the second counter"] * has("cascade")
             rules.append(
-                f"At an edge at which `restart` is 1, instead of all this and whatever "
-                f"`{self.enable}` is, {' and '.join(zeros)} become{'s' * (len(zeros) == 1)} 0 and "
-                f"the length becomes {length}."
+                f"`restart` takes priority over all rules above and does not need "
+                f"`{self.enable}`: at a rising edge where `restart` is 1, {' and '.join(zeros)} "
+                f"become{'s' * (len(zeros) == 1)} 0, and the length becomes {length}."
             )
         place = "0" if self.first else "length - 1"
         while_ = f" and `{self.enable}` is 1" if has("enable") and self.gated else ""
         rules.append(
-            f"`{self.tick}` is combinational: it is 1 exactly while the position is "
+            f"`{self.tick}` is combinational: it is 1 if and only if the position is "
             f"{place}{while_}."
         )
         if has("square"):
             half = "up" if self.rounds_up else "down"
-            level = "below" if self.high_first else "not below"
+            level = "less than" if self.high_first else "greater than or equal to"
             rules.append(
-                f"`{self.wave}` is combinational: it is 1 exactly while the position is {level} "
-                f"half of the length, rounded {half} if the length is odd."
+                f"`{self.wave}` is combinational: it is 1 if and only if the position is {level} "
+                f"half of the length (rounded {half} if the length is odd)."
             )
         if has("cascade"):
             rules.append(
-                f"`slow` is combinational: it is 1 exactly while `{self.tick}` is 1 and the second "
-                f"count is {self.second - 1}."
+                f"`slow` is combinational: it is 1 if and only if `{self.tick}` is 1 and the "
+                f"second counter is {self.second - 1}."
             )
         return rules
 

@@ -9,7 +9,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("encoding", "extreme", "mode", "window", "mask")
 _RELATIONS = {
     "lt": ("<", "smaller than"),
@@ -26,10 +26,12 @@ _WIDEST, _NAMES = 20, "abcdef"
 class ComparatorConfig(DesignConfig):
     """How many numbers are compared, and in what ways."""
 
-    width: int = knob(4, "bits of a number")
-    operands: int = knob(3, "numbers to compare")
-    relations: int = knob(2, "outputs that each compare two numbers")
-    features: int = knob(2, "added in the order encoding, extreme, mode, window, mask")
+    width: int = knob(4, "operand width in bits")
+    operands: int = knob(3, "number of operands")
+    relations: int = knob(2, "number of outputs that each compare two operands")
+    features: int = knob(
+        2, "number of features, added in the order encoding, extreme, mode, window, mask"
+    )
 
     def check(self) -> None:
         for name, given, low, high in (
@@ -60,9 +62,9 @@ class ComparatorTask(DesignTask[ComparatorConfig]):
     """Write a comparator of numbers whose encoding an input may choose.
 
     Description:
-        Outputs compare pairs of numbers, name and show the largest or smallest with a rule for
-        ties, and tell whether a number is in a window. Numbers are unsigned or in an encoding
-        with signs, of which two have two zeros; a mask clears bits.
+        Outputs compare pairs of numbers, give the position and value of the largest or smallest
+        with a rule for ties, and say whether a number is in a window. Numbers are unsigned or in
+        a signed encoding, two of which have two zeros. A mask clears bits.
 
     Observation:
         What the module does in numbered rules or prose, and its ports.
@@ -114,23 +116,28 @@ class _Comparator:
 
     def design(self) -> Design:
         has = self.features.__contains__
-        signals = inputs(*((name, self.width, "a number") for name in self._words()))
+        signals = inputs(*((name, self.width, "operand") for name in self._words()))
         if has("mask"):
-            signals += inputs(("mask", self.width, "which bits of the numbers count"))
+            signals += inputs(("mask", self.width, "bit mask for the numbers"))
         if has("mode"):
-            signals += inputs(("mode", 1, "how the numbers are encoded"))
+            signals += inputs(("mode", 1, "selects the encoding of the numbers"))
         signals += outputs(
-            *((f"{x}_{r}_{y}", 1, f"`{x}` against `{y}`") for x, r, y in self.relations)
+            *(
+                (f"{x}_{r}_{y}", 1, f"1 if `{x}` {_RELATIONS[r][0]} `{y}`")
+                for x, r, y in self.relations
+            )
         )
         if has("extreme"):
             bits = (len(self.names) - 1).bit_length()
+            extreme = ("smallest", "largest")[self.largest]
             signals += outputs(
-                ("who", bits, "the place of a number"), ("value", self.width, "that number")
+                ("who", bits, f"index of the {extreme} number"),
+                ("value", self.width, f"the {extreme} number"),
             )
         if has("window"):
-            signals += outputs(("in_window", 1, f"whether `{self.watched}` is in the window"))
+            signals += outputs(("in_window", 1, f"1 if `{self.watched}` is in the window"))
         return Design(
-            title=f"a comparator of {len(self.names)} numbers of {self.width} bits",
+            title=f"a comparator for {len(self.names)} numbers of {self.width} bits",
             signals=signals,
             rules=(*self._number_rules(), *self._output_rules()),
             golden=module(signals, self._golden(), registers=("who", "value")),
@@ -147,37 +154,41 @@ class _Comparator:
         rules = [f"The numbers {listed} are {coded if has('encoding') else 'unsigned'}."]
         if has("mode"):
             rules = [
-                f"Where `mode` is 0 the numbers {listed} are unsigned.",
-                f"Where `mode` is 1 they are {coded}.",
+                f"If `mode` is 0, the numbers {listed} are unsigned.",
+                f"If `mode` is 1, they are {coded}.",
             ]
         if has("mask"):
             rules.append(
-                f"Before the numbers are read and compared, in each of them every bit i with "
-                f"`mask[i]` at {1 - self.mask_level} is set to 0."
+                f"Before the comparisons, every bit i of each number where `mask[i]` is "
+                f"{1 - self.mask_level} is set to 0."
             )
         return rules
 
     def _output_rules(self) -> list[str]:
         has = self.features.__contains__
         rules = [
-            f"`{x}_{r}_{y}` is 1 exactly where `{x}` is {_RELATIONS[r][1]} `{y}`."
+            f"`{x}_{r}_{y}` is 1 if and only if `{x}` is {_RELATIONS[r][1]} `{y}`."
             for x, r, y in self.relations
         ]
         if has("extreme"):
-            which, tie = ("smallest", "largest")[self.largest], ("first", "last")[self.last]
+            which, tie = ("smallest", "largest")[self.largest], ("lowest", "highest")[self.last]
             places = ", ".join(f"{i} for `{name}`" for i, name in enumerate(self.names))
-            shown = ", as the input has it, before the mask" if has("mask") else ""
+            shown = ", as it is at the input (before the mask)" if has("mask") else ""
             rules.append(
-                f"`who` is the place of the {which} number ({places}); of equal ones the "
-                f"{tie} counts. `value` is the word at that place{shown}."
+                f"`who` is the index of the {which} number ({places}). If several numbers tie, "
+                f"it is the {tie} index. `value` is the number at that index{shown}."
             )
         if has("window"):
             low = "at least" if self.ends[0] else "above"
             high = "at most" if self.ends[1] else "below"
             tests = f"`{self.watched}` is {low} `lo`", f"`{self.watched}` is {high} `hi`"
-            in_window = f"`in_window` is 1 exactly where {tests[0]} and {tests[1]}"
+            in_window = f"`in_window` is 1 if and only if {tests[0]} and {tests[1]}"
             if self.wraps:
-                in_window += f", or, where `lo` is larger than `hi`, where {tests[0]} or {tests[1]}"
+                in_window += (
+                    ". But if `lo` is larger than `hi`, `in_window` is 1 if and only if "
+                    f"{tests[0]} "
+                    f"or {tests[1]}"
+                )
             rules.append(f"{in_window}.")
         return rules
 

@@ -18,6 +18,7 @@ from rlvr_envs.generators.hardware.design import (
     outputs,
     sv_module,
 )
+from rlvr_envs.generators.hardware.tables import article
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
@@ -26,11 +27,13 @@ _HIGHEST, _WIDEST = 16, 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrcConfig(DesignConfig):
-    """The degree of the polynomial, the size of a word, and what stands around the register."""
+    """The degree of the polynomial, the size of a word, and the features of the register."""
 
-    degree: int = knob(6, "of the polynomial")
-    size: int = knob(4, "bits of a word")
-    features: int = knob(2, "the first ones of order, register, final, restart, length, words")
+    degree: int = knob(6, "degree of the polynomial")
+    size: int = knob(4, "width of a data word, in bits")
+    features: int = knob(
+        2, "number of features, added in the order order, register, final, restart, length, words"
+    )
 
     def check(self) -> None:
         for name, low, high in (
@@ -60,8 +63,8 @@ class CrcTask(DesignTask[CrcConfig]):
         Small problems are one step of a register with feedback, for a word of a few bits. Larger
         ones have the register, which takes words in either order of bits and shifts in either
         direction, with a start value, a final inversion and reversal, restarts, words of which
-        only the first bits count, and a count of words. A step is told as an algorithm or as a
-        remainder of polynomials.
+        only the first bits count, and a count of words. The step is given as an algorithm or
+        as a remainder of polynomials.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
@@ -98,14 +101,14 @@ class CrcTask(DesignTask[CrcConfig]):
 # Cyclic redundancy checks: single steps and registers, each in two ways.
 
 
-# In the order in which they are added along the ladder; from "register" on there is a clock.
+# In the order in which higher levels add them; from "register" on there is a clock.
 FEATURES = ("order", "register", "final", "restart", "length", "words")
 _WORDS = 4  # bits of the number of words
 
 
 @dataclass(frozen=True, slots=True)
 class Crc:
-    """A polynomial, the order of the bits, and what stands around the register.
+    """A polynomial, the order of the bits, and the features of the register.
 
     Attributes:
         degree: of the polynomial, and bits of the register.
@@ -113,7 +116,7 @@ class Crc:
         polynomial: its coefficients below the highest one, that of x^i in bit i.
         low_first: whether bit 0 of a word is taken first.
         mirrored: whether the register shifts to the right.
-        as_polynomial: whether a step is told as a remainder.
+        as_polynomial: whether a step is given as a remainder.
         start: the register after reset and at a restart.
         final: what the register is XORed with at the output.
         turned: whether the output has the bits in reverse order.
@@ -135,9 +138,9 @@ class Crc:
 
     def design(self, clocking: Clocking | None) -> Design:
         """Return the design, with a register if there is a clock."""
-        what = "one step of a cyclic redundancy check"
+        what = "combinational logic for one step of"
         if clocking is not None:
-            what = "a register for a cyclic redundancy check"
+            what = "a register for"
         signals = self._signals(clocking)
         golden, other = self._golden(), self._alternative()
         if clocking is not None:
@@ -152,8 +155,9 @@ class Crc:
             golden += "\n" + clocked(clocking, reset, body)
             other += "\n" + clocked(clocking, reset, body, keyword="always_ff")
         return Design(
-            title=f"{what} of {self.degree} bits for words of {self.size} "
-            f"bit{'s' * (self.size > 1)}",
+            title=f"{what} {article(self.degree)} {self.degree}-bit cyclic redundancy check (CRC) "
+            f"of {self.size}-bit "
+            "words",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, golden, registers=("words",)),
@@ -164,18 +168,20 @@ class Crc:
     def _signals(self, clocking: Clocking | None) -> tuple[Signal, ...]:
         data, crc = self.names
         has = self.features.__contains__
-        word = (data, self.size, "the data")
+        word = (data, self.size, "data word")
         if clocking is None:
-            before = ("state", self.degree, "the register before the step")
-            return inputs(before, word) + outputs((crc, self.degree, "the register after it"))
-        ports = [("valid", 1, "whether there is a word"), word]
+            before = ("state", self.degree, "register value before the step")
+            return inputs(before, word) + outputs(
+                (crc, self.degree, "register value after the step")
+            )
+        ports = [("valid", 1, "1 if there is a data word in this cycle"), word]
         if has("restart"):
-            ports.append(("restart", 1, "whether the word is the first of a message"))
+            ports.append(("restart", 1, "1 if the word is the first of a message"))
         if has("length"):
-            ports.append(("length", self._length_bits(), "how many bits of the word are taken"))
-        results = [(crc, self.degree, "the check")]
+            ports.append(("length", self._length_bits(), "number of bits of the word to process"))
+        results = [(crc, self.degree, "CRC value")]
         if has("words"):
-            results.append(("words", _WORDS, "words of the message so far"))
+            results.append(("words", _WORDS, "number of words of the message so far"))
         return (*clock_signals(clocking), *inputs(*ports), *outputs(*results))
 
     def _length_bits(self) -> int:
@@ -187,34 +193,38 @@ class Crc:
         rules = [self._step_rule()]
         ends = ("bit 0", f"bit {self.size - 1}")
         first, last = ends if self.low_first else ends[::-1]
-        order = f", beginning with {first} and ending with {last}" if self.size > 1 else ""
+        order = f" one after another, from {first} to {last}" if self.size > 1 else ""
         if not has("register"):
-            taking = f"takes the bits of `{data}`{order}" if self.size > 1 else f"takes `{data}`"
-            rules.append(f"`{crc}` is what becomes of s = `state` when it {taking}.")
+            taking = f"the bits of `{data}`{order}" if self.size > 1 else f"the bit `{data}`"
+            rules.append(
+                f"`{crc}` is the value of s that starts as `state` and processes {taking}."
+            )
             return tuple(rules)
+        the_bits = f"the bits of `{data}`{order}" if self.size > 1 else f"the bit `{data}`"
         restart = ""
         if has("restart"):
             restart = (
-                f" Where `restart` is 1 too, s is set to {literal(n, self.start)} first, so that "
-                "the word is the first of a message."
+                f" If `restart` is also 1, s is first set to {literal(n, self.start)}: the word is "
+                "then the first of a new message."
             )
         rules.append(
-            f"The state is s, which reset sets to {literal(n, self.start)}. Where `valid` is 1, s "
-            f"takes the bits of `{data}` within one cycle{order}.{restart} Where `valid` is 0, "
-            "nothing changes."
+            f"The module holds s as its state. Reset sets s to {literal(n, self.start)}. At each "
+            f"rising clock edge where `valid` is 1, s processes {the_bits}, all within that one "
+            f"cycle.{restart} At an edge where `valid` is 0, nothing changes."
         )
         if has("length"):
             rules.append(
-                f"Only the first `length` of these bits, in the order told, are taken; a `length` "
-                f"of 0 takes none, one above {self.size} all."
+                "Only the first `length` bits, in that order, are processed. If `length` is 0, "
+                "none "
+                f"is. If `length` is above {self.size}, all are."
             )
         rules.append(self._output_rule())
         if has("words"):
-            start = ", and the first word of a message sets it to 1" if has("restart") else ""
+            start = ", and a word with `restart` = 1 sets it to 1" if has("restart") else ""
             rules.append(
-                f"`words` is a register too: reset sets it to 0, a word with `valid` at 1 "
+                "`words` is also a register: reset sets it to 0, each word with `valid` = 1 "
                 f"increments it modulo {2**_WORDS}{start}."
-                + (" A word counts whatever its `length`." if has("length") else "")
+                + (" A word counts regardless of its `length`." if has("length") else "")
             )
         return tuple(rules)
 
@@ -225,14 +235,15 @@ class Crc:
             told = " + ".join({0: "1", 1: "x"}.get(i, f"x^{i}") for i in powers)
             place = f"bit {n - 1} - i" if self.mirrored else "bit i"
             return (
-                f"A register s of {n} bits is read as a polynomial over GF(2) whose coefficient of "
-                f"x^i is {place} of s. To take a bit b is to replace s by the remainder of "
+                f"The {n}-bit register s stands for a polynomial over GF(2): the coefficient of "
+                f"x^i is {place} of s. To process a bit b, replace s by the remainder of "
                 f"x * (s + b * x^{n - 1}) divided by {told}."
             )
         out, way = (0, "right") if self.mirrored else (n - 1, "left")
         return (
-            f"A register s of {n} bits takes a bit b like this: let f be s[{out}] XOR b; shift s "
-            f"to the {way} by one place, with a 0 entering; and where f is 1, XOR s with "
+            f"{article(n).capitalize()} {n}-bit register s processes a bit b as follows. Let f be "
+            f"s[{out}] XOR b. Then "
+            f"shift s to the {way} by one bit, filling with 0. Finally, if f is 1, XOR s with "
             f"{literal(n, self._mask())}."
         )
 
@@ -241,7 +252,7 @@ class Crc:
         value = "s"
         if "final" in self.features:
             if self.turned:
-                value = "s with its bits in reverse order (its bit 0 becomes the highest one)"
+                value = "s with its bits in reverse order (bit 0 becomes the most significant bit)"
             value += f", XORed with {literal(self.degree, self.final)}"
         return f"`{crc}` is combinational: it is {value}."
 

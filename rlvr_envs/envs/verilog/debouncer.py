@@ -1,4 +1,4 @@
-"""Debouncer: a clean level made of an input that bounces."""
+"""Debouncer: a clean level from an input that bounces."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from rlvr_envs.generators.hardware.design import (
 )
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("sync", "tick", "uneven", "edges", "glitches")
 _LONGEST = 24
 _COUNT_BITS = 4
@@ -27,16 +27,19 @@ _COUNT_BITS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebouncerConfig(DesignConfig):
-    """How long an input has to be steady, and what else is observed."""
+    """How long an input has to be steady, and which features are added."""
 
     samples: int = knob(
         5,
-        "at most, after which a new level counts; at least half of it is drawn",
+        "largest number of equal samples that change the output; at least half of it is drawn",
         low=2,
         high=_LONGEST,
     )
     features: int = knob(
-        1, "added in the order sync, tick, uneven, edges, glitches", low=0, high=len(FEATURES)
+        1,
+        "number of features, added in the order sync, tick, uneven, edges, glitches",
+        low=0,
+        high=len(FEATURES),
     )
 
     @classmethod
@@ -51,9 +54,9 @@ class DebouncerTask(DesignTask[DebouncerConfig]):
     """Write a debouncer, from two equal samples to a measured and counted input.
 
     Description:
-        An output follows an input only after some samples in a row. Flip-flops before the input,
-        samples at a tick, different times for both levels, pulses at changes and a count of
-        glitches are added.
+        An output follows an input only after some equal samples in a row. Later levels add a
+        synchroniser, samples at a tick, different times for both levels, pulses at changes and a
+        count of glitches.
 
     Difficulty:
         Times get longer, and the features and their interactions more.
@@ -96,26 +99,26 @@ class _Debouncer:
     def design(self, rng: Rng) -> Design:
         clocking = draw_clocking(rng)
         has = self.features.__contains__
-        signals = clock_signals(clocking) + inputs((self.noisy, 1, "the input"))
+        signals = clock_signals(clocking) + inputs((self.noisy, 1, "the input, which may bounce"))
         registers = [self.clean]
         if has("tick"):
-            signals += inputs(("tick", 1, "whether a sample is taken"))
+            signals += inputs(("tick", 1, "sample enable"))
         if has("glitches"):
-            signals += inputs(("clear", 1, "whether the count starts again"))
-        signals += outputs((self.clean, 1, "the debounced level"))
+            signals += inputs(("clear", 1, "1 clears the glitch count"))
+        signals += outputs((self.clean, 1, "debounced level"))
         if has("edges"):
-            signals += outputs(("rose", 1, f"whether `{self.clean}` has just become 1"))
-            signals += outputs(("fell", 1, f"whether `{self.clean}` has just become 0"))
+            signals += outputs(("rose", 1, f"pulse after `{self.clean}` becomes 1"))
+            signals += outputs(("fell", 1, f"pulse after `{self.clean}` becomes 0"))
             registers += ["rose", "fell"]
         if has("glitches"):
-            signals += outputs(("glitches", _COUNT_BITS, "how many glitches there were"))
+            signals += outputs(("glitches", _COUNT_BITS, "number of glitches"))
             registers.append("glitches")
         declared, reset, body = self._golden()
         golden = declared + clocked(clocking, reset, body)
         declared, reset, body = self._alternative()
         other = declared + clocked(clocking, reset, body, keyword="always_ff")
         return Design(
-            title=f"a debouncer of the input `{self.noisy}`",
+            title=f"a debouncer for the input `{self.noisy}`",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, golden, registers=registers),
@@ -126,54 +129,60 @@ class _Debouncer:
     def _rules(self) -> tuple[str, ...]:
         has, clean = self.features.__contains__, f"`{self.clean}`"
         when = (
-            "at every rising edge at which `tick` is 1" if has("tick") else "at every rising edge"
+            "at each rising clock edge where `tick` is 1"
+            if has("tick")
+            else "at each rising clock edge"
         )
         rules = [f"Reset sets {clean} to {self.level}.", f"`{self.noisy}` is sampled {when}."]
         if has("sync"):
-            flops, last = f"{self.stages} flip-flops in a row, which move", "last one"
+            flops, last, every = f"{self.stages} flip-flops in series", "last flip-flop", "They are"
             if self.stages == 1:
-                flops, last = "one flip-flop, which moves", "flip-flop"
+                flops, last, every = "one flip-flop", "flip-flop", "It is"
             rules[1] = (
-                f"`{self.noisy}` goes through {flops} at every rising edge and which reset sets to "
-                f"{self.level}; the output of the {last}, as it is before the edge, is sampled "
-                f"{when}."
+                f"`{self.noisy}` passes through {flops} first. {every} clocked at every rising "
+                f"clock edge, and reset to {self.level}. The output of the {last}, as it is just "
+                f"before the edge, is sampled {when}."
             )
         if has("uneven"):
             rules.append(
-                f"{clean} becomes 1 at the edge at which the last of {self.rise} samples in a row "
-                f"that are 1 is taken, and 0 at the edge at which the last of {self.fall} samples "
-                "in a row that are 0 is taken; otherwise it stays as it is."
+                f"{clean} becomes 1 at the edge that takes the last of {self.rise} consecutive "
+                f"samples that are 1. It becomes 0 at the edge that takes the last of {self.fall} "
+                "consecutive samples that are 0. Otherwise it keeps its value."
             )
         else:
             rules.append(
-                f"{clean} takes another value at the edge at which the last of {self.rise} samples "
-                "in a row that all have that value is taken; otherwise it stays as it is."
+                f"{clean} changes to the other value at the edge that takes the last of "
+                f"{self.rise} consecutive samples with that value. Otherwise it keeps its value."
             )
-        rules.append("Only samples taken since the reset count.")
+        rules.append("Samples taken before or during reset are ignored.")
         if has("edges"):
             rules.append(
-                f"`rose` and `fell` are registered: `rose` is 1 in exactly the one clock cycle "
-                f"after an edge at which {clean} goes from 0 to 1, `fell` after one at which it "
-                "goes from 1 to 0. Reset sets both to 0."
+                "`rose` and `fell` are registered pulses of one clock cycle. `rose` is 1 only in "
+                f"the cycle that begins with an edge at which {clean} goes from 0 to 1, and `fell` "
+                f"only in the cycle that begins with an edge at which {clean} goes from 1 to 0. "
+                "Reset sets both to 0."
             )
         return (*rules, *(self._glitch_rules() if has("glitches") else ()))
 
     def _glitch_rules(self) -> tuple[str, ...]:
         clean, full = f"`{self.clean}`", 2**_COUNT_BITS - 1
-        end = f"{full} is followed by 0" if self.wraps else f"it stays at {full} once it is there"
-        tick = "; `clear` does not need `tick`" if "tick" in self.features else ""
+        end = f"after {full} it wraps to 0" if self.wraps else f"it saturates at {full}"
+        tick = " `clear` does not need `tick`." if "tick" in self.features else ""
         return (
             (
-                f"A glitch is one or more samples in a row that differ from {clean}, followed by a "
-                f"sample that equals it, without {clean} having changed in between."
+                f"A glitch is one or more consecutive samples that differ from {clean}, followed "
+                f"by a sample that equals {clean}, where {clean} did not change in between."
             ),
             (
-                "`glitches` is registered and counts glitches, each at the edge at which the "
-                f"sample that ends it is taken; {end}. Reset sets it to 0."
+                "`glitches` is registered and counts glitches: it increases by 1 at the edge that "
+                f"takes the sample that ends a glitch; {end}. Reset sets it to 0."
             ),
             (
-                "An edge at which `clear` is 1 sets `glitches` to 0; where a glitch ends at the "
-                f"same edge, it becomes {int(not self.clear_wins)}{tick}."
+                "At a rising clock edge where `clear` is 1, `glitches` becomes 0. If a glitch ends "
+                f"at the same edge, it becomes {int(not self.clear_wins)} instead.{tick}"
+                if not self.clear_wins
+                else "At a rising clock edge where `clear` is 1, `glitches` becomes 0, even if a "
+                f"glitch ends at the same edge.{tick}"
             ),
         )
 

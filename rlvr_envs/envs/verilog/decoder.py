@@ -1,4 +1,4 @@
-"""Decoder: which part of a system an address means."""
+"""Decoder: select lines from an address."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("enable", "ranges", "miss", "offset", "access", "overlap")
 _WIDEST, _MOST = 32, 16
 _ACCESS = ("read", "write", "both")
@@ -19,11 +19,11 @@ _ACCESS = ("read", "write", "both")
 class DecoderConfig(DesignConfig):
     """How many addresses there are, and what is decoded from them."""
 
-    width: int = knob(4, "bits of the address", low=2, high=_WIDEST)
-    selects: int = knob(4, "output bits, one for each region")
+    width: int = knob(4, "address width in bits", low=2, high=_WIDEST)
+    selects: int = knob(4, "number of select outputs, one for each region")
     features: int = knob(
         2,
-        "added in the order enable, ranges, miss, offset, access, overlap",
+        "number of features, added in the order enable, ranges, miss, offset, access, overlap",
         low=0,
         high=len(FEATURES),
     )
@@ -55,8 +55,8 @@ class DecoderTask(DesignTask[DecoderConfig]):
 
     Description:
         Each output bit stands for a region of addresses. Regions go from single addresses to
-        ranges that may overlap. An enable, a flag for addresses without a region, the offset in
-        the region, and regions that refuse reads or writes are added.
+        ranges that may overlap. Later levels add an enable, a flag for addresses without a
+        region, the offset in the region, and regions that refuse reads or writes.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of the regions.
@@ -124,20 +124,24 @@ class _Decoder:
 
     def design(self) -> Design:
         count = len(self.bounds)
-        signals = inputs((self.address, self.width, "the address"))
+        signals = inputs((self.address, self.width, "address"))
         if "enable" in self.features:
-            signals += inputs(("enable", 1, "whether anything is decoded"))
+            signals += inputs(
+                ("enable", 1, f"active-{'high' if self.enable_level else 'low'} enable")
+            )
         if "access" in self.features:
             signals += inputs(("write", 1, "1 for a write, 0 for a read"))
-        signals += outputs((self.select, count, f"selects, active at {self.level}"))
+        signals += outputs(
+            (self.select, count, f"select lines, active-{'high' if self.level else 'low'}")
+        )
         if "miss" in self.features:
-            signals += outputs(("miss", 1, "whether the address is in no region"))
+            signals += outputs(("miss", 1, "1 if the address is in no region"))
         if "offset" in self.features:
-            signals += outputs(("offset", self.width, "where the address is in its region"))
+            signals += outputs(("offset", self.width, "offset of the address in its region"))
         if "access" in self.features:
-            signals += outputs(("fault", 1, "whether the access is refused"))
+            signals += outputs(("fault", 1, "1 if the access is refused"))
         return Design(
-            title=f"a decoder of {self.width}-bit addresses with {count} selects",
+            title=f"a decoder for {self.width}-bit addresses with {count} select lines",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=("offset",)),
@@ -164,43 +168,58 @@ class _Decoder:
         has = self.features.__contains__
         name = f"`{self.select}`"
         rules = [
-            f"A bit of {name} is active where it is {self.level}. At most one is active at a time."
+            (
+                f"The bits of {name} are active-{'high' if self.level else 'low'}: an active bit "
+                "is "
+                f"{self.level}, and an inactive bit is {1 - self.level}. At most one bit is "
+                "active at "
+                "a "
+                "time."
+            )
         ]
         if has("ranges"):
             rules.append(
-                f"Bit i of {name}, counted from 0 at the least significant bit, belongs to region "
-                "i of the table, both addresses included."
+                f"Bit i of {name} belongs to region i of the table; bit 0 is the least significant "
+                "bit. A region includes its first and its last address."
             )
         else:
             first, second = self.bounds[0][0], self.bounds[1][0]
             way = f"{first} + i" if second > first else f"{first} - i"
             rules.append(
-                f"Bit i of {name}, counted from 0 at the least significant bit, is active where "
-                f"`{self.address}` is {way} as an unsigned number."
+                f"Bit i of {name} is active if and only if `{self.address}`, as an unsigned "
+                "number, "
+                f"is {way}. Bit 0 is the least significant bit."
             )
         if has("overlap"):
             which = "largest" if self.highest else "smallest"
-            rules.append(f"An address in several regions belongs to the one with the {which} i.")
+            rules.append(
+                f"Regions may overlap. An address in several regions belongs to the one with the "
+                f"{which} number i."
+            )
         if has("access"):
             rules.append(
-                "An access that the address's region does not allow (a write to a read-only one, "
-                "a read of a write-only one) is refused, even where the address is also in other "
-                "regions. `fault` is 1 exactly where an access is refused."
+                "The access is a write if `write` is 1 and a read if it is 0. The access is "
+                "refused if the region that the address belongs to does not allow it: a write to a "
+                "read-only region, or a read of a write-only region"
+                + (" (even if the address is also in other regions)" if has("overlap") else "")
+                + ". `fault` is 1 if and only if the access is refused."
             )
         if has("ranges"):
             refused = " and the access is not refused" if has("access") else ""
-            rules.append(f"A bit is active where the address belongs to its region{refused}.")
+            rules.append(
+                f"A bit is active if and only if the address belongs to its region{refused}."
+            )
         return (*rules, *self._more_rules())
 
     def _more_rules(self) -> tuple[str, ...]:
         has = self.features.__contains__
         rules = []
         if has("miss"):
-            rules.append("`miss` is 1 exactly where the address is in no region.")
+            rules.append("`miss` is 1 if and only if the address is in no region.")
         if has("offset"):
             rules.append(
                 "`offset` is the address minus the first address of the region whose bit is "
-                "active, and 0 where no bit is active."
+                "active, or 0 if no bit is active."
             )
         if has("enable"):
             rest = "".join(
@@ -209,8 +228,9 @@ class _Decoder:
                 if has(feature)
             )
             rules.append(
-                f"Where `enable` is {1 - self.enable_level}, no bit of `{self.select}` is "
-                f"active{rest}, whatever the address is."
+                f"`enable` is active-{'high' if self.enable_level else 'low'}: while it is "
+                f"{1 - self.enable_level}, no bit of `{self.select}` is active{rest}, regardless "
+                "of the other inputs."
             )
         return tuple(rules)
 

@@ -1,4 +1,4 @@
-"""EdgeDetector: see inputs change."""
+"""EdgeDetector: detect changes of inputs."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,7 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST, _LONGEST_GAP = 8, 4
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("each", "sync", "sticky", "mask", "count", "gap")
 
 
@@ -32,12 +32,18 @@ FEATURES = ("each", "sync", "sticky", "mask", "count", "gap")
 class EdgeDetectorConfig(DesignConfig):
     """How many inputs there are, and what is done with their edges."""
 
-    width: int = knob(4, "inputs", low=1, high=_WIDEST)
+    width: int = knob(4, "number of inputs", low=1, high=_WIDEST)
     gap: int = knob(
-        3, "cycles without edges after one, at most, with the feature gap", low=1, high=_LONGEST_GAP
+        3,
+        "most cycles after an edge in which edges are ignored, with the feature gap",
+        low=1,
+        high=_LONGEST_GAP,
     )
     features: int = knob(
-        2, "added in the order each, sync, sticky, mask, count, gap", low=0, high=len(FEATURES)
+        2,
+        "number of features, added in the order each, sync, sticky, mask, count, gap",
+        low=0,
+        high=len(FEATURES),
     )
 
     @classmethod
@@ -55,13 +61,13 @@ class EdgeDetectorTask(DesignTask[EdgeDetectorConfig]):
     """Write a detector of edges of inputs, with what is usually built around one.
 
     Description:
-        Rising, falling or all edges of one or more inputs, shown at once or a cycle later. Kinds
-        of its own for each input, flip-flops before the inputs, edges that are kept until they
-        are cleared, a mask, a count and a time without edges after one are added.
+        Rising, falling or all edges of one or more inputs, reported at once or a cycle later.
+        Later levels add a kind of edge for each input, a synchroniser, sticky flags, a mask, a
+        count, and a dead time after an edge.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and the kind of its reset; in
-        one problem of three also a run of it, as a table or a waveform.
+        one problem of three also an example run, as a table or a waveform.
 
     Difficulty:
         Inputs get more, and the features and their interactions too.
@@ -101,11 +107,11 @@ _CHANGES = {"rising": {(0, 1)}, "falling": {(1, 0)}, "any": {(0, 1), (1, 0)}}
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """Inputs whose edges are seen, and the two ways to write what sees them."""
+    """Inputs whose edges are detected, and the two ways to write the detector."""
 
     kinds: tuple[str, ...]  # of edges, for each input; the same for all without "each"
     level: int  # of the inputs before the reset, as far as the detector knows
-    registered: bool  # whether edges are shown a cycle later
+    registered: bool  # whether edges are reported a cycle later
     stages: int  # flip-flops before the inputs
     gap: int  # cycles without edges after one
     set_wins: bool  # where an edge is cleared as it comes
@@ -123,27 +129,29 @@ class Detector:
         clocking = draw_clocking(rng)
         has, width = self.features.__contains__, self._width
         signals = clock_signals(clocking)
-        signals += inputs((self.line, width, "the inputs" if width > 1 else "the input"))
+        signals += inputs(
+            (self.line, width, "inputs to observe" if width > 1 else "input to observe")
+        )
         if has("mask"):
-            signals += inputs(("mask", width, "the inputs that are observed"))
+            signals += inputs(("mask", width, "edge enable; 0 suppresses edges"))
         if has("sticky"):
-            signals += inputs(("clear", width, "the bits of `seen` to clear"))
-        signals += outputs((self.edges, width, "where there is an edge"))
+            signals += inputs(("clear", width, "clears `seen`"))
+        signals += outputs((self.edges, width, "detected edges"))
         registers = [self.edges] if self.registered else []
         if has("sticky"):
-            signals += outputs(("seen", width, "where there were edges"))
+            signals += outputs(("seen", width, "sticky flags of past edges"))
             registers.append("seen")
         if has("count"):
-            signals += outputs(("count", _COUNT_BITS, "how many edges there were"))
+            signals += outputs(("count", _COUNT_BITS, "number of edges"))
             registers.append("count")
         text, reset, moves = self._golden()
         golden = text + clocked(clocking, reset, moves)
         text, reset, moves = self._alternative()
         other = text + clocked(clocking, reset, moves, keyword="always_ff")
-        which = f"{self.kinds[0]} edges" if self.kinds[0] != "any" else "edges of both directions"
+        which = f"{self.kinds[0]} edges" if self.kinds[0] != "any" else "rising and falling edges"
         which = "edges" if has("each") else which
         return Design(
-            title=f"a detector of {which} of {f'{width} inputs' if width > 1 else 'an input'}",
+            title=f"a detector for {which} of {f'{width} inputs' if width > 1 else 'one input'}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, golden, registers=registers),
@@ -156,24 +164,29 @@ class Detector:
     def _figure(self) -> str:
         if "each" not in self.features:
             return ""
-        words = {"rising": "0 to 1", "falling": "1 to 0", "any": "both"}
+        words = {
+            "rising": "rising (0 to 1)",
+            "falling": "falling (1 to 0)",
+            "any": "rising and falling",
+        }
         rows = [f"| {i} | {words[kind]} |" for i, kind in enumerate(self.kinds)]
-        return "\n".join(["| i | edges of bit i |", "| --- | --- |", *rows])
+        return "\n".join(["| i | edges of input i |", "| --- | --- |", *rows])
 
     def _rules(self) -> tuple[str, ...]:
         has, now = self.features.__contains__, f"`{self.line}`"
         rules = []
         if has("sync"):
-            flops = "a flip-flop" if self.stages == 1 else f"{self.stages} flip-flops in a row"
+            flops = "one flip-flop" if self.stages == 1 else f"{self.stages} flip-flops in series"
+            which = f"Each bit of {now}" if self._width > 1 else now
             rules.append(
-                f"Each bit of {now} goes through {flops} first, set to {self.level} by reset; s is "
-                "what comes out of that."
+                f"{which} passes through {flops} first, which reset sets to {self.level}. Call the "
+                "result s."
             )
             now = "s"
         each = "each bit of " if self._width > 1 else ""
         bit = "bit i of " if self._width > 1 else ""
         rules.append(
-            f"A register p takes the value of {now} at every rising edge; reset sets {each}it to "
+            f"A register p samples {now} at every rising clock edge. Reset sets {each}p to "
             f"{self.level}."
         )
         kind = {
@@ -182,25 +195,25 @@ class Detector:
             "any": f"{bit}{now} and {bit}p are different",
         }[self.kinds[0]]
         if has("each"):
-            kind = f"{bit}{now} and {bit}p are different and the table lists the change from {bit}p"
-            kind += f" to {bit}{now}"
+            kind = f"{bit}{now} and {bit}p are different and the table lists this kind of edge, "
+            kind += f"where a rising edge means that {bit}p is 0 and {bit}{now} is 1"
         whose = " of input i" if self._width > 1 else ""
-        rules.append(f"There is an edge{whose} in every cycle in which {kind}.")
+        rules.append(f"There is an edge{whose} in each cycle in which {kind}.")
         return (*rules, *self._limits(), *self._results())
 
     def _limits(self) -> tuple[str, ...]:
         has, bit = self.features.__contains__, "[i]" if self._width > 1 else ""
         rules = []
+        whose = " of input i" if self._width > 1 else ""
         if has("mask"):
-            rules.append(f"Where `mask{bit}` is 0, however, there is none in that cycle.")
+            rules.append(f"While `mask{bit}` is 0, there is no edge{whose}.")
         if has("gap"):
-            cycles = f"{self.gap} cycles" if self.gap > 1 else "cycle"
-            whose = " of the same input" if self._width > 1 else ""
-            masked = " (one that was masked does not count)" if has("mask") else ""
+            cycles = f"{self.gap} cycles" if self.gap > 1 else "one cycle"
+            masked = " (a masked change does not count)" if has("mask") else ""
             rules.append(
-                f"In the {cycles} after one with an edge{masked} there is no edge{whose}, whatever "
-                "it does; what is left out like this does not make the time longer. Reset ends "
-                "such a time."
+                f"After a cycle with an edge{whose}{masked} there is a dead time: in the next "
+                f"{cycles} there is no edge{whose}, even if it changes. Changes in the dead "
+                "time are ignored and do not extend it. Reset ends the dead time."
             )
         return tuple(rules)
 
@@ -210,26 +223,34 @@ class Detector:
         name = f"`{self.edges}{bit}`"
         whose = " of input i" if many else ""
         if self.registered:
-            shown = f"{name} is registered: it is 1 in the cycle after one with an edge{whose}, "
-            rules = [f"{shown}otherwise 0, and 0 after reset."]
+            shown = f"{name} is registered: it is 1 in the cycle after a cycle with an edge{whose}"
+            rules = [f"{shown}, and 0 otherwise. Reset sets it to 0."]
         else:
-            rules = [f"{name} is combinational: 1 in a cycle with an edge{whose}, otherwise 0."]
+            rules = [
+                (
+                    f"{name} is combinational: it is 1 in each cycle with an edge{whose}, and 0 "
+                    "otherwise."
+                )
+            ]
         if has("sticky"):
             tie = "becomes 1" if self.set_wins else "becomes 0"
             rules.append(
-                f"`seen{bit}` is registered: at the rising edge of the clock that ends a cycle "
-                f"with an edge{whose} it becomes 1, and at one at which `clear{bit}` is 1 it "
-                f"becomes 0; where both hold it {tie}. Reset sets it to 0."
+                f"`seen{bit}` is registered: it becomes 1 at the rising clock edge that ends a "
+                f"cycle with an edge{whose}. It becomes 0 at a rising clock edge where "
+                f"`clear{bit}` is 1. If both happen at the same clock edge, it {tie}. Reset sets "
+                "it to 0."
             )
         if has("count"):
             most = 2**_COUNT_BITS - 1
-            end = f"but never above {most}" if self.saturates else f"modulo {most + 1}"
+            end = f"saturating at {most}" if self.saturates else f"modulo {most + 1}"
             each = (
-                "the number of inputs with an edge in that cycle" if many else "1 if it had an edge"
+                "the number of inputs with an edge in that cycle"
+                if many
+                else "1 if there was an edge in that cycle"
             )
             rules.append(
-                f"`count` is registered: at the rising edge of the clock that ends a cycle it goes "
-                f"up by {each}, {end}. Reset sets it to 0."
+                "`count` is registered: at the rising clock edge that ends a cycle it increases by "
+                f"{each}, {end}. Reset sets it to 0."
             )
         return tuple(rules)
 

@@ -1,4 +1,4 @@
-"""ElementaryAutomaton: rows of cells that follow a rule by number."""
+"""ElementaryAutomaton: one-dimensional cellular automata with a rule number."""
 
 from dataclasses import dataclass
 
@@ -22,18 +22,18 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST = 48
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("enable", "alternate", "stable", "fast", "frozen", "memory")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElementaryAutomatonConfig(DesignConfig):
-    """How many cells there are, and what else they obey."""
+    """How many cells there are, and which features are added."""
 
-    width: int = knob(8, "cells", low=3, high=_WIDEST)
+    width: int = knob(8, "number of cells", low=3, high=_WIDEST)
     features: int = knob(
         1,
-        "added in the order enable, alternate, stable, fast, frozen, memory",
+        "number of features, added in the order enable, alternate, stable, fast, frozen, memory",
         low=0,
         high=len(FEATURES),
     )
@@ -50,9 +50,9 @@ class ElementaryAutomatonTask(DesignTask[ElementaryAutomatonConfig]):
     """Write a row of cells in which each follows its neighbours by a rule.
 
     Description:
-        An elementary cellular automaton with a load: any rule, told by its number, as a table or
-        as a list, and any border. An enable, a second rule, a flag of rest, two steps at once,
-        cells that stay, and a rule that looks back two steps are added.
+        An elementary cellular automaton with a load: any rule, given by its number, as a table
+        or as a list, and any border. Later levels add an enable, a second rule, a flag for a
+        stable state, two steps at once, frozen cells, and a second-order rule.
 
     Difficulty:
         Cells get more, and the controls and their interactions too.
@@ -100,7 +100,7 @@ class Row:
     rules: tuple[int, int]  # the second is for `alternate`
     border: str
     start: int  # after reset
-    telling: int  # how the rules are told: by number, as a table, as a list
+    telling: int  # how the rules are given: by number, as a table, as a list
     cells: str
     features: tuple[str, ...]
 
@@ -109,20 +109,20 @@ class Row:
         clocking = draw_clocking(rng)
         has, cells = self.features.__contains__, self.cells
         controls = inputs(
-            ("enable", 1, "whether the cells move"),
-            ("alternate", 1, "whether they follow rule B"),
-            ("fast", 1, "two steps instead of one"),
-            ("frozen", self.width, "the cells that stay as they are"),
+            ("enable", 1, "step enable"),
+            ("alternate", 1, "selects rule A (0) or rule B (1)"),
+            ("fast", 1, "1 makes two steps instead of one"),
+            ("frozen", self.width, "cells that keep their value"),
         )
         signals = (
             *clock_signals(clocking),
-            *inputs(("load", 1, "whether the cells take new values")),
-            *inputs(("data", self.width, "the values to take")),
+            *inputs(("load", 1, "synchronous load")),
+            *inputs(("data", self.width, "value to load")),
             *(control for control in controls if control.name in self.features),
             *outputs((cells, self.width, "the cells")),
         )
         if has("stable"):
-            signals += outputs(("stable", 1, "whether a step would change nothing"))
+            signals += outputs(("stable", 1, "1 if a step would change nothing"))
         reset = f"{cells} <= {literal(self.width, self.start)};"
         load = f"{cells} <= data;"
         if has("memory"):
@@ -153,36 +153,50 @@ class Row:
         sides = {
             "ring": f"The cells form a ring: the left neighbour of cell {top} is cell 0, and the "
             f"right neighbour of cell 0 is cell {top}.",
-            "zeros": "Beyond both ends of the row every cell is 0, always.",
-            "ones": "Beyond both ends of the row every cell is 1, always.",
+            "zeros": "Cells beyond both ends of the row are always 0: the left neighbour of cell "
+            f"{top} and "
+            "the right neighbour of cell 0 are 0.",
+            "ones": "Cells beyond both ends of the row are always 1: the left neighbour of cell "
+            f"{top} and "
+            "the right neighbour of cell 0 are 1.",
             "mirror": f"The left neighbour of cell {top} is cell {top} itself, and the right "
             "neighbour of cell 0 is cell 0 itself.",
         }
-        enabled = " at which `enable` is 1" if has("enable") else ""
+        enabled = " where `enable` is 1" if has("enable") else ""
         rules = [
-            f"Bit i of {name} is cell i. Its left neighbour is cell i+1, its right one cell i-1.",
+            (
+                f"Bit i of {name} is cell i. Its left neighbour is cell i+1, and its right "
+                "neighbour "
+                "is "
+                "cell i-1."
+            ),
             sides[self.border],
             f"Reset sets {name} to {literal(self.width, self.start)}.",
-            f"Where `load` is 1, {name} becomes `data`"
-            + (", whatever `enable` is." if has("enable") else "."),
-            f"At every other rising edge{enabled} all cells make one step at the same time.",
+            f"At a rising clock edge where `load` is 1, {name} becomes `data`"
+            + (", regardless of `enable`." if has("enable") else "."),
+            f"At every other rising clock edge{enabled}, all cells make one step at the same time.",
             self._step_rule(),
         ]
         if has("fast"):
-            rules.append("Where `fast` is 1, two steps are made at one rising edge instead of one.")
+            rules.append(
+                "While `fast` is 1, the cells make two steps at one rising clock edge instead of "
+                "one."
+            )
         if has("memory"):
             rules.append(
-                "The new value of a cell is that of the rule XOR the value that the cell had one "
-                "step before the present one (with two steps at one edge, the state between them "
-                "counts too). Right after a reset or a load, all cells count as having been 0."
+                "The automaton is second-order: in a step, the new value of a cell is the result "
+                "of "
+                "the rule XOR the value that the cell had before the most recent step. With two "
+                "steps at one edge, each of the two counts as a step. After a reset or a load, the "
+                "values before the most recent step are all 0."
             )
         if has("frozen"):
-            rules.append("A cell i whose bit `frozen[i]` is 1 keeps its value in a step, though.")
+            rules.append("As an exception, cell i keeps its value in a step if `frozen[i]` is 1.")
         if has("stable"):
             rules.append(
-                f"`stable` is combinational: it is 1 exactly where a single step, made now with "
-                f"the present inputs, would leave all of {name} unchanged; whether a step is "
-                "really made does not matter."
+                "`stable` is combinational: it is 1 if and only if one single step, with the "
+                f"current inputs, would leave all of {name} unchanged. It does not matter whether "
+                "a step is actually made."
             )
         return tuple(rules)
 
@@ -192,26 +206,27 @@ class Row:
         first, second = (
             self._told(rule, f" {n}") for rule, n in zip(self.rules, "AB", strict=True)
         )
-        which = "A step follows rule A where `alternate` is 0 and rule B where it is 1."
+        which = "A step uses rule A if `alternate` is 0, and rule B if it is 1."
         return f"{which} {first} {second}"
 
     def _told(self, rule: int, name: str) -> str:
         whose = f"rule{name}" if name else "the rule"
         if self.telling == 0:
             return (
-                f"{whose[0].upper()}{whose[1:]} has the number {rule}: a "
-                "cell with left neighbour a and right neighbour c that itself is b becomes bit "
-                f"4a+2b+c of {rule}, bit 0 being the least significant one."
+                f"{whose[0].upper()}{whose[1:]} has the number {rule}: a cell with value b, left "
+                f"neighbour a and right neighbour c becomes bit 4a+2b+c of {rule}, where bit 0 is "
+                "the least significant bit."
             )
         if self.telling == 1:
             return (
-                f"By {whose} a cell becomes what the column {name[1:] or 'new'} of the table says, "
-                "given its left neighbour, itself and its right neighbour."
+                f"{whose[0].upper()}{whose[1:]} is in column {name[1:] or 'new'} of the table: it "
+                "gives the new value of a cell for the values of its left neighbour, of itself and "
+                "of its right neighbour."
             )
         ones = ", ".join(f"{i:03b}" for i in range(8)[::-1] if rule >> i & 1)
         return (
-            f"By {whose} a cell becomes 1 exactly if its left neighbour, itself and its right "
-            f"neighbour are, in this order, one of {ones}."
+            f"By {whose}, a cell becomes 1 if and only if the values of its left neighbour, itself "
+            f"and its right neighbour are, in this order, one of {ones}."
         )
 
     def _figure(self) -> str:

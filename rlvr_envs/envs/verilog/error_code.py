@@ -1,4 +1,4 @@
-"""ErrorCode: parity bits, and codes that correct one wrong bit and tell two."""
+"""ErrorCode: parity bits, and codes that correct one wrong bit and detect two."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, Signal, inputs, module, outputs, sv_module
-from rlvr_envs.generators.hardware.tables import table
+from rlvr_envs.generators.hardware.tables import listed, table
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST = 16
@@ -17,11 +17,13 @@ KINDS = ("parity", "check", "encode", "syndrome", "correct", "double", "rewrite"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCodeConfig(DesignConfig):
-    """How long the data are, and what is done with the code."""
+    """How long the data word is, and what is done with the code."""
 
-    size: int = knob(5, "bits of data", low=3, high=_WIDEST)
+    size: int = knob(5, "width of the data word, in bits", low=3, high=_WIDEST)
     kind: str = knob(
-        "encode", "parity, check, encode, syndrome, correct, double, or rewrite", choices=KINDS
+        "encode",
+        "what the module does: parity, check, encode, syndrome, correct, double, or rewrite",
+        choices=KINDS,
     )
 
     @classmethod
@@ -35,13 +37,13 @@ class ErrorCodeConfig(DesignConfig):
 
 @register("ErrorCode-v0", domain="verilog", answer_format=LANGUAGE)
 class ErrorCodeTask(DesignTask[ErrorCodeConfig]):
-    """Write an encoder, a checker or a decoder of a code that was drawn.
+    """Write an encoder, a checker or a decoder of a random code.
 
     Description:
         Small problems make or check a parity bit over some bits of a word. Larger ones have
-        several check bits, each over bits that were drawn, some of them inverted, and a code word
-        whose bits are in an order that was drawn; they encode, find the failing checks, correct
-        a wrong bit, tell two wrong bits with an overall parity, and write the word anew.
+        several check bits, each over random data bits, some of them inverted, and a code word
+        whose bits are in a random order. They encode, compute the syndrome, correct a wrong bit,
+        detect two wrong bits with an overall parity, and re-encode the word.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of the checks.
@@ -142,42 +144,45 @@ class Code:
     def _signals(self) -> tuple[Signal, ...]:
         x, y = self.names
         if self.kind in ("parity", "encode"):
-            return inputs((x, self.size, "the data")) + outputs((y, self.length, "the code word"))
-        word = inputs((x, self.length, "a code word that may have wrong bits"))
+            return inputs((x, self.size, "data word")) + outputs((y, self.length, "code word"))
+        word = inputs((x, self.length, "received code word, which may have wrong bits"))
         if self.kind == "check":
-            meaning = "which checks fail" if self.checks > 1 else "whether the check fails"
+            meaning = "1 for each check that fails" if self.checks > 1 else "1 if the check fails"
             return word + outputs(("error", self.checks, meaning))
         if self.kind == "syndrome":
-            return word + outputs((y, self.size, "the data as received")) + self._syndrome()
+            return word + outputs((y, self.size, "data bits as received")) + self._syndrome()
         if self.kind == "rewrite":
-            word += inputs(("flip", self.length, "bits to invert first"), ("raw", 1, "no repair"))
-        result = outputs((y, self.size, "the data")) + self._syndrome()
+            word += inputs(
+                ("flip", self.length, "bits to invert first"),
+                ("raw", 1, "1 disables the correction"),
+            )
+        result = outputs((y, self.size, "corrected data word")) + self._syndrome()
         if self.overall:
-            result += outputs(("single", 1, "a wrong bit was found"))
-            result += outputs(("double", 1, "more wrong bits were found"))
+            result += outputs(("single", 1, "1 if a single-bit error was detected"))
+            result += outputs(("double", 1, "1 if a double-bit error was detected"))
         else:
-            result += outputs(("bad", 1, "whether a check fails"))
+            result += outputs(("bad", 1, "1 if any check fails"))
         if self.kind == "rewrite":
-            result += outputs(("again", self.length, "the code word written anew"))
+            result += outputs(("again", self.length, "re-encoded code word"))
         return word + result
 
     def _syndrome(self) -> tuple[Signal, ...]:
-        return outputs(("syndrome", self.checks, "which checks fail"))
+        return outputs(("syndrome", self.checks, "1 for each check that fails"))
 
     def _registers(self) -> tuple[str, ...]:
         return (self.names[1],) if self.kind in ("correct", "double", "rewrite") else ()
 
     def _title(self) -> str:
         what = {
-            "parity": "a generator of parity bits",
-            "check": "a checker of parity bits",
-            "encode": "an encoder of a code with check bits",
-            "syndrome": "a circuit that finds which check bits of a code word fail",
-            "correct": "a decoder that corrects a wrong bit",
-            "double": "a decoder that corrects one wrong bit and tells two",
-            "rewrite": "a decoder that corrects one wrong bit, tells two and writes the word anew",
+            "parity": "a parity generator",
+            "check": "a parity checker",
+            "encode": "an encoder for an error-correcting code",
+            "syndrome": "a syndrome calculator for an error-correcting code",
+            "correct": "a decoder that corrects one wrong bit",
+            "double": "a decoder that corrects one wrong bit and detects two",
+            "rewrite": "a decoder that corrects one wrong bit, detects two and re-encodes the word",
         }
-        return f"{what[self.kind]}, for {self.size} bits of data"
+        return f"{what[self.kind]} ({self.size} data bits)"
 
     def _rules(self) -> tuple[str, ...]:
         x, y = self.names
@@ -186,10 +191,10 @@ class Code:
         if self.overall:
             odd = "odd" if self.overall_odd else "even"
             rules.append(
-                f"In a code word w, bit p is chosen so that w has an {odd} number of ones."
+                f"Bit p is chosen so that the whole code word w has an {odd} number of ones."
             )
         if self.kind in ("parity", "encode"):
-            rules.append(f"`{y}` is the code word w of the data `{x}`.")
+            rules.append(f"`{y}` is the code word w for the data `{x}`.")
             return tuple(rules)
         received = f"`{x}`"
         if self.kind == "rewrite":
@@ -199,11 +204,12 @@ class Code:
         index = "[j]" if self.checks > 1 else ""
         about = "cj" if self.checks > 1 else "c0"
         rules.append(
-            f"`{which}{index}` is 1 exactly where {about} in {received} is not what the data "
-            f"bits in {received} call for."
+            f"`{which}{index}` is 1 if and only if {about} in {received} differs from the value "
+            "that "
+            f"the rule above gives for the data bits in {received}."
         )
         if self.kind == "syndrome":
-            rules.append(f"`{y}` is the data bits in {received}, unchanged.")
+            rules.append(f"`{y}` is the data bits d{self.size - 1} to d0 in {received}, unchanged.")
         if self.kind not in ("check", "syndrome"):
             rules += self._repair_rules(received)
         return tuple(rules)
@@ -217,7 +223,8 @@ class Code:
         checks = f"{checks}, and the overall bit p" if self.overall else f"and {checks}"
         return (
             f"A code word w has {self.length} bits: {data}, where d0 is bit 0 of the data, "
-            f"{checks}. From its most significant bit on they are {places}."
+            f"{checks}. From the most significant bit of w to the least significant, they are "
+            f"{places}."
         )
 
     def _label(self, bit: int) -> str:
@@ -230,12 +237,13 @@ class Code:
         if self.checks == 1:
             parity = "odd" if odd else "even"
             return (
-                f"The number of ones among c0 and the data bits that it covers is {parity} (see "
-                "the table)."
+                f"The check bit c0 makes the number of ones among c0 and the data bits that it "
+                f"covers {parity}. The table lists the data bits that it covers."
             )
-        rule = "Check bit cj is the exclusive OR of the data bits that it covers (see the table)"
+        rule = "Check bit cj is the XOR of the data bits that it covers; see the table"
         if odd:
-            rule += f", but inverted for {', '.join(odd)}"
+            verb = "is" if len(odd) == 1 else "are"
+            rule += f". As an exception, {listed(odd)} {verb} the inverted XOR"
         return rule + "."
 
     def _repair_rules(self, received: str) -> list[str]:
@@ -246,26 +254,27 @@ class Code:
             parity = "even" if self.overall_odd else "odd"
             rules += [
                 (
-                    f"`single` is 1 exactly where the number of ones in {received}, p included, is "
-                    f"{parity}. `double` is 1 exactly where `single` is 0 and `syndrome` is not 0."
+                    f"`single` is 1 if and only if the number of ones in {received} (including p) "
+                    f"is {parity}. `double` is 1 if and only if `single` is 0 and `syndrome` is "
+                    "not 0."
                 ),
                 (
-                    f"Where `single` is 1 and {matches}, bit i of `{y}` is that data bit inverted; "
-                    f"all other bits of `{y}` are the data bits as they are in {received}."
+                    f"If `single` is 1 and {matches}, bit i of `{y}` is the inverse of that data "
+                    f"bit. All other bits of `{y}` are the data bits as they are in {received}."
                 ),
             ]
         else:
             rules += [
-                "`bad` is 1 exactly where `syndrome` is not 0.",
+                "`bad` is 1 if and only if `syndrome` is not 0.",
                 (
-                    f"Where {matches}, bit i of `{y}` is that data bit inverted; all other bits of "
-                    f"`{y}` are the data bits as they are in {received}."
+                    f"If {matches}, bit i of `{y}` is the inverse of that data bit. All other bits "
+                    f"of `{y}` are the data bits as they are in {received}."
                 ),
             ]
         if self.kind == "rewrite":
-            rules[1] = rules[1].replace("Where `single`", "Where `raw` is 0, `single`")
+            rules[1] = rules[1].replace("If `single`", "If `raw` is 0, `single`")
             rules.append(
-                f"`again` is the code word of the data on `{y}`, but where `double` is 1 it is v."
+                f"`again` is v if `double` is 1, and otherwise the code word for the data on `{y}`."
             )
         return rules
 

@@ -1,4 +1,4 @@
-"""Fifo: a queue with flags, and rules for what happens when it is full, empty or both used."""
+"""Fifo: a FIFO with flags, and rules for every push and pop when it is full or empty."""
 
 from dataclasses import dataclass
 
@@ -21,9 +21,9 @@ from rlvr_envs.generators.hardware.design import (
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("count", "almost", "flush", "errors", "pass")
-# What a push to the full queue does.
+# What a push to the full FIFO does.
 FULL_RULES = ("refuse", "swap", "overwrite")
 _DEEPEST, _WIDEST = 16, 16
 _NAMES = (("push", "din", "pop", "dout"), ("wr_en", "wdata", "rd_en", "rdata"))
@@ -31,12 +31,15 @@ _NAMES = (("push", "din", "pop", "dout"), ("wr_en", "wdata", "rd_en", "rdata"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FifoConfig(DesignConfig):
-    """How large the queue is, and how many flags and controls it has."""
+    """How large the FIFO is, and how many flags and controls it has."""
 
-    depth: int = knob(3, "words that it holds", low=1, high=_DEEPEST)
-    width: int = knob(2, "bits of a word", low=2, high=_WIDEST)
+    depth: int = knob(3, "depth in words", low=1, high=_DEEPEST)
+    width: int = knob(2, "width of a word, in bits", low=2, high=_WIDEST)
     features: int = knob(
-        1, "added in the order count, almost, flush, errors, pass", low=0, high=len(FEATURES)
+        1,
+        "number of features, added in the order count, almost, flush, errors, pass",
+        low=0,
+        high=len(FEATURES),
     )
 
     @classmethod
@@ -54,13 +57,13 @@ class FifoConfig(DesignConfig):
 
 @register("Fifo-v0", domain="verilog", answer_format=LANGUAGE)
 class FifoTask(DesignTask[FifoConfig]):
-    """Write a queue whose flags and corner cases are laid down to the last cycle.
+    """Write a FIFO whose flags and corner cases are specified for every cycle.
 
     Description:
-        Words leave the queue in the order in which they came. The oldest word shows at once, or
-        the popped one a cycle later. A push to the full queue is refused, or accepted with a pop,
-        or overwrites the oldest word. Counts, thresholds, a flush, flags of what was lost, and a
-        way past the empty queue are added.
+        Words leave the FIFO in the order in which they came. The oldest word is visible before it
+        is popped (first-word fall-through), or the popped one a cycle later. A push to a full
+        FIFO is refused, or accepted with a pop, or overwrites the oldest word. Later levels add a
+        count, thresholds, a flush, error flags, and a bypass of the empty FIFO.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For deep
@@ -102,7 +105,7 @@ _ERRORS = ("overflow", "underflow")
 
 @dataclass(frozen=True, slots=True)
 class FifoSources:
-    """What was drawn for one queue, and how it is told and written."""
+    """What was drawn for one FIFO, its rules and its sources."""
 
     clocking: Clocking
     depth: int
@@ -122,9 +125,9 @@ class FifoSources:
         ports = self._signals()
         registers = [self.names[3]] if self.registered else []
         registers += ["overflow", "underflow"] if "errors" in self.features else []
-        how = "with a registered output" if self.registered else "whose oldest word shows at once"
+        how = "with a registered output" if self.registered else "with first-word fall-through"
         return Design(
-            title=f"a queue (FIFO) for {self._words(self.depth)} of {self.width} bits {how}",
+            title=f"a FIFO for {self._words(self.depth)} of {self.width} bits {how}",
             signals=ports,
             rules=(*self._move_rules(), *self._output_rules()),
             golden=module(ports, self._golden(), registers=registers),
@@ -143,110 +146,126 @@ class FifoSources:
     def _signals(self) -> tuple[Signal, ...]:
         has, (push, word, pop, shown) = self.features.__contains__, self.names
         signals = clock_signals(self.clocking) + inputs(
-            (push, 1, "whether a word comes"),
-            (word, self.width, "the word that comes"),
-            (pop, 1, "whether a word is taken"),
+            (push, 1, "push (write) enable"),
+            (word, self.width, "word to push"),
+            (pop, 1, "pop (read) enable"),
         )
         if has("flush"):
-            signals += inputs(("flush", 1, "whether the queue is emptied"))
-        what = "the word that was taken" if self.registered else "the oldest word"
+            signals += inputs(("flush", 1, "1 empties the FIFO"))
+        what = "the popped word" if self.registered else "the oldest word"
         signals += outputs(
             (shown, self.width, what),
-            ("empty", 1, "whether the queue holds no word"),
-            ("full", 1, "whether the queue is full"),
+            ("empty", 1, "1 if the FIFO holds no word"),
+            ("full", 1, "1 if the FIFO is full"),
         )
         if has("count"):
-            signals += outputs(("count", self._bits, "how many words it holds"))
+            signals += outputs(("count", self._bits, "number of words in the FIFO"))
         if has("almost"):
             signals += outputs(
-                ("almost_full", 1, "whether it holds many words"),
-                ("almost_empty", 1, "whether it holds few words"),
+                (
+                    "almost_full",
+                    1,
+                    f"1 if the FIFO holds at least {self.high} word{'s' * (self.high > 1)}",
+                ),
+                (
+                    "almost_empty",
+                    1,
+                    f"1 if the FIFO holds at most {self.low} word{'s' * (self.low != 1)}"
+                    if self.low
+                    else "1 if the FIFO is empty",
+                ),
             )
         if has("errors"):
             signals += outputs(
-                ("overflow", 1, "whether a word was lost"),
-                ("underflow", 1, "whether a pop found nothing"),
+                ("overflow", 1, "1 if a pushed word was lost"),
+                ("underflow", 1, "1 if the FIFO was empty at a pop"),
             )
         return signals
 
     def _move_rules(self) -> list[str]:
         has, (push, word, pop, _) = self.features.__contains__, self.names
         rules = [
-            "Reset empties the queue.",
+            "Reset empties the FIFO.",
             (
-                f"At a clock edge, `{pop}` = 1 removes the oldest word of a queue that is not "
-                f"empty, and `{push}` = 1 adds `{word}` as the youngest word to a queue that is "
-                "not full; "
-                "both can happen at the same edge. Full and empty mean the state before the edge."
+                f"At a rising clock edge, `{pop}` = 1 removes the oldest word if the FIFO is not "
+                f"empty, and `{push}` = 1 adds `{word}` as the newest word if the FIFO is not "
+                "full. Both can happen at the same edge. Full and empty refer to the state before "
+                "the edge."
             ),
         ]
         if has("pass"):
             rules.append(
-                f"If the queue is empty and `{push}` and `{pop}` are both 1, `{word}` passes: the "
-                "pop takes that word, and the queue stays empty."
+                f"If the FIFO is empty and `{push}` and `{pop}` are both 1, `{word}` passes "
+                "through: the pop takes that word, and the FIFO stays empty. If it is empty and "
+                f"`{push}` is 0, `{pop}` = 1 is ignored."
             )
         else:
-            rules.append(f"`{pop}` = 1 on an empty queue is ignored, also if a word comes.")
+            rules.append(f"`{pop}` = 1 on an empty FIFO is ignored, even if `{push}` is 1.")
         if self.full_rule == "refuse":
             rules.append(
-                f"`{push}` = 1 on a full queue is refused and the word is lost, also if `{pop}` "
-                "is 1 (the oldest word is still removed)."
+                f"`{push}` = 1 on a full FIFO is refused and the pushed word is lost, even if "
+                f"`{pop}` is 1 (which still removes the oldest word)."
             )
         else:
             rules.append(
-                f"`{push}` = 1 on a full queue with `{pop}` = 1 is accepted: the oldest word is "
-                "removed and the new one added."
+                f"`{push}` = 1 and `{pop}` = 1 on a full FIFO are both accepted: the oldest word "
+                "is removed and the new one is added."
             )
-            without = f"`{push}` = 1 on a full queue with `{pop}` = 0 "
+            without = f"`{push}` = 1 and `{pop}` = 0 on a full FIFO: "
             if self.full_rule == "swap":
-                rules.append(f"{without}is refused and the word is lost.")
+                rules.append(f"{without}the push is refused and the pushed word is lost.")
             else:
-                rules.append(f"{without}overwrites: the oldest word is lost, the new one added.")
+                rules.append(f"{without}the oldest word is lost and the new one is added.")
         if has("flush"):
-            kept = f"unless `{push}` is 1: `{word}` is then the only word of the queue"
-            lost = f"even if `{push}` is 1: that word is discarded"
+            kept = f"The FIFO is then empty, but if `{push}` is 1, `{word}` is its only word"
+            lost = f"The FIFO is then empty, even if `{push}` is 1: that word is discarded"
             rules.append(
-                "At a clock edge at which `flush` is 1, none of this holds: all words are removed "
-                f"and the queue is empty, {kept if self.flush_keeps else lost}; `{pop}` is "
-                "ignored."
+                "`flush` takes priority over the rules above: at a rising clock edge where `flush` "
+                f"is 1, all words are removed. {kept if self.flush_keeps else lost}. `{pop}` is "
+                "ignored at that edge."
             )
         return rules
 
     def _output_rules(self) -> list[str]:
         has, (push, word, _, shown) = self.features.__contains__, self.names
         if self.registered:
-            later = "keeps its value" if self.keeps else f"becomes {self.idle}"
+            later = "keeps its value" if self.keeps else f"becomes {literal(self.width, self.idle)}"
             rules = [
                 (
-                    f"`{shown}` is a register. At an edge at which a pop takes a word"
-                    f"{' (a passing one included)' if has('pass') else ''}, `{shown}` becomes that "
-                    f"word; at every other edge it {later}. Reset sets it to {self.idle}."
+                    f"`{shown}` is registered. At a rising clock edge where a pop takes a word"
+                    f"{' (including one that passes through)' if has('pass') else ''}, `{shown}` "
+                    f"becomes that word. At every other edge it {later}. Reset sets it to "
+                    f"{literal(self.width, self.idle)}."
                 )
             ]
         elif has("pass"):
             rules = [
                 (
-                    f"`{shown}` is combinational: the oldest word in the queue; `{word}` while the "
-                    f"queue is empty, `{push}` is 1 and `flush` is 0; {self.idle} otherwise."
+                    "First-word fall-through means that the oldest word is visible at the output "
+                    f"before it is popped: `{shown}` is combinational. It is the oldest word in "
+                    f"the FIFO. If the FIFO is empty, `{push}` is 1 and `flush` is 0, it is "
+                    f"`{word}`. Otherwise it is {literal(self.width, self.idle)}."
                 )
             ]
         else:
             rules = [
                 (
-                    f"`{shown}` is the oldest word in the queue, combinational from the state, and "
-                    f"{self.idle} while the queue is empty."
+                    "First-word fall-through means that the oldest word is visible at the output "
+                    f"before it is popped: `{shown}` is the oldest word in the FIFO, or "
+                    f"{literal(self.width, self.idle)} while the FIFO is empty. It depends on the "
+                    "state only."
                 )
             ]
-        also = "; `count` is the number of words in it" if has("count") else ""
+        also = " `count` is the number of words in the FIFO." if has("count") else ""
         rules.append(
-            "`empty` is 1 exactly while the queue holds no word, `full` exactly while it holds "
-            f"{self._words(self.depth)}{also}. This follows from the state alone."
+            "`empty` is 1 if and only if the FIFO holds no word. `full` is 1 if and only if it "
+            f"holds {self._words(self.depth)}.{also} These outputs depend on the state only."
         )
         if has("almost"):
             few = f"{self.low} or fewer" if self.low else "none"
             rules.append(
-                f"`almost_full` is 1 exactly while the queue holds {self.high} or more words, and "
-                f"`almost_empty` exactly while it holds {few}."
+                f"`almost_full` is 1 if and only if the FIFO holds {self.high} or more words. "
+                f"`almost_empty` is 1 if and only if it holds {few}."
             )
         if has("errors"):
             rules += self._error_rules()
@@ -254,19 +273,19 @@ class FifoSources:
 
     def _error_rules(self) -> list[str]:
         push, _, pop, _ = self.names
-        lost = f"a word is lost because of a `{push}` to the full queue"
-        nothing = f"`{pop}` is 1 while the queue is empty"
+        lost = f"a word is lost because `{push}` is 1 while the FIFO is full"
+        nothing = f"`{pop}` is 1 while the FIFO is empty"
         nothing += f" and `{push}` is 0" if "pass" in self.features else ""
         if self.sticky:
-            stay = "Once 1 they stay 1; reset sets them to 0, and so does an edge with `flush` = 1."
-            says = f"becomes 1 at an edge with `flush` = 0 at which {lost}"
+            stay = "Both then stay 1 until reset or an edge with `flush` = 1 sets them to 0."
+            says = f"becomes 1 at each rising clock edge with `flush` = 0 where {lost}"
         else:
-            stay = "At every other edge they become 0, and reset sets them to 0."
-            says = f"is 1 for the cycle after an edge with `flush` = 0 at which {lost}"
+            stay = "At every other edge they become 0. Reset also sets them to 0."
+            says = f"becomes 1 at each rising clock edge with `flush` = 0 where {lost}"
         return [
             (
-                f"`overflow` and `underflow` are registers: `overflow` {says}, `underflow` "
-                f"likewise where {nothing}. {stay}"
+                f"`overflow` and `underflow` are registered. `overflow` {says}. `underflow` "
+                f"becomes 1 at each rising clock edge with `flush` = 0 where {nothing}. {stay}"
             )
         ]
 

@@ -16,13 +16,14 @@ from rlvr_envs.generators.hardware.design import (
     outputs,
     sv_module,
 )
+from rlvr_envs.generators.hardware.tables import article
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 _WIDEST = 12
 
 
-# In the order in which they are added along the ladder; from "counter" on there is a clock.
+# In the order in which higher levels add them; from "counter" on there is a clock.
 FEATURES = ("offset", "choice", "sum", "counter", "down", "load", "range", "toggle")
 
 
@@ -30,10 +31,11 @@ FEATURES = ("offset", "choice", "sum", "counter", "down", "load", "range", "togg
 class GrayCodeConfig(DesignConfig):
     """How wide the words are, and what is done with them."""
 
-    width: int = knob(5, "bits of a word", low=3, high=_WIDEST)
+    width: int = knob(5, "word width in bits", low=3, high=_WIDEST)
     features: int = knob(
         4,
-        "the first ones of offset, choice, sum, counter, down, load, range, toggle",
+        "number of features, added in the order offset, choice, sum, counter, down, load, range, "
+        "toggle",
         low=0,
         high=len(FEATURES),
     )
@@ -53,7 +55,7 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
 
     Description:
         Small problems convert binary numbers to Gray code or back, with a constant added or the
-        direction chosen by an input; then come sums of numbers in Gray code. Large ones are
+        direction selected by an input; then come sums of numbers in Gray code. Large ones are
         counters with an enable, a direction, a load, a range that is no power of two and yet
         changes one bit at a time, and an output of the bits that are about to change.
 
@@ -98,8 +100,8 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
 
 def _what(width: int) -> str:
     return (
-        "The Gray code of a number n is n XOR (n shifted right by one bit), for unsigned numbers "
-        f"of {width} bits."
+        f"All numbers are unsigned and have {width} bits. The Gray code of a number n is n XOR (n "
+        "shifted right by one bit)."
     )
 
 
@@ -117,21 +119,23 @@ class Converter:
     def design(self) -> Design:
         (x, y), width, has = self.names, self.width, self.features.__contains__
         if has("sum"):
-            ports = [(x, width, "a number in Gray code"), ("b", width, "a number in Gray code")]
-            ports.append(("mode", 1, "whether to add or to subtract"))
-            result, title = "the result in Gray code", "an adder and subtractor in Gray code"
+            ports = [(x, width, "operand in Gray code"), ("b", width, "operand in Gray code")]
+            ports.append(
+                ("mode", 1, f"operation ({self.level} = subtract, {1 - self.level} = add)")
+            )
+            result, title = "result in Gray code", "an adder and subtractor in Gray code"
         elif has("choice"):
-            ports = [(x, width, "the word to convert"), ("mode", 1, "the direction")]
-            result, title = "the converted word", "a converter to and from Gray code"
+            ports = [(x, width, "word to convert"), ("mode", 1, "conversion direction")]
+            result, title = "converted word", "a converter to and from Gray code"
         else:
-            ports = [(x, width, "a number" if self.to_gray else "a number in Gray code")]
-            result = "its Gray code" if self.to_gray else "the number in binary"
+            ports = [(x, width, "binary number" if self.to_gray else "number in Gray code")]
+            result = "number in Gray code" if self.to_gray else "binary number"
             title = "a converter " + (
                 "from binary to Gray code" if self.to_gray else "from Gray code to binary"
             )
         signals = inputs(*ports) + outputs((y, width, result))
         return Design(
-            title=f"{title} for words of {width} bits",
+            title=f"{title} for {width}-bit words",
             signals=signals,
             rules=(_what(width), *self._rules()),
             golden=module(signals, self._golden()),
@@ -145,15 +149,15 @@ class Converter:
             return (
                 f"`{x}` and `b` are the Gray codes of two numbers A and B.",
                 (
-                    f"Where `mode` is {self.level}, `{y}` is the Gray code of (A - B + {k}) modulo "
-                    f"{size}; otherwise it is that of (A + B + {k}) modulo {size}."
+                    f"If `mode` is {self.level}, `{y}` is the Gray code of (A - B + {k}) modulo "
+                    f"{size}. Otherwise `{y}` is the Gray code of (A + B + {k}) modulo {size}."
                 ),
             )
         plus = f"({{}} + {k}) modulo {size}" if k else "{}"
         to = f"`{y}` is the Gray code of {plus.format(f'`{x}`')}"
         back = f"`{y}` is {plus.format('A')}, where `{x}` is the Gray code of A"
         if has("choice"):
-            return (f"Where `mode` is {self.level}, {to}.", f"Otherwise {back}.")
+            return (f"If `mode` is {self.level}, {to}.", f"Otherwise, {back}.")
         return ((to if self.to_gray else back) + ".",)
 
     def _golden(self) -> str:
@@ -229,21 +233,21 @@ class Counter:
 
     def design(self, clocking: Clocking) -> Design:
         has, q = self.features.__contains__, self.name
-        ports = [("enable", 1, "whether the counter moves")]
+        ports = [("enable", 1, "count enable")]
         if has("down"):
-            ports.append(("down", 1, "whether it counts downwards"))
+            ports.append(("down", 1, "direction (1 = down, 0 = up)"))
         if has("load"):
-            ports += [("load", 1, "whether it takes a value"), ("value", self.width, "Gray code")]
+            ports += [("load", 1, "synchronous load"), ("value", self.width, "Gray code to load")]
         signals = (*clock_signals(clocking), *inputs(*ports))
         signals += outputs((q, self.width, "the count in Gray code"))
         if has("toggle"):
-            signals += outputs(("toggle", self.width, "the bits that change next"))
+            signals += outputs(("toggle", self.width, "bits that change at the next edge"))
         first = literal(self.width, self.start)
         golden = self._golden() + "\n" + clocked(clocking, f"b <= {first};", "b <= later;")
         coded = f"{q} <= {literal(self.width, _coded(self.start))};"
         other = self._alternative() + clocked(clocking, coded, f"{q} <= n;", keyword="always_ff")
         return Design(
-            title=f"a counter in Gray code of {self.width} bits",
+            title=f"{article(self.width)} {self.width}-bit Gray code counter",
             signals=signals,
             rules=(_what(self.width), *self._rules()),
             golden=module(signals, golden),
@@ -262,21 +266,24 @@ class Counter:
         ]
         if has("load"):
             rules.append(
-                "Where `load` is 1, N becomes the number whose Gray code `value` is"
-                + (f", or {self.low} where that number is out of range" if cut else "")
-                + "; this goes before counting and does not need `enable`."
+                "At a rising clock edge where `load` is 1, N becomes the number whose Gray code is "
+                "`value`"
+                + (f", or {self.low} if that number is out of range" if cut else "")
+                + ". Loading takes priority over counting and does not need `enable`."
             )
+        rules.append(f"If `enable` is 0, N keeps its value{' unless it is loaded' * has('load')}.")
+        way = "increases by 1"
+        if has("down"):
+            way = "decreases by 1 if `down` is 1, and increases by 1 otherwise"
+        below = f"; counting down, it goes from {self.low} to {self.high}" if has("down") else ""
         rules.append(
-            f"Where `enable` is 0, N stays as it is{', unless it is loaded' * has('load')}."
+            f"If `enable` is 1, N {way}. Counting up, it goes from {self.high} to "
+            f"{self.low}{below}."
         )
-        way = "down by 1 where `down` is 1, otherwise up by 1" if has("down") else "up by 1"
-        below = f", and below {self.low} follows {self.high}" if has("down") else ""
-        rules.append(f"Counting moves N {way}. Above {self.high} follows {self.low}{below}.")
         if has("toggle"):
             rules.append(
-                f"`toggle` is combinational: bit i is 1 exactly where bit i of `{q}` is now "
-                "different from what the next rising clock edge, if the reset is not active "
-                "then, makes of it with the present inputs."
+                f"`toggle` is combinational: bit i is 1 if and only if bit i of `{q}` would change "
+                "at a rising clock edge with the current inputs and without reset."
             )
         return tuple(rules)
 

@@ -1,4 +1,4 @@
-"""KarnaughMap: functions that are given as Karnaugh maps, with variables in their cells."""
+"""KarnaughMap: functions given as Karnaugh maps, with map-entered variables."""
 
 from dataclasses import dataclass
 
@@ -16,11 +16,11 @@ _LETTERS = ("abcdefuvwk", "pqrstmuvwk")  # six variables of the maps, four that 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KarnaughMapConfig(DesignConfig):
-    """How large the maps are, how many there are, and what stands in their cells."""
+    """How large the maps are, how many there are, and what their cells contain."""
 
-    variables: int = knob(4, "of a map")
-    maps: int = knob(1, "each one output")
-    entered: int = knob(0, "variables that stand in cells")
+    variables: int = knob(4, "number of variables of a map")
+    maps: int = knob(1, "number of maps, each for one output")
+    entered: int = knob(0, "number of map-entered variables (variables in cells)")
 
     def check(self) -> None:
         for name, low, high in (
@@ -49,7 +49,7 @@ class KarnaughMapTask(DesignTask[KarnaughMapConfig]):
     Description:
         Maps of three to six variables have their rows and columns in Gray order, which begins
         anywhere and runs in either direction. Maps of five and six variables come in two or four
-        layers. Cells hold 0, 1, functions of further variables, or the value of the same cell in
+        layers. Cells contain 0, 1, functions of further variables, or the value of the same cell in
         the map before.
 
     Observation:
@@ -60,7 +60,7 @@ class KarnaughMapTask(DesignTask[KarnaughMapConfig]):
         cells without a value, so that every cell is checked.
 
     Difficulty:
-        Maps get larger and more, and cells hold functions of more variables.
+        Maps get larger and more, and cells contain functions of more variables.
 
     References:
         Karnaugh 1953, The map method for synthesis of combinational logic circuits; Liu et al.
@@ -129,16 +129,15 @@ class _Maps:
 
     def design(self, letters: str) -> Design:
         signals = inputs(
-            *((name, 1, "a variable of the maps") for name in letters),
-            *((name, 1, "a variable that stands in cells") for name in self.entered),
+            *((name, 1, "variable of the map") for name in letters),
+            *((name, 1, "map-entered variable") for name in self.entered),
         )
         names = [self._output(k) for k in range(len(self.maps))]
-        signals += outputs(*((name, 1, f"what map `{name}` shows") for name in names))
-        many = f"{len(names)} functions" if len(names) > 1 else "the function"
-        them = "Karnaugh maps" if len(names) > 1 else "a Karnaugh map"
+        signals += outputs(*((name, 1, f"function given by map `{name}`") for name in names))
+        many = f"a circuit for {len(names)} functions, each given as a Karnaugh map"
+        one = "a circuit for a function given as a Karnaugh map"
         return Design(
-            title=f"{many} that {them} of {len(self.order)} variables show"
-            + ("s" if len(names) == 1 else ""),
+            title=f"{many if len(names) > 1 else one} of {len(self.order)} variables",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=names),
@@ -161,28 +160,33 @@ class _Maps:
         layers, rows, columns = self._split()
         rules = [
             (
-                f"A column is marked with the values of {_names(columns)} and a row with "
-                f"{'that' if len(rows) == 1 else 'those'} of {_names(rows)}, in this order."
+                f"Each column is labelled with the values of {_names(columns)}, in this order. "
+                "Each "
+                f"row is labelled with the {'value' if len(rows) == 1 else 'values'} of "
+                f"{_names(rows)}{', in this order' * (len(rows) > 1)}."
             ),
-            "An output has the value that stands in the cell of its map for the present inputs.",
+            "Each output has the value in the cell of its map that the current inputs select."
+            if len(self.maps) > 1
+            else "The output has the value in the cell of the map that the current inputs select.",
         ]
         if layers:
             rules.append(
-                f"Each map comes in {2 ** len(layers)} layers, one for each value of "
-                f"{_names(layers)}."
+                f"Each map has {2 ** len(layers)} layers, one for each "
+                f"{'value' if len(layers) == 1 else 'combination of values'} of {_names(layers)}."
             )
         if any(
             cell[-1] not in "01" and "same" not in cell for cells in self.maps for cell in cells
         ):
             rules.append(
-                "In a cell, ~ is NOT and binds first, & is AND, + is OR and ^ is exclusive OR; a "
-                "letter is the input of that name."
+                "In a cell, a letter is the input of that name, ~ is NOT (of the single letter "
+                "that "
+                "follows it), & is AND, + is OR, and ^ is XOR."
             )
         if any("same" in cell for cells in self.maps for cell in cells):
             rules.append(
-                f"A cell with `same` has the value of the same cell in the map of the output "
-                f"numbered one less (`{self._output(1)}` looks into `{self._output(0)}`), and "
-                "`~same` the inverse of that value."
+                "`same` in a cell means the value of the same cell in the map of the previous "
+                f"output (for `{self._output(1)}` that is the map of `{self._output(0)}`). `~same` "
+                "means the inverse of that value."
             )
         return tuple(rules)
 
@@ -201,7 +205,7 @@ class _Maps:
             if layers:
                 values = f"{layer:0{len(layers)}b}"
                 title += (
-                    f" where {listed([f'{n} = {v}' for n, v in zip(layers, values, strict=True)])}"
+                    f" for {listed([f'{n} = {v}' for n, v in zip(layers, values, strict=True)])}"
                 )
             parts.append(f"{title}:\n\n{table(head, lines)}")
         return "\n\n".join(parts)

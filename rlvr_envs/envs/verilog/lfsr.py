@@ -1,4 +1,4 @@
-"""Lfsr: shift registers with linear feedback, told by their taps."""
+"""Lfsr: linear-feedback shift registers, given by their taps."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,10 @@ from rlvr_envs.generators.hardware.design import (
     outputs,
     sv_module,
 )
+from rlvr_envs.generators.hardware.tables import article
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("enable", "load", "lockup", "hit", "fast", "back")
 _WIDEST = 40
 
@@ -27,9 +28,12 @@ _WIDEST = 40
 class LfsrConfig(DesignConfig):
     """How long the register is, and what controls it."""
 
-    width: int = knob(6, "bits of the register", low=3, high=_WIDEST)
+    width: int = knob(6, "register width in bits", low=3, high=_WIDEST)
     features: int = knob(
-        2, "added in the order enable, load, lockup, hit, fast, back", low=0, high=len(FEATURES)
+        2,
+        "number of features, added in the order enable, load, lockup, hit, fast, back",
+        low=0,
+        high=len(FEATURES),
     )
 
     @classmethod
@@ -45,8 +49,8 @@ class LfsrTask(DesignTask[LfsrConfig]):
 
     Description:
         Fibonacci and Galois registers that shift to the left or to the right, with XOR or XNOR,
-        any taps and any start. An enable, a load, a rule against the state that never ends, a
-        comparison, two steps in one cycle and steps backwards are added.
+        any taps and any start. Later levels add an enable, a load, a rule against the lock-up
+        state, a comparison, two steps in one cycle and steps backwards.
 
     Difficulty:
         The register gets longer, and the controls and their interactions more.
@@ -90,7 +94,7 @@ class _Register:
     start: int  # after reset; never `stuck`
     hit: int
     features: tuple[str, ...]
-    as_mask: bool  # whether the taps are told as a constant
+    as_mask: bool  # whether the taps are given as a constant
 
     @property
     def stuck(self) -> int:
@@ -102,17 +106,17 @@ class _Register:
         q = pick(rng, ("q", "lfsr", "state"))
         names = {*self.features, "seed"} if "load" in self.features else set(self.features)
         controls = inputs(
-            ("enable", 1, "whether the register steps"),
-            ("load", 1, "whether it takes a new value"),
-            ("seed", self.width, "the value to take"),
-            ("fast", 1, "two steps instead of one"),
-            ("back", 1, "whether steps go backwards"),
+            ("enable", 1, "step enable"),
+            ("load", 1, "synchronous load"),
+            ("seed", self.width, "value to load"),
+            ("fast", 1, "1 makes two steps instead of one"),
+            ("back", 1, "1 steps backwards"),
         )
         register = outputs((q, self.width, "the register"))
         chosen = tuple(control for control in controls if control.name in names)
         signals = clock_signals(clocking) + chosen + register
         if "hit" in self.features:
-            signals += outputs(("hit", 1, f"whether `{q}` has a certain value"))
+            signals += outputs(("hit", 1, f"1 if `{q}` has a certain value"))
         flag = f"\nassign hit = {q} == {self._of(self.hit)};" if "hit" in names else ""
         reset = f"{q} <= {self._of(self.start)};"
         golden = self._functions() + clocked(clocking, reset, self._golden(q)) + flag
@@ -120,7 +124,9 @@ class _Register:
         block = clocked(clocking, reset, f"{q} <= following;", keyword="always_ff")
         form, way = "Galois" if self.galois else "Fibonacci", "left" if self.left else "right"
         return Design(
-            title=f"a {form} LFSR of {self.width} bits that shifts to the {way}",
+            title=f"{article(self.width)} {self.width}-bit {form} LFSR (linear-feedback shift "
+            "register) that shifts "
+            f"{way}",
             signals=signals,
             rules=self._rules(q),
             golden=module(signals, golden, registers=(q,)),
@@ -132,23 +138,34 @@ class _Register:
         has = self.features.__contains__
         stuck, start, hit = map(self._of, (self.stuck, self.start, self.hit))
         rules = [f"Reset sets `{q}` to {start}.", self._step_rule(q)]
-        moves = "The register steps at every rising edge"
+        moves = "The register makes one step at every rising clock edge"
         if has("load"):
-            also = ", whatever `enable` is" if has("enable") else ""
-            rules.append(f"Where `load` is 1, `{q}` becomes `seed`{also}.")
-            moves = "Where `load` is 0, it steps"
-        rules.append(f"{moves} if `enable` is 1; else it stays." if has("enable") else f"{moves}.")
+            also = ", regardless of `enable`" if has("enable") else ""
+            rules.append(f"At a rising clock edge where `load` is 1, `{q}` becomes `seed`{also}.")
+            moves = "At a rising clock edge where `load` is 0, the register makes one step"
+        rules.append(
+            f"{moves} if `enable` is 1. Otherwise it keeps its value."
+            if has("enable")
+            else f"{moves}."
+        )
         if has("lockup"):
-            rules.append(f"If `seed` is {stuck}, a load stores {start} instead.")
-        if has("hit"):
-            rules.append(f"`hit` is combinational: it is 1 exactly where `{q}` is {hit}.")
-        if has("fast"):
-            rules.append("Where `fast` is 1, two steps are made at one rising edge.")
-        if has("back"):
-            twice = ", and two where `fast` is 1" if has("fast") else ""
             rules.append(
-                f"Where `back` is 1, a step is undone instead{twice}: `{q}` becomes the one value "
-                f"of {self.width} bits from which a step leads to the present one."
+                f"If `seed` is {stuck} (the lock-up state), a load stores {start} instead."
+            )
+        if has("hit"):
+            rules.append(f"`hit` is combinational: it is 1 if and only if `{q}` is {hit}.")
+        if has("fast"):
+            rules.append(
+                "While `fast` is 1, the register makes two steps at one rising clock edge instead "
+                "of one."
+            )
+        if has("back"):
+            twice = " (two steps if `fast` is 1)" if has("fast") else ""
+            rules.append(
+                f"While `back` is 1, the register steps backwards instead{twice}. To step "
+                "backwards, "
+                f"`{q}` becomes the only {self.width}-bit value from which a forward step leads to "
+                "the current value."
             )
         return tuple(rules)
 
@@ -157,15 +174,17 @@ class _Register:
         taps = [i for i in range(self.width)[::-1] if self.mask >> i & 1]
         listed = ", ".join(f"`{q}[{i}]`" for i in taps)
         value = f"{self.width}'b{self.mask:0{self.width}b}"
-        moved = f"`{q}[i]` takes the old `{q}[{'i-1' if self.left else 'i+1'}]`"
+        span = f"1 to {top}" if self.left else f"0 to {top - 1}"
+        moved = f"`{q}[i]` takes the old value of `{q}[{'i-1' if self.left else 'i+1'}]`"
         entering, leaving = (0, top) if self.left else (top, 0)
         bits = f"the bits of `{q}` where {value} has a 1" if self.as_mask else listed
-        step = (
-            f"In a step {moved} for every i for which there is one, and `{q}[{entering}]` becomes"
-        )
+        step = f"In a step, {moved} for each i from {span}, and `{q}[{entering}]` becomes"
         if self.galois:
-            return f"{step} 0; then, if the old `{q}[{leaving}]` was 1, these are inverted: {bits}."
-        how = "the complement of the XOR" if self.xnor else "the XOR"
+            return (
+                f"{step} 0. Then, if the old value of `{q}[{leaving}]` was 1, these bits are "
+                f"inverted: {bits}."
+            )
+        how = "the XNOR (the inverted XOR)" if self.xnor else "the XOR"
         return f"{step} {how} of the old values of {bits}."
 
     def _functions(self) -> str:

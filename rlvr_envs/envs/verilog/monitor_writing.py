@@ -1,4 +1,4 @@
-"""MonitorWriting: a module that watches another one and says when it goes wrong."""
+"""MonitorWriting: a module that observes another one and reports when it goes wrong."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from rlvr_envs.generators.hardware.families import FAMILIES, check_families, dra
 from rlvr_envs.generators.hardware.faults import Fault, draw_faults, graph_of
 from rlvr_envs.generators.hardware.sizes import smaller_first
 from rlvr_envs.generators.hardware.task import LANGUAGE
-from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
+from rlvr_envs.generators.hardware.wording import ALLOWED, LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.aig import Aig, NetlistError, NetlistTooLarge, read
 from rlvr_envs.verifiers.hdl.elaborate import Netlist, elaborate
 from rlvr_envs.verifiers.hdl.equivalence import (
@@ -46,19 +46,28 @@ REWARDS = ("share", "all")
 MOST_FAULTS = 32
 
 
+_SCORES = {
+    "share": "If `ok` is ever 0 for the correct module, your score is 0. Otherwise it is the "
+    "share of "
+    "the faulty versions for which `ok` becomes 0.",
+    "all": "Your score is 1 if `ok` is never 0 for the correct module and becomes 0 for every "
+    "faulty "
+    "version. Otherwise it is 0.",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorWritingConfig(TaskConfig):
-    """Which design is watched, how many faulty versions there are, how large a monitor may be."""
+    """The design to observe, the number of faulty versions, and the allowed monitor size."""
 
     level: int = knob(2, "difficulty of the design within its family", low=0)
-    faults: int = knob(6, "faulty versions", low=1, high=MOST_FAULTS)
-    budget: int = knob(
-        0, "cells that are allowed, in percent of the smallest known monitor; 0: any"
-    )
+    faults: int = knob(6, "number of faulty versions", low=1, high=MOST_FAULTS)
+    budget: int = knob(0, "allowed cells, in percent of the smallest known monitor; 0: no limit")
     reward: str = knob(
-        "share", 'of the faulty versions that are found; "all" gives nothing for less'
+        "share",
+        '"share" scores the share of faulty versions detected; "all" scores 1 for all, else 0',
     )
-    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
+    families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
         if self.budget and self.budget < 100:
@@ -70,14 +79,14 @@ class MonitorWritingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MonitorWritingConfig":
-        """The design grows; every second rung adds a faulty version; from 6 on, size counts."""
+        """The design grows; every second level adds a faulty version; from 6 on, size counts."""
         budget = 0 if difficulty < 6 else max(200 - 20 * (difficulty - 6), 110)
         return cls(level=difficulty, faults=min(3 + difficulty // 2, 16), budget=budget)
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorWritingProblem:
-    """What a right module does, and the faulty ones that a monitor should find."""
+    """What a correct module does, and the faulty ones that a monitor should detect."""
 
     description: str
     ports: tuple[Port, ...]
@@ -96,37 +105,37 @@ class MonitorWritingProblem:
 
 @register("MonitorWriting-v0", domain="verilog", answer_format=LANGUAGE)
 class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
-    """Write a module that watches all ports of another one and says when it does wrong.
+    """Write a monitor that observes all ports of a module and reports when it goes wrong.
 
     Description:
-        A design of one of the families is described. A monitor is wanted: a synthesizable module
-        that has all ports of the design as inputs and one output, which stays 1 as long as the
-        design does what the description says, and becomes 0 when it does not.
+        A design of one of the families is described. The answer is a monitor: a synthesizable
+        module that has all ports of the design as inputs and one output, which stays 1 as long as
+        the design does what the description says, and becomes 0 when it does not.
 
     Observation:
-        What the design does, the ports of the monitor and, at the higher rungs, how many cells it
-        may have.
+        What the design does, the ports of the monitor and, at higher levels, how many cells it may
+        have.
 
     Action:
         The monitor as one block of Verilog or SystemVerilog.
 
     Reward:
-        0 if the monitor ever finds fault with the right design, or has more cells than allowed.
-        Otherwise the share of the hidden faulty versions that it finds; with ``reward="all"`` 1
-        for all of them and 0 for less. A monitor that is always content finds none.
+        0 if the monitor ever raises an alarm for the correct design, or has more cells than
+        allowed. Otherwise the share of the hidden faulty versions that it detects; with
+        ``reward="all"`` 1 for all of them and 0 for less. A monitor without alarms detects none.
 
     Verification:
         Design and monitor are elaborated alone and joined as graphs of gates, so that the monitor
-        sees ports and nothing else. That it is never wrong about the right design is settled like
+        sees ports and nothing else. That it never raises a false alarm is decided like
         equivalence (see docs/verilog.md): by simulation, then by proof. The faulty versions, one
         small mistake each, are simulated with it. The first cycle, in which the reset is active,
-        does not count. A monitor that has the whole design in it and compares is a right answer:
+        does not count. A monitor that contains the whole design and compares is a correct answer:
         the description says all that is needed to write one. The budget, where there is one,
         leaves room for it if it is written with care.
 
     Difficulty:
-        The design grows, so does the number of faulty versions, and from rung 6 on cells are
-        limited, to ever less above the smallest known monitor.
+        The design grows, so does the number of faulty versions, and from level 6 on the number of
+        cells is limited, ever closer to the smallest known monitor.
 
     References:
         DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for faulty versions;
@@ -150,7 +159,7 @@ class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
 
         faults = draw_faults(rng, design, config.faults, found)
         return MonitorWritingProblem(
-            description=wording(design, layout),
+            description=wording(design, layout, terms=False),
             ports=design.reference.ports,
             clocking=design.clocking,
             budget=-(-monitor.netlist.cells * config.budget // 100),
@@ -162,22 +171,25 @@ class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
 
     def prompt(self, problem: MonitorWritingProblem) -> str:
         parts = [
-            "A module is to be watched. This is what was asked of its author:",
+            "Here is the specification of a module:",
             f"---\n\n{problem.description}\n\n---",
             _wanted(problem.reference),
             _meaning(problem.clocking),
+            _SCORES[problem.reward],
         ]
         if problem.clocking is not None:
             parts.append(
-                f"In each cycle the monitor sees the ports as they are before the rising edge of "
-                f"`{problem.clocking.clock}` that ends it; its own state moves at that edge, and "
-                "at no other."
+                "In each clock cycle, the monitor sees the values that the ports have just before "
+                f"the rising edge of `{problem.clocking.clock}` that ends the cycle. The monitor "
+                "may have registers, clocked by that edge only; latches and other edges are not "
+                "allowed."
             )
         if problem.budget:
             parts.append(
-                f"The monitor has at most {problem.budget} cells: simple gates and bits of state "
-                "after synthesis."
+                f"The monitor may have at most {problem.budget} cells after synthesis. Each simple "
+                "gate and each bit of state is one cell. A larger monitor scores 0."
             )
+        parts.append(ALLOWED)
         return "\n\n".join(parts)
 
     def verify(self, problem: MonitorWritingProblem, answer: str) -> Verdict:
@@ -187,7 +199,9 @@ class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
                 return refused(monitor)
             cells = float(monitor.netlist.cells)
             if problem.budget and cells > problem.budget:
-                detail = f"the monitor has {cells:.0f} cells, {problem.budget} are allowed"
+                detail = (
+                    f"the monitor has {cells:.0f} cells, but at most {problem.budget} are allowed"
+                )
                 return Verdict.wrong(detail, cells=cells)
             return _judged(problem, monitor)
         except (ReferenceRefused, NetlistError, SandboxError) as error:
@@ -204,8 +218,9 @@ def _header(reference: Reference) -> str:
 
 def _wanted(reference: Reference) -> str:
     return (
-        "Do not write this module, write a monitor for it. The monitor is a synthesizable module "
-        f"`{MONITOR}` that sees all ports of the other module, and has one output `{OK}`:\n\n"
+        "Do not write this module. Write a monitor for it: a synthesizable Verilog module named "
+        f"`{MONITOR}`. Its inputs are all ports of the specified module, and it has one output "
+        f"`{OK}`:\n\n"
         f"```\n{_header(reference)}\n```"
     )
 
@@ -213,12 +228,15 @@ def _wanted(reference: Reference) -> str:
 def _meaning(clocking: Clocking | None) -> str:
     after = ""
     if clocking is not None and clocking.reset:
-        after = f" after the first cycle (in which `{clocking.reset}` is {clocking.reset_active})"
+        after = f", except in the first cycle (in which `{clocking.reset}` is active)"
+    late = ""
+    if clocking is not None:
+        late = f", in the same cycle or at most {_WATCHED.cycles - QUICK.cycles} cycles later"
     return (
-        f"As long as the module does what the description says, `{OK}` is 1 at all times{after}. "
-        f"When it does not, `{OK}` is 0 at some time, in the same cycle or soon after. The monitor "
-        "is tried with the right module, for all inputs, and with faulty ones, each of which has "
-        "one mistake."
+        f"As long as the observed module follows the specification, `{OK}` must be 1{after}. When "
+        f"the module breaks the specification, `{OK}` must become 0{late}. It need not stay 0. The "
+        "monitor is tested with a correct module, for all inputs, and with hidden faulty versions, "
+        "each of which has one mistake."
     )
 
 
@@ -240,16 +258,21 @@ def _judged(problem: MonitorWritingProblem, monitor: Monitor) -> Verdict:
     }
     if outcome.difference is not None:
         run = false_alarm(design, monitor, reference, outcome.difference)
-        return Verdict.wrong(f"it finds fault with the right module:\n{run}", **parts)
+        return Verdict.wrong(f"`{OK}` is 0 for the correct module:\n{run}", **parts)
     if not outcome.equal:
-        detail = "it could not be shown that it is content with the right module"
-        return Verdict.wrong(f"{detail}: it holds too much state for a long simulation", **parts)
+        detail = f"it could not be shown that `{OK}` is always 1 for the correct module"
+        return Verdict.wrong(
+            f"{detail}: the monitor has too much state for a long simulation", **parts
+        )
     faulty = [graph_of(source, reference) for source in problem.faulty]
     if None in faulty:
         raise SandboxError("a faulty module cannot be elaborated")
     found = sum(finds_fault(graph, monitor, reference) for graph in faulty if graph is not None)
     parts |= {"found": float(found), "faulty": float(len(faulty))}
-    detail = f"it is content with the right module and finds {found} of {len(faulty)} faulty ones"
+    detail = (
+        f"`{OK}` is 1 for the correct module, and the monitor detects {found} of {len(faulty)} "
+        "faulty ones"
+    )
     if problem.reward == "all" and found < len(faulty):
         return Verdict.wrong(detail, **parts)
     return Verdict.graded(found / len(faulty), detail, **parts)
@@ -300,8 +323,8 @@ def read_monitor(source: str, reference: Reference) -> Monitor | Refusal:
         return Refusal("ports", wrong)
     if not one_clock(netlist, reference):
         clock = "" if reference.clocking is None else reference.clocking.clock
-        edge = f"at the rising edge of `{clock}` alone" if clock else "(the design has no clock)"
-        return Refusal("unsupported", f"a monitor may hold state that moves {edge}, and no latch")
+        edge = f"the rising edge of `{clock}` only" if clock else "no clock: the design has none"
+        return Refusal("unsupported", f"a monitor may have no latches, and registers with {edge}")
     try:
         return Monitor(read(netlist), netlist)
     except NetlistTooLarge as error:

@@ -1,4 +1,4 @@
-"""Multiplexer: outputs that each show one of several words, or a fallback."""
+"""Multiplexer: outputs that each select one of several words, or a default value."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("enable", "coded", "flag", "conflict", "packed")
 _SEVERAL = {
-    "lowest": "the word with the smallest number among theirs is chosen",
-    "highest": "the word with the largest number among theirs is chosen",
-    "none": "nothing is chosen",
+    "lowest": "the lowest of them selects the word",
+    "highest": "the highest of them selects the word",
+    "none": "no word is selected",
 }
 _MOST_INPUTS, _WIDEST, _MOST_OUTPUTS = 24, 32, 4
 
@@ -23,10 +23,12 @@ _MOST_INPUTS, _WIDEST, _MOST_OUTPUTS = 24, 32, 4
 class MultiplexerConfig(DesignConfig):
     """How many words there are to choose from, and how they are chosen."""
 
-    inputs: int = knob(5, "words to choose from")
-    width: int = knob(4, "bits of a word")
-    outputs: int = knob(1, "each with a select of its own")
-    features: int = knob(2, "added in the order enable, coded, flag, conflict, packed")
+    inputs: int = knob(5, "number of words to choose from")
+    width: int = knob(4, "width of a word, in bits")
+    outputs: int = knob(1, "number of outputs, each with its own select input")
+    features: int = knob(
+        2, "number of features, added in the order enable, coded, flag, conflict, packed"
+    )
 
     def check(self) -> None:
         for name, value, low, high in (
@@ -57,15 +59,15 @@ class MultiplexerTask(DesignTask[MultiplexerConfig]):
     """Write a multiplexer with odd counts, odd codes and several outputs.
 
     Description:
-        Each output shows one of several words, chosen by a binary number, by a table of codes or
-        by a bit for each word, or a fallback where nothing is chosen. An enable, a flag, outputs
-        that exclude each other and packed words are added.
+        Each output is one of several words, selected by a binary number, by a table of codes or
+        by one-hot bits, or a default value if no word is selected. Later levels add an enable, a
+        flag, outputs that exclude each other and packed words.
 
     Observation:
         What the module does in rules or prose, its ports, and a table of irregular codes.
 
     Difficulty:
-        Words, bits and outputs become more, and so do the rules for which word is chosen.
+        Words, bits and outputs become more, and so do the rules that select a word.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 2.8, for multiplexers; Liu
@@ -112,15 +114,25 @@ class _Multiplexer:
         ports = self.outputs
         signals = inputs(*self._data_ports())
         for select, output in zip(self.selects, ports, strict=True):
-            signals += inputs((select, self.bits, f"what `{output}` shows"))
+            signals += inputs((select, self.bits, f"select input of `{output}`"))
         if "enable" in self.features:
-            signals += inputs(("enable", 1, "whether a word can be chosen at all"))
-        signals += outputs(*((name, self.width, "the word shown") for name in ports))
+            signals += inputs(
+                ("enable", 1, f"active-{'high' if self.enable_level else 'low'} enable")
+            )
+        signals += outputs(*((name, self.width, "selected word") for name in ports))
         if "flag" in self.features:
-            signals += outputs(("miss", len(ports), "which outputs have no word chosen"))
+            signals += outputs(
+                (
+                    "miss",
+                    len(ports),
+                    "1 for each output without a selected word"
+                    if len(ports) > 1
+                    else "1 if no word is selected",
+                )
+            )
         several = f" with {len(ports)} outputs" * (len(ports) > 1)
         return Design(
-            title=f"a multiplexer of {self.count} words{several}",
+            title=f"a multiplexer for {self.count} words{several}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=ports),
@@ -140,7 +152,7 @@ class _Multiplexer:
     def _data_ports(self) -> tuple[tuple[str, int, str], ...]:
         name = self.names[0]
         if "packed" in self.features:
-            return ((name, self.count * self.width, "all words side by side"),)
+            return ((name, self.count * self.width, "all words, concatenated"),)
         return tuple((f"{name}{i}", self.width, f"word {i}") for i in range(self.count))
 
     def _word(self, number: int) -> str:
@@ -163,52 +175,66 @@ class _Multiplexer:
 
     def _rules(self) -> tuple[str, ...]:
         several = len(self.selects) > 1
-        own = f"Each output has a select: `{self.outputs[0]}` has `{self.selects[0]}`, and so on. "
-        word = "a select" if several else f"`{self.selects[0]}`"
+        own = (
+            f"Each output has its own select input: `{self.outputs[0]}` has `{self.selects[0]}`, "
+            "and so "
+            "on. "
+        )
+        word = "a select input" if several else f"`{self.selects[0]}`"
         rules = []
         if "packed" in self.features:
             end, other = ("most", "below") if self.downwards else ("least", "above")
             rules.append(
-                f"Word 0 is the {self.width} {end} significant bits of `{self.names[0]}`, word 1 "
+                f"Word 0 is in the {self.width} {end} significant bits of `{self.names[0]}`, word "
+                "1 in "
                 f"the {self.width} bits next {other}, and so on."
             )
         if self.kind == "table":
-            text = f"The table says which word {word} chooses; a code not in it chooses nothing."
+            text = (
+                f"The table gives the word that each code of {word} selects. A code that is not "
+                "in the "
+                "table selects no word."
+            )
         elif self.kind == "binary":
-            listed = ", ".join(f"{code} chooses word {i}" for i, code in self._coded().items())
-            text = f"As a binary number, {word} chooses a word: {listed}."
+            listed = ", ".join(f"{code} selects word {i}" for i, code in self._coded().items())
+            text = f"The value of {word} (an unsigned number) selects a word: {listed}."
             if self.count < 2**self.bits:
-                text += " Other numbers choose nothing."
+                text += " Other values select no word."
         else:
             which = _SEVERAL[self.several]
             text = (
-                f"Bit i of {word} chooses word i, bit 0 being the least significant. With no bit "
+                f"{word[0].upper()}{word[1:]} is one-hot: bit i selects word i, where bit 0 is the "
+                "least significant bit. If no bit is 1, no word is selected. If several bits are "
+                f"1, {which}."
             )
-            text += f"at 1 nothing is chosen; with several at 1 {which}."
         rules.append(own * several + text)
         return (*rules, *self._more_rules())
 
     def _more_rules(self) -> tuple[str, ...]:
         rules = []
         if "enable" in self.features:
-            rules.append(f"Where `enable` is {1 - self.enable_level}, nothing is chosen.")
+            rules.append(
+                f"`enable` is active-{'high' if self.enable_level else 'low'}: while it is "
+                f"{1 - self.enable_level}, no word is selected."
+            )
         if "conflict" in self.features and len(self.outputs) > 1:
             rules.append(
-                "A word is shown once: where an output's select chooses the same word as the "
-                "select of an output with a smaller number, nothing counts as chosen for the "
-                "output with the larger number."
+                "Each word is shown at most once: if the select input of an output selects the "
+                "same word as the select input of an output with a lower number, no word is "
+                "selected for the output with the higher number."
             )
         what = ", ".join(
-            f"`{output}` shows {literal(self.width, value)}"
+            f"`{output}` is {literal(self.width, value)}"
             for output, value in zip(self.outputs, self.fallbacks, strict=True)
         )
+        shows = "Each output shows" if len(self.outputs) > 1 else f"`{self.outputs[0]}` is"
         always = self.kind == "binary" and self.count == 2**self.bits and not self.features
-        fallback = "" if always else f"; where nothing is chosen, {what}"
-        rules.append(f"An output shows the word that is chosen{fallback}.")
+        fallback = "" if always else f" If no word is selected, {what}."
+        rules.append(f"{shows} the selected word.{fallback}")
         if "flag" in self.features and len(self.outputs) == 1:
-            rules.append("`miss` is 1 exactly where nothing is chosen.")
+            rules.append("`miss` is 1 if and only if no word is selected.")
         elif "flag" in self.features:
-            rules.append("Bit k of `miss` is 1 exactly where nothing is chosen for output k.")
+            rules.append("Bit k of `miss` is 1 if and only if no word is selected for output k.")
         return tuple(rules)
 
     def _golden(self) -> str:

@@ -1,4 +1,4 @@
-"""ParameterisedModule: a module with parameters, of which a given module has several instances."""
+"""ParameterisedModule: a module with parameters, instantiated by a given module."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from rlvr_envs.generators.hardware.design import (
 )
 from rlvr_envs.generators.hardware.tables import table
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
-from rlvr_envs.generators.hardware.wording import timing
+from rlvr_envs.generators.hardware.wording import FUNCTIONS, timing
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 
@@ -35,22 +35,22 @@ PARAMETERS = {
 }
 INDEX = 4  # bits of the number of a word
 _MEANINGS = {
-    "WIDTH": "bits of a word",
-    "MODULUS": "the count stays below it",
-    "START": "the count after reset",
-    "STEP": "how far the count moves",
-    "DOWN": "0: counts up, 1: counts down",
-    "SATURATE": "0: wraps around, 1: stops at the end",
+    "WIDTH": "word width in bits",
+    "MODULUS": "number of values of the count: 0 to MODULUS - 1",
+    "START": "value of the count after reset",
+    "STEP": "amount by which the count changes",
+    "DOWN": "0: count up, 1: count down",
+    "SATURATE": "0: wrap around, 1: saturate",
     "DEPTH": "number of stages, 1 or more",
     "INIT": "value of each stage after reset",
-    "GATED": "0: `enable` is ignored, 1: it counts",
-    "REVERSE": "1: the output has its bits in reverse order",
-    "MASK": "bits of the output that are inverted, after any reversal",
+    "GATED": "0: `enable` is ignored, 1: `enable` controls the stages",
+    "REVERSE": "1: the output bits are in reverse order",
+    "MASK": "output bits to invert, after any reversal",
     "COUNT": "number of words",
-    "SIGNED": "0: words are unsigned, 1: in two's complement",
-    "LOWEST": "0: the largest word is searched, 1: the smallest",
-    "LAST": "of equal words, 0: the one with the lowest number, 1: with the highest",
-    "BASE": "what is added to the number of the word",
+    "SIGNED": "0: words are unsigned, 1: words are in two's complement",
+    "LOWEST": "0: find the largest word, 1: find the smallest word",
+    "LAST": "if words tie, 0: lowest word number wins, 1: highest word number wins",
+    "BASE": "constant added to the index",
 }
 
 
@@ -76,20 +76,25 @@ class Piece:
         """Return direction, bits, name and meaning of each port, without clock and reset."""
         if self.kind == "counter":
             return [
-                ("input", "", "enable", "whether the count moves"),
-                ("output", "WIDTH", "count", "the count"),
-                ("output", "", "past", "whether the move goes past the end"),
+                ("input", "", "enable", "count enable"),
+                ("output", "WIDTH", "count", "current count"),
+                ("output", "", "past", "1 if the count passes its end at the next edge"),
             ]
         if self.kind == "delay":
-            gate = [("input", "", "enable", "whether the stages move")]
+            gate = [("input", "", "enable", "shift enable")]
             return gate * self._has("GATED") + [
-                ("input", "WIDTH", "din", "the word that enters"),
-                ("output", "WIDTH", "dout", "the word that leaves"),
+                ("input", "WIDTH", "din", "input word"),
+                ("output", "WIDTH", "dout", "output word"),
             ]
         return [
-            ("input", f"{self._value('COUNT')}*WIDTH", "words", "the words, word 0 lowest"),
-            ("output", "WIDTH", "best", "the word that was found"),
-            ("output", f"{INDEX}", "index", "its number"),
+            (
+                "input",
+                f"{self._value('COUNT')}*WIDTH",
+                "words",
+                "all words; word 0 is in the least significant bits",
+            ),
+            ("output", "WIDTH", "best", "word that was found"),
+            ("output", f"{INDEX}", "index", "number of that word"),
         ]
 
     def title(self) -> str:
@@ -97,7 +102,7 @@ class Piece:
         return {
             "counter": "a counter",
             "delay": "a delay line",
-            "extreme": "a search for an extreme word",
+            "extreme": "a combinational search for an extreme word",
         }[self.kind]
 
     def meaning(self, parameter: str) -> str:
@@ -124,52 +129,64 @@ class Piece:
         has = self._has
         top = "`MODULUS` - 1" if has("MODULUS") else "2 ** `WIDTH` - 1"
         step = "`STEP`" if has("STEP") else "1"
-        up = f"the count goes up by {step}; a move above {top} goes past the end"
-        down = f"the count goes down by {step}; a move below 0 goes past the end"
+        up = f"`count` increases by {step}, and a result above {top} passes the end"
+        down = f"`count` decreases by {step}, and a result below 0 passes the end"
         rules = [
             (
-                f"`count` is a register of `WIDTH` bits that runs from 0 to {top}; reset sets it "
-                f"to {'`START`' if has('START') else '0'}."
+                f"`count` is a `WIDTH`-bit register with values from 0 to {top}. Reset sets it to "
+                f"{'`START`' if has('START') else '0'}."
             ),
-            "Where `enable` is 0, it stays as it is.",
+            "At a rising clock edge where `enable` is 0, `count` keeps its value.",
         ]
         if has("DOWN"):
-            rules.append(f"Where `enable` is 1: if `DOWN` is 0, {up}; if `DOWN` is 1, {down}.")
-        else:
-            rules.append(f"Where `enable` is 1, {up}.")
-        ring = f"the numbers form a ring, in which 0 follows {top}, and the move goes on there"
-        if has("SATURATE"):
-            ends = f"stops at {top}" + (" or, downwards, at 0" if has("DOWN") else "")
             rules.append(
-                f"If `SATURATE` is 0, {ring}; if `SATURATE` is 1, a move past the end {ends}."
+                f"At a rising clock edge where `enable` is 1: if `DOWN` is 0, {up}; if `DOWN` is "
+                "1, "
+                f"{down}."
             )
         else:
-            rules.append(f"A move past the end does not stop: {ring}.")
+            rules.append(f"At a rising clock edge where `enable` is 1, {up}.")
+        ring = (
+            "`count` wraps around modulo 2 ** `WIDTH`"
+            if not has("MODULUS")
+            else "`count` wraps around modulo `MODULUS`"
+        )
+        if has("SATURATE"):
+            ends = f"at {top}" + (
+                " when it counts up, and at 0 when it counts down" if has("DOWN") else ""
+            )
+            rules.append(
+                f"If the result passes the end: if `SATURATE` is 0, {ring}; if `SATURATE` is 1, "
+                f"`count` stops {ends}."
+            )
+        else:
+            rules.append(f"If the result passes the end, {ring}.")
         rules.append(
-            "`past` is combinational: it is 1 exactly where `enable` is 1 and the move goes past "
-            "the end."
+            "`past` is combinational: it is 1 if and only if `enable` is 1 and the result of the "
+            "step from the current `count` passes the end."
         )
         return tuple(rules)
 
     def _delaying(self) -> tuple[str, ...]:
         has = self._has
-        stages = "`DEPTH` stages in a row, each" if has("DEPTH") else "one stage,"
+        stages = "`DEPTH` stages in series. Each is" if has("DEPTH") else "one stage. It is"
         rules = [
             (
-                f"The line has {stages} a register of `WIDTH` bits that reset sets to "
+                f"The delay line has {stages} a `WIDTH`-bit register that reset sets to "
                 f"{'`INIT`' if has('INIT') else '0'}."
             ),
-            "At a clock edge, the first stage takes `din` and every other one takes what the one "
-            "before it held."
+            "At each rising clock edge, the first stage takes `din`, and every other stage takes "
+            "the old value of the stage before it."
             if has("DEPTH")
-            else "At a clock edge, the stage takes `din`.",
+            else "At each rising clock edge, the stage takes `din`.",
         ]
         if has("GATED"):
             rules.append(
-                "If `GATED` is 1, this happens only where `enable` is 1, and otherwise all stages "
-                "stay as they are; if `GATED` is 0, it happens at every edge."
+                "If `GATED` is 1, this happens only at edges where `enable` is 1; at other edges "
+                "all "
+                "stages keep their values. If `GATED` is 0, it happens at every edge."
             )
-        value = "what the last stage holds" if has("DEPTH") else "what the stage holds"
+        value = "the value of the last stage" if has("DEPTH") else "the value of the stage"
         if has("REVERSE"):
             value += ", with its bits in reverse order if `REVERSE` is 1"
         if has("MASK"):
@@ -187,18 +204,19 @@ class Piece:
         ]
         if has("SIGNED"):
             rules.append(
-                "Words are unsigned numbers if `SIGNED` is 0, and numbers in two's complement if "
-                "it is 1."
+                "Words are unsigned if `SIGNED` is 0, and in two's complement if `SIGNED` is 1."
             )
         else:
-            rules.append("Words are unsigned numbers.")
-        which = "the largest one"
+            rules.append("Words are unsigned.")
+        which = "the largest word"
         if has("LOWEST"):
-            which += " or, if `LOWEST` is 1, the smallest one"
+            which += " if `LOWEST` is 0, and the smallest word if `LOWEST` is 1"
         tie = "the lowest number"
         if has("LAST"):
-            tie += " or, if `LAST` is 1, with the highest one,"
-        rules.append(f"`best` is {which}; of equal ones, that with {tie} is the one found.")
+            tie += " if `LAST` is 0, and the highest number if `LAST` is 1"
+        rules.append(
+            f"`best` is {which}. If several words tie, the word found is the one with {tie}."
+        )
         plus = " plus `BASE`" if has("BASE") else ""
         rules.append(f"`index` is the number k of the word found{plus}, modulo {2**INDEX}.")
         return tuple(rules)
@@ -353,9 +371,9 @@ _OPTIONAL = ("DOWN", "GATED", "LOWEST")
 class ParameterisedModuleConfig(DesignConfig):
     """How many parameters there are, and how many instances with which values."""
 
-    parameters: int = knob(3, "of the module")
-    instances: int = knob(2, "in the given module")
-    width: int = knob(5, "the widest instance, in bits of a word")
+    parameters: int = knob(3, "number of parameters of the module")
+    instances: int = knob(2, "number of instances in the given module")
+    width: int = knob(5, "word width of the widest instance, in bits")
 
     def check(self) -> None:
         for name, low, high in (
@@ -427,9 +445,12 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
 
     def prompt(self, problem: VerilogProblem) -> str:
         opening = (
-            f"Write a synthesizable Verilog module with parameters: {problem.title}.",
-            f"Implement {problem.title} as a synthesizable Verilog module with parameters.",
-            f"Design {problem.title}. The Verilog module has parameters and must be synthesizable.",
+            (
+                "Write a synthesizable Verilog module with parameters that implements "
+                f"{problem.title}."
+            ),
+            f"Implement a synthesizable Verilog module with parameters. It is {problem.title}.",
+            f"Design {problem.title}. Write it as a synthesizable Verilog module with parameters.",
         )[problem.layout]
         when = "The module is combinational."
         if problem.clocking is not None:
@@ -450,10 +471,10 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
 
 
 _TERMS = (
-    f"Answer with this module alone; you may add modules that it uses, but not `{TOP}`. It is "
-    f"judged by whether `{TOP}`, with it inside, behaves exactly like a reference for every "
-    "sequence of inputs. Verilog and SystemVerilog are fine; delays, initial values, system tasks "
-    "other than `$clog2`, `include`, assertions and references into other modules are not."
+    f"Answer with this module only. You may add modules that it uses, but not `{TOP}`. With your "
+    f"module, `{TOP}` must behave exactly like a hidden reference design for every sequence of "
+    "inputs. You may use Verilog or SystemVerilog. Do not use delays, initial values, `include`, "
+    f"assertions, or hierarchical references into other modules. {FUNCTIONS}"
 )
 
 
@@ -524,13 +545,13 @@ class _Assembly:
         if piece.clocking is not None:
             level = "high" if piece.clocking.reset_active else "low"
             rows.append((f"`{piece.clocking.clock}`", "input", "1", "clock"))
-            rows.append((f"`{piece.clocking.reset}`", "input", "1", f"reset, active {level}"))
+            rows.append((f"`{piece.clocking.reset}`", "input", "1", f"reset, active-{level}"))
         for direction, bits, name, meaning in piece.ports():
             shown = bits.replace("*", " * ").replace("WIDTH", "`WIDTH`") or "1"
             rows.append((f"`{name}`", direction, shown.replace("COUNT", "`COUNT`"), meaning))
         ports = table(["port", "direction", "bits", "meaning"], rows)
         return (
-            f"{parameters}\n\n{ports}\n\nThe module is used here, which is given:\n\n"
+            f"{parameters}\n\n{ports}\n\nThis given module instantiates your module:\n\n"
             f"{_FENCE}\n{top}{_FENCE}"
         )
 

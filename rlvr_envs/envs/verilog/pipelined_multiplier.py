@@ -1,4 +1,4 @@
-"""PipelinedMultiplier: products that come some cycles after their factors."""
+"""PipelinedMultiplier: products that appear some cycles after their factors."""
 
 from dataclasses import dataclass
 
@@ -20,21 +20,27 @@ from rlvr_envs.generators.hardware.design import (
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("valid", "stall", "modes", "add", "flush", "narrow")
 _WIDEST, _LONGEST = 10, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelinedMultiplierConfig(DesignConfig):
-    """How wide the factors are, how long a product takes, and what else happens on the way."""
+    """How wide the factors are, the latency, and the features of the pipeline."""
 
     width: int = knob(
-        3, "bits of the first factor; the second has as many or one more", low=2, high=_WIDEST
+        3,
+        "width of the first factor, in bits; the second is as wide or one bit wider",
+        low=2,
+        high=_WIDEST,
     )
-    latency: int = knob(2, "cycles from factors to product", low=1, high=_LONGEST)
+    latency: int = knob(2, "latency in cycles", low=1, high=_LONGEST)
     features: int = knob(
-        2, "added in the order valid, stall, modes, add, flush, narrow", low=0, high=len(FEATURES)
+        2,
+        "number of features, added in the order valid, stall, modes, add, flush, narrow",
+        low=0,
+        high=len(FEATURES),
     )
 
     @classmethod
@@ -55,9 +61,9 @@ class PipelinedMultiplierTask(DesignTask[PipelinedMultiplierConfig]):
     """Write a multiplier with a pipeline that can be stalled and flushed.
 
     Description:
-        The product of two factors comes after a number of cycles. Factors are signed or not, by
-        choice or by inputs of their own; a third number may be added and the sum be cut to fewer
-        bits with saturation. A mark of valid products, a stall and a flush are added.
+        The product of two factors appears after a fixed number of cycles. Factors are signed or
+        unsigned, fixed or selected by inputs. A third number may be added, and the sum may
+        saturate to fewer bits. Later levels add a valid signal, a stall and a flush.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). For wide
@@ -65,7 +71,7 @@ class PipelinedMultiplierTask(DesignTask[PipelinedMultiplierConfig]):
         and a value that is not determined count as wrong.
 
     Difficulty:
-        The factors get wider, the pipeline longer, and what happens on the way more.
+        The factors get wider, the pipeline longer, and its features more.
 
     References:
         Baugh and Wooley 1973, A Two's Complement Parallel Array Multiplication Algorithm, IEEE
@@ -97,13 +103,13 @@ class PipelinedMultiplierTask(DesignTask[PipelinedMultiplierConfig]):
 
 @dataclass(frozen=True, slots=True)
 class MultiplierSources:
-    """What was drawn for one multiplier, and how it is told and written."""
+    """What was drawn for one multiplier, its rules and its sources."""
 
     clocking: Clocking
     widths: tuple[int, int]
     size: int  # bits of the result
     latency: int
-    signed: tuple[bool, bool]  # the factors, where no inputs tell
+    signed: tuple[bool, bool]  # the factors, where no inputs select it
     idle: int  # the result where it is not valid
     moving: int  # level of the input at which the pipeline moves
     hard_flush: bool  # whether a flush needs no moving
@@ -116,7 +122,7 @@ class MultiplierSources:
         ports = self._signals()
         one, other = self.widths
         return Design(
-            title=f"a pipelined multiplier of {one} by {other} bits with a latency of "
+            title=f"a pipelined {one}-bit by {other}-bit multiplier with a latency of "
             f"{self._cycles(self.latency)}",
             signals=ports,
             rules=(*self._value_rules(), *self._flow_rules()),
@@ -141,27 +147,29 @@ class MultiplierSources:
         signals = clock_signals(self.clocking)
         if has("stall"):
             signals += inputs(
-                (self._move, 1, f"whether the pipeline {'moves' if self.moving else 'stands'}")
+                (
+                    self._move,
+                    1,
+                    f"{self.moving} advances the pipeline, {1 - self.moving} stalls it",
+                )
             )
         if has("flush"):
-            signals += inputs(("flush", 1, "whether all that is in the pipeline is dropped"))
+            signals += inputs(("flush", 1, "1 flushes the pipeline"))
         if has("valid"):
-            signals += inputs(("in_valid", 1, "whether there are factors"))
-        signals += inputs(
-            (a, self.widths[0], "the first factor"), (b, self.widths[1], "the second factor")
-        )
+            signals += inputs(("in_valid", 1, "1 if the factors are valid"))
+        signals += inputs((a, self.widths[0], "first factor"), (b, self.widths[1], "second factor"))
         if has("modes"):
             signals += inputs(
-                (f"{a}_signed", 1, f"whether `{a}` is signed"),
-                (f"{b}_signed", 1, f"whether `{b}` is signed"),
+                (f"{a}_signed", 1, f"1 if `{a}` is signed"),
+                (f"{b}_signed", 1, f"1 if `{b}` is signed"),
             )
         if has("add"):
-            signals += inputs((self.addend, self._total, "what is added to the product"))
+            signals += inputs((self.addend, self._total, "number to add to the product"))
         if has("valid"):
-            signals += outputs(("out_valid", 1, "whether there is a result"))
-        signals += outputs((p, self.size, "the result"))
+            signals += outputs(("out_valid", 1, "1 if the result is valid"))
+        signals += outputs((p, self.size, "result"))
         return signals + (
-            outputs(("overflow", 1, "whether the result was cut")) if has("narrow") else ()
+            outputs(("overflow", 1, "1 if the result saturated")) if has("narrow") else ()
         )
 
     def _value_rules(self) -> list[str]:
@@ -172,68 +180,76 @@ class MultiplierSources:
         if has("modes"):
             rules = [
                 (
-                    f"`{a}` is a two's complement number if `{a}_signed` is 1, otherwise unsigned; "
-                    f"`{b}` likewise with `{b}_signed`."
+                    f"`{a}` is a two's complement number if `{a}_signed` is 1, and unsigned "
+                    f"otherwise. `{b}` is a two's complement number if `{b}_signed` is 1, and "
+                    "unsigned otherwise."
                 )
             ]
         else:
             rules = [f"`{a}` is {kinds[0]}, `{b}` is {kinds[1]}."]
-        either = f"if `{a}` or `{b}` or both are"
+        either = f"if at least one of `{a}` and `{b}` is"
         if has("add"):
             rules.append(
-                f"`{c}`, which comes with the factors, is a two's complement number {either} "
-                "signed at that time, otherwise unsigned."
+                f"`{c}` belongs to the factors of the same cycle. It is a two's complement number "
+                f"{either} signed, and unsigned otherwise."
             )
         what = f"`{a}` times `{b}`" + (f" plus `{c}`" if has("add") else "")
         if not has("narrow"):
-            rules.append(f"The result is {what}, as its lowest {self.size} bits.")
+            rules.append(f"The result is the {self.size} least significant bits of {what}.")
             return rules
         low, high = -(2 ** (self.size - 1)), 2 ** (self.size - 1) - 1
         rules.append(
-            f"The result is the exact value of {what}, brought into a range: {low} to {high} as a "
-            f"two's complement number {either} signed, otherwise 0 to {2**self.size - 1} as an "
-            f"unsigned number. A value beyond the range becomes the nearest end of it, and "
-            "`overflow`, which comes together with the result, is then 1, otherwise 0."
+            f"The result is the exact value of {what}, saturated to a range. The range is {low} to "
+            f"{high} (two's complement) {either} signed, and 0 to {2**self.size - 1} (unsigned) "
+            "otherwise. A value below the range becomes its minimum, and a value above the range "
+            "becomes its maximum. `overflow` appears together with the result: it is 1 if the "
+            "value was out of range, and 0 otherwise."
         )
         return rules
 
     def _flow_rules(self) -> list[str]:
         has, p = self.features.__contains__, self.names[2]
-        unless = f"`{p}` is {self.idle}" + (" and `overflow` is 0" if has("narrow") else "")
+        unless = f"`{p}` is {literal(self.size, self.idle)}" + (
+            " and `overflow` is 0" if has("narrow") else ""
+        )
         taken = "`in_valid` is 1" if has("valid") else ""
         if has("stall"):
             level = f"`{self._move}` is {self.moving}"
             rules = [
-                f"The pipeline moves at the edges at which {level}. At all other edges nothing is "
-                "taken and all outputs keep their values"
-                + (", but for a flush." if has("flush") and self.hard_flush else ".")
+                f"The pipeline advances at each rising clock edge where {level}. At all other "
+                "edges "
+                "it stalls: no factors are accepted and all outputs keep their values"
+                + (", except for a flush." if has("flush") and self.hard_flush else ".")
             ]
-            move = "moving edge"
+            move = "advancing edge"
         else:
-            rules, move = [], "clock edge"
+            rules, move = [], "rising clock edge"
         count = (
-            f"after {self.latency} {move}s, the one that takes them included"
+            f"after {self.latency} {move}s, counting the one that accepts them"
             if self.latency > 1
             else "right after that edge"
         )
         if has("valid"):
             rules.append(
-                f"Factors are taken at each {move} at which {taken}. Their result shows {count}: "
+                f"Factors are accepted at each {move} where {taken}. Their result appears {count}: "
                 f"`out_valid` is then 1 and `{p}` is the result, until the next {move}. While "
                 f"`out_valid` is 0, {unless}."
             )
-            rules.append("Reset empties the pipeline, so that `out_valid` is 0.")
+            rules.append("Reset empties the pipeline: `out_valid` becomes 0.")
         else:
             rules.append(
-                f"Factors are taken at each {move}. Their result shows at `{p}` {count}, until the "
-                f"next {move}. Reset sets `{p}` and everything in the pipeline to 0."
+                f"Factors are accepted at each {move}. Their result appears on `{p}` {count}, and "
+                f"stays until the next {move}. Reset sets `{p}` and all results in the pipeline to "
+                "0."
             )
         if has("flush"):
-            when = "an edge, whether the pipeline moves or not," if self.hard_flush else f"a {move}"
+            when = f"an {move}" if has("stall") else f"a {move}"
+            if self.hard_flush:
+                when = "a rising clock edge (even if the pipeline stalls)"
             rules.append(
-                f"At {when} at which `flush` is 1, all factors and results in the pipeline are "
-                "dropped, those that are shown or offered at that edge included, and `out_valid` "
-                "is 0 after it."
+                f"At {when} where `flush` is 1, everything in the pipeline is dropped, including "
+                "the result at the output and the factors at the input at that edge. `out_valid` "
+                "becomes 0."
             )
         return rules
 

@@ -1,4 +1,4 @@
-"""PriorityEncoder: the numbers of the requests that come first."""
+"""PriorityEncoder: the numbers of the requests with the highest priority."""
 
 from dataclasses import dataclass
 
@@ -9,20 +9,20 @@ from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("valid", "mask", "direction", "start", "urgent", "count")
 _WIDEST, _MOST_GRANTS = 16, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityEncoderConfig(DesignConfig):
-    """How many requests there are, and in which order they are served."""
+    """How many requests there are, and their priority order."""
 
-    width: int = knob(6, "requests", low=3, high=_WIDEST)
-    grants: int = knob(1, "requests that are served at a time")
+    width: int = knob(6, "number of request lines", low=3, high=_WIDEST)
+    grants: int = knob(1, "number of requests to encode at a time")
     features: int = knob(
         2,
-        "added in the order valid, mask, direction, start, urgent, count",
+        "number of features, added in the order valid, mask, direction, start, urgent, count",
         low=0,
         high=len(FEATURES),
     )
@@ -50,9 +50,9 @@ class PriorityEncoderTask(DesignTask[PriorityEncoderConfig]):
     """Write a priority encoder with a movable order and several grants.
 
     Description:
-        The module names the first of its requests, or the first few. The order goes up or down,
-        by choice or by an input, may begin anywhere and wrap around, and may put urgent requests
-        before all others. A mask, a count, and what is shown without a request are added.
+        The module encodes its first request, or the first few. The order goes up or down, fixed
+        or selected by an input, may start anywhere and wrap around, and may put urgent requests
+        first. Later levels add a valid flag, a mask and a count.
 
     Observation:
         What the module does in numbered rules or prose, and its ports.
@@ -87,8 +87,8 @@ class _Encoder:
     width: int
     grants: int
     bits: int  # of an index
-    idle: int  # what an index shows without a request
-    downwards: bool  # the order where no input tells it
+    idle: int  # the index without a request
+    downwards: bool  # the order where no input selects it
     mask_level: int  # of requests that count
     beyond: int  # where the search starts where the input says too large a number
     features: tuple[str, ...]
@@ -97,27 +97,27 @@ class _Encoder:
 
     def design(self) -> Design:
         has = self.features.__contains__
-        signals = inputs((self.request, self.width, "the requests"))
+        signals = inputs((self.request, self.width, "request lines"))
         if has("mask"):
-            signals += inputs(("mask", self.width, "which requests count"))
+            signals += inputs(("mask", self.width, "masks requests"))
         if has("direction"):
-            signals += inputs(("down", 1, "whether the search goes downwards"))
+            signals += inputs(("down", 1, "search direction (0 = upwards, 1 = downwards)"))
         if has("start"):
-            signals += inputs(("start", self.bits, "where the search begins"))
+            signals += inputs(("start", self.bits, "number at which the search starts"))
         if has("urgent"):
-            signals += inputs(("urgent", self.width, "which requests are urgent"))
+            signals += inputs(("urgent", self.width, "urgent flags of the requests"))
         signals += outputs(*((name, self.bits, "number of a request") for name in self._indices()))
         if has("valid"):
-            meaning = "which numbers are of a request"
+            meaning = "bit k is 1 if index k is valid"
             if self.grants == 1:
-                meaning = "whether there is a request"
+                meaning = "1 if there is a request"
             signals += outputs(("valid", self.grants, meaning))
         if has("count"):
             size = self.width.bit_length()
-            signals += outputs(("count", size, "how many requests there are"))
-        how = f", naming {self.grants} requests at a time" if self.grants > 1 else ""
+            signals += outputs(("count", size, "number of requests"))
+        how = f" that encodes the first {self.grants} of them" if self.grants > 1 else ""
         return Design(
-            title=f"a priority encoder of {self.width} requests{how}",
+            title=f"a priority encoder for {self.width} requests{how}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=(*self._indices(), "valid", "count")),
@@ -131,53 +131,57 @@ class _Encoder:
 
     def _rules(self) -> tuple[str, ...]:
         has, top = self.features.__contains__, self.width - 1
-        rules = [f"Request i is there where `{self.request}[i]` is 1, for i from 0 to {top}."]
+        rules = [f"Request i is asserted if `{self.request}[i]` is 1, for i from 0 to {top}."]
         if has("mask"):
             rules.append(
-                f"A request i with `mask[i]` at {1 - self.mask_level} is ignored everywhere, "
-                "as if it were not there."
+                f"If `mask[i]` is {1 - self.mask_level}, request i is masked: every rule treats it "
+                "as not asserted."
             )
         ways = [
-            "upwards, from smaller to larger numbers",
-            "downwards, from larger to smaller numbers",
+            "upwards (from lower to higher numbers)",
+            "downwards (from higher to lower numbers)",
         ]
         way = ways[self.downwards]
         if has("direction"):
-            way = f"{ways[0]}, where `down` is 0, and {ways[1]}, where `down` is 1"
+            way = f"{ways[0]} if `down` is 0, and {ways[1]} if `down` is 1"
+        up, down = f"from {top} to 0", f"from 0 to {top}"
+        wrap = down if self.downwards else up
+        if has("direction"):
+            wrap = f"{up} going upwards, {down} going downwards"
         if has("start"):
             rules.append(
-                f"Requests are searched {way}. The search begins at number `start` (which it "
-                f"includes) and wraps around, from {top} to 0 or, downwards, from 0 to {top}, "
-                "until it has seen each number once."
+                f"The search for requests goes {way}. It starts with number `start` and wraps "
+                f"around ({wrap}), until it has visited each number once."
             )
             if self.width < 2**self.bits:
-                rules.append(f"A `start` larger than {top} counts as {self.beyond}.")
+                rules.append(f"A value of `start` above {top} is treated as {self.beyond}.")
         else:
-            rules.append(f"Requests are searched {way}.")
+            rules.append(f"The search for requests goes {way}.")
         if has("urgent"):
             rules.append(
-                "A request i is urgent where `urgent[i]` is 1. All urgent requests go before "
-                "all others; among the urgent ones, and among the others, the order of the search "
-                "holds."
+                "Request i is urgent if `urgent[i]` is 1. All urgent requests come before all "
+                "others. Within each of these two groups, the order of the search decides."
             )
         return (*rules, *self._output_rules())
 
     def _output_rules(self) -> tuple[str, ...]:
         has, idle = self.features.__contains__, f"{self.idle}"
         if self.grants == 1:
-            rules = [f"`{self.index}` is the number of the first request, or {idle} without one."]
+            rules = [
+                f"`{self.index}` is the number of the first request, or {idle} if there is none."
+            ]
             if has("valid"):
-                rules.append("`valid` is 1 exactly where there is a request.")
+                rules.append("`valid` is 1 if and only if there is a request.")
         else:
             more = f", and so on to `{self._indices()[-1]}`" * (self.grants > 2)
             order = (
-                f"`{self.index}0` is the number of the first request, `{self.index}1` of the next"
+                f"`{self.index}0` is the number of the first request, `{self.index}1` of the second"
             )
-            rules = [f"{order}{more}; each is {idle} where no request is left."]
+            rules = [f"{order}{more}. An output for which no request is left is {idle}."]
             if has("valid"):
-                rules.append("`valid[k]` is 1 exactly where there are more than k requests.")
+                rules.append("`valid[k]` is 1 if and only if there are more than k requests.")
         if has("count"):
-            rules.append(f"`count` is the number of requests, 0 to {self.width}.")
+            rules.append(f"`count` is the total number of requests (0 to {self.width}).")
         return tuple(rules)
 
     def _live(self) -> str:

@@ -1,4 +1,4 @@
-"""Pwm: pulses whose width is a number."""
+"""Pwm: pulse width modulation."""
 
 from dataclasses import dataclass
 
@@ -22,25 +22,28 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST, _MOST_CHANNELS = 10, 6
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("period", "enable", "latched", "center", "channels", "dead")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PwmConfig(DesignConfig):
-    """How fine the pulses are, and what they are made of."""
+    """The resolution of the pulses, and the features of the modulator."""
 
-    width: int = knob(4, "bits of the duty", low=2, high=_WIDEST)
+    width: int = knob(4, "width of the duty input, in bits", low=2, high=_WIDEST)
     features: int = knob(
         2,
-        "added in the order period, enable, latched, center, channels, dead",
+        "number of features, added in the order period, enable, latched, center, channels, dead",
         low=0,
         high=len(FEATURES),
     )
     channels: int = knob(
-        2, "outputs with a phase each, with the feature channels", low=2, high=_MOST_CHANNELS
+        2,
+        "number of channels, each with its own phase, with the feature channels",
+        low=2,
+        high=_MOST_CHANNELS,
     )
-    dead: int = knob(2, "cycles between both outputs, with the feature dead", low=1, high=8)
+    dead: int = knob(2, "dead time in cycles, with the feature dead", low=1, high=8)
 
     @classmethod
     def at(cls, difficulty: int) -> "PwmConfig":
@@ -58,9 +61,9 @@ class PwmTask(DesignTask[PwmConfig]):
     """Write a pulse width modulator, from one comparison to channels with dead time.
 
     Description:
-        A counter is compared with a duty. The period may be any number, the duty be taken at the
-        start of a period only, the counter go up and down, channels be shifted in phase, and each
-        have a second output with dead time between both.
+        A counter is compared with a duty value. The period may be any number, the duty may be
+        latched at the start of a period, the counter may go up and down, channels may be shifted
+        in phase, and each may have a complementary output with dead time.
 
     Difficulty:
         The counter gets wider, and the features and their interactions more.
@@ -115,12 +118,13 @@ class Modulator:
         has, count = self.features.__contains__, len(self.phases)
         signals = clock_signals(clocking)
         if has("enable"):
-            signals += inputs(("enable", 1, "whether the counter moves"))
-        signals += inputs(("duty", self.width, "how long the output is active"))
-        meaning = f"active at {self.level}" + (", bit i for channel i" if count > 1 else "")
+            signals += inputs(("enable", 1, "count enable"))
+        signals += inputs(("duty", self.width, "on-time of the output"))
+        meaning = f"active-{'high' if self.level else 'low'} output"
+        meaning += "; bit i belongs to channel i" if count > 1 else ""
         outs = [(self.out, count, meaning)]
         if has("dead"):
-            outs.append(("other", count, f"the opposite output, {meaning}"))
+            outs.append(("other", count, f"complementary {meaning}"))
         signals += outputs(*outs)
         registers = [name for name, _, _ in outs] if self.registered else []
         golden = self._golden()
@@ -144,61 +148,81 @@ class Modulator:
 
     def _title(self) -> str:
         count = len(self.phases)
-        many = f"{count} channels of pulse width modulation" if count > 1 else ""
+        many = f"a {count}-channel pulse width modulator (PWM)" if count > 1 else ""
         dead = " with dead time" if "dead" in self.features else ""
-        return (many or "a pulse width modulator") + dead
+        return (many or "a pulse width modulator (PWM)") + dead
 
     def _rules(self) -> tuple[str, ...]:
         has, top, many = self.features.__contains__, self.period - 1, len(self.phases) > 1
-        edge = "At every rising edge" + (" at which `enable` is 1" if has("enable") else "")
+        edge = "At every rising clock edge" + (" where `enable` is 1" if has("enable") else "")
         if has("center"):
             moves = (
-                f"it goes up by 1 until it is {top} and then down by 1 until it is 0, and so on; "
-                f"it is {top} and 0 for one step each. Reset sets it to 0, on the way up."
+                f"it moves by 1: up until it reaches {top}, then down until it reaches 0, then up "
+                f"again, and so on. It stays at {top} and at 0 for one step each. Reset sets it to "
+                "0, counting up."
             )
         else:
-            moves = f"it goes up by 1, and {top} is followed by 0. Reset sets it to {self.start}."
-        rules = [f"There is a counter of the numbers 0 to {top}. {edge}, out of reset, {moves}"]
+            moves = (
+                f"it increases by 1; after {top} it returns to 0. Reset sets it to {self.start}."
+            )
+        rules = [
+            f"A counter takes the values 0 to {top}. {edge} and reset is inactive, {moves}"
+            if has("enable")
+            else f"A counter takes the values 0 to {top}. {edge} where reset is inactive, {moves}"
+        ]
         used = "`duty`"
         if has("latched"):
-            used = "the duty in use"
+            used = "the latched duty"
             rules.append(
-                "The duty in use is a register: it becomes `duty` at each rising edge at which the "
-                f"counter becomes 0 by counting, and reset sets it to {self.duty}."
+                "The latched duty is a register. It takes the value of `duty` at each rising clock "
+                f"edge at which counting makes the counter 0. Reset sets it to {self.duty}."
             )
         if many:
             phases = ", ".join(f"{phase} for channel {i}" for i, phase in enumerate(self.phases))
             rules.append(
-                f"A channel is on in a cycle where (counter + phase) modulo {self.period} is less "
-                f"than {used}; the phase is {phases}."
+                f"A channel is on in each cycle in which (counter + phase) modulo {self.period} is "
+                f"less than {used}, and off in all other cycles. The phase is {phases}."
             )
         else:
-            rules.append(f"The channel is on in a cycle where the counter is less than {used}.")
+            rules.append(
+                f"The channel is on in each cycle in which the counter is less than {used}, and "
+                "off in "
+                "all other cycles."
+            )
         which = f"Bit i of `{self.out}`" if many else f"`{self.out}`"
         whose = "channel i" if many else "the channel"
         if has("dead"):
             other = which.replace(self.out, "other")
-            past = f"in each of the {self.dead} cycles before it"
-            past = past if self.dead > 1 else "in the cycle before it"
+            past = f"in each of the {self.dead} previous cycles"
+            past = past if self.dead > 1 else "in the previous cycle"
             rules.append(
-                f"{which} is active in a cycle where {whose} is on and was on {past}; "
-                f"{other.lower()} is active where {whose} is off and was off {past}. Up to the end "
-                "of the reset, channels count as having been off; what `enable` is does not matter "
-                "for having been on or off."
+                f"{which} is active in each cycle in which {whose} is on and was on {past}. "
+                f"{other[0].upper()}{other[1:]} is active in each cycle in which {whose} is off "
+                "and "
+                f"was off {past}. In all cycles before the end of reset, {whose} counts as off. "
+                f"`enable` does not affect whether {whose} is on or off."
             )
         else:
-            rules.append(f"{which} is active where {whose} is on.")
+            rules.append(f"{which} is active in each cycle in which {whose} is on.")
         if has("enable"):
             every = "no output is" if has("dead") or many else f"`{self.out}` is not"
-            rules.append(f"In a cycle in which `enable` is 0, however, {every} active.")
-        rules.append(f"An active output is {self.level}, an inactive one {1 - self.level}.")
+            rules.append(f"As an exception, {every} active in a cycle in which `enable` is 0.")
+        rules.append(
+            f"Outputs are active-{'high' if self.level else 'low'}: an active output is "
+            f"{self.level}, and "
+            f"an inactive output is {1 - self.level}."
+        )
         if self.registered:
             rules.append(
-                "Outputs are registered: what is said here of a cycle shows in the next one. Reset "
-                "makes them inactive."
+                "Outputs are registered: the value that the rules above give for a cycle appears "
+                "one cycle later. Reset makes all outputs inactive."
             )
         else:
-            rules.append("Outputs are combinational: they show the present cycle.")
+            rules.append(
+                "Outputs are combinational: the value that the rules above give for a cycle "
+                "appears in "
+                "the same cycle."
+            )
         return tuple(rules)
 
     def _outputs(self) -> tuple[str, str, str]:

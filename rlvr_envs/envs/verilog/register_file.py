@@ -1,4 +1,4 @@
-"""RegisterFile: words that are written and read by number, with ports, lanes and bypasses."""
+"""RegisterFile: registers written and read by number, with ports, lanes and bypasses."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from rlvr_envs.generators.hardware.design import (
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("fixed", "bypass", "lanes", "registered", "second", "clear")
 _MOST_WORDS, _WIDEST, _MOST_READS = 16, 16, 3
 _WRITE_NAMES = (("we", "wa", "wd"), ("write", "waddr", "wdata"), ("wr_en", "wr_addr", "wr_data"))
@@ -29,16 +29,19 @@ _READ_NAMES = (("ra", "rd"), ("raddr", "rdata"), ("rd_addr", "rd_data"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterFileConfig(DesignConfig):
-    """How many registers there are, and how they are reached."""
+    """How many registers there are, and how they are accessed."""
 
     words: int = knob(
-        6, "registers at most; at least three quarters of that are drawn", low=2, high=_MOST_WORDS
+        6,
+        "largest number of registers; at least three quarters of it are drawn",
+        low=2,
+        high=_MOST_WORDS,
     )
-    width: int = knob(4, "bits of a register", low=2, high=_WIDEST)
-    reads: int = knob(1, "read ports", low=1, high=_MOST_READS)
+    width: int = knob(4, "width of a register, in bits", low=2, high=_WIDEST)
+    reads: int = knob(1, "number of read ports", low=1, high=_MOST_READS)
     features: int = knob(
         2,
-        "added in the order fixed, bypass, lanes, registered, second, clear",
+        "number of features, added in the order fixed, bypass, lanes, registered, second, clear",
         low=0,
         high=len(FEATURES),
     )
@@ -59,7 +62,7 @@ class RegisterFileConfig(DesignConfig):
 
 @register("RegisterFile-v0", domain="verilog", answer_format=LANGUAGE)
 class RegisterFileTask(DesignTask[RegisterFileConfig]):
-    """Write a register file with several ports and rules for what meets in one cycle.
+    """Write a register file with several ports and rules for accesses in the same cycle.
 
     Description:
         Registers are written and read by number. One of them may be fixed to a constant; reads
@@ -105,7 +108,7 @@ class RegisterFileTask(DesignTask[RegisterFileConfig]):
 
 @dataclass(frozen=True, slots=True)
 class RegisterFileSources:
-    """What was drawn for one register file, and how it is told and written."""
+    """What was drawn for one register file, its rules and its sources."""
 
     clocking: Clocking
     words: int
@@ -125,7 +128,7 @@ class RegisterFileSources:
         has, ports = self.features.__contains__, self._signals()
         outs = [self._read(k)[1] for k in range(self.reads)]
         return Design(
-            title=f"a register file of {self.words} registers of {self.width} bits",
+            title=f"a register file with {self.words} registers of {self.width} bits",
             signals=ports,
             rules=(*self._write_rules(), *self._read_rules()),
             golden=module(ports, self._golden(), registers=outs if has("registered") else ()),
@@ -152,61 +155,68 @@ class RegisterFileSources:
         has, (enable, address, data) = self.features.__contains__, self.write
         signals = clock_signals(self.clocking)
         if has("clear"):
-            signals += inputs(("clear", 1, "whether all registers are cleared"))
+            signals += inputs(("clear", 1, "1 clears all registers"))
         for end in sorted(self._suffixes):
-            which = f" through port {end[1:].upper()}" if end else ""
+            which = f" of write port {end[1:].upper()}" if end else ""
             signals += inputs(
-                (enable + end, 1, f"whether something is written{which}"),
-                (address + end, self._bits, f"number of the register that is written{which}"),
-                (data + end, self.width, f"what is written{which}"),
+                (enable + end, 1, f"write enable{which}"),
+                (address + end, self._bits, f"write address{which}"),
+                (data + end, self.width, f"write data{which}"),
             )
             if has("lanes"):
                 count = -(-self.width // self.size)
-                signals += inputs((f"lanes{end}", count, f"which lanes are written{which}"))
+                signals += inputs((f"lanes{end}", count, f"lane enables{which}"))
         reads = [self._read(k) for k in range(self.reads)]
-        signals += inputs(
-            *((a, self._bits, "number of the register that is read") for a, _ in reads)
-        )
-        return signals + outputs(*((d, self.width, f"what is read with `{a}`") for a, d in reads))
+        signals += inputs(*((a, self._bits, "read address") for a, _ in reads))
+        return signals + outputs(*((d, self.width, f"read data for `{a}`") for a, d in reads))
 
     def _write_rules(self) -> list[str]:
         has, (enable, address, data) = self.features.__contains__, self.write
         suffixes = sorted(self._suffixes)
-        rules = [f"The registers are numbered from 0. Reset sets each of them to {self.start}."]
+        rules = [
+            (
+                "The registers are numbered from 0. Reset sets each of them to "
+                f"{literal(self.width, self.start)}."
+            )
+        ]
         ending = f"`{data}`"
         if has("lanes"):
             ending += (
-                ", but only in the lanes that are enabled. Lane k is enabled where bit k of "
-                f"`lanes` is 1, and has the bits {self.size}k to {self.size}k + {self.size - 1} of "
-                "a word, as far as there are such bits; other lanes of the register keep their bits"
+                " in the enabled lanes, and keeps its old bits in the other lanes. Lane k consists "
+                f"of the bits {self.size}k to {self.size}k + {self.size - 1} of a word (as far as "
+                "the word has these bits), and is enabled if bit k of `lanes` is 1"
             )
-        when = f"At a clock edge at which `{enable}` is 1, register number `{address}` becomes "
+        when = f"At a rising clock edge where `{enable}` is 1, register number `{address}` becomes "
         if len(suffixes) == 1:
             rules.append(f"{when}{ending}.")
         else:
             rules.append(
-                "There are two write ports, A and B, whose inputs end in `_a` and `_b`; the rules "
-                f"name them without that end. {when}{ending}."
+                "There are two write ports, A and B. The names of their inputs end in `_a` and "
+                f"`_b`; the rules omit this ending. {when}{ending}."
             )
             rules.append(
-                "Both ports write at the same clock edge. Each bit that both would write in the "
-                f"same register gets its value from port {self._suffixes[-1][1:].upper()}."
+                "Both ports can write at the same clock edge. If both write the same bit of the "
+                "same "
+                f"register, port {self._suffixes[-1][1:].upper()} wins."
             )
         if has("fixed"):
             rules.append(
-                f"Register {self.fixed} is an exception: it always holds {self.constant}, also "
-                "after reset, and writing to it changes nothing."
+                f"Register {self.fixed} is an exception: it always holds "
+                f"{literal(self.width, self.constant)}, even "
+                "after reset, and writes to it are ignored."
             )
         if self.words < 2**self._bits:
             rules.append(
-                f"A number larger than {self.words - 1} has no register: writing there changes "
-                f"nothing, and reading there gives {self.beyond}."
+                f"Register numbers above {self.words - 1} do not exist: writes to them are "
+                "ignored, "
+                f"and reads of them give {literal(self.width, self.beyond)}."
             )
         if has("clear"):
             rules.append(
-                f"While `clear` is 1 there are no writes, whatever the write inputs say, and at "
-                f"the clock edge every register"
-                f"{' but the fixed one' if has('fixed') else ''} becomes {self.start}."
+                "`clear` takes priority over writes: at a rising clock edge where `clear` is 1, "
+                "all "
+                f"writes are ignored and every register{' except the fixed one' * has('fixed')} "
+                f"becomes {literal(self.width, self.start)}."
             )
         return rules
 
@@ -214,32 +224,43 @@ class RegisterFileSources:
         has = self.features.__contains__
         address, data = self._read(0)
         if self.reads > 1:
-            each = "Each read port by itself" + (
-                ": " if has("registered") else " is combinational: "
+            address, data = f"{self.read[0]}k", f"{self.read[1]}k"
+            last = self.reads - 1
+            each = f"The read ports k = 0 to {last} are independent. " + (
+                "Each is registered: " if has("registered") else "Each is combinational: "
             )
-            shows = f"`{self.read[0]}`k is the number of the register whose value `{self.read[1]}`k"
         else:
-            each = "" if has("registered") else "Reading is combinational: "
-            shows = f"`{address}` is the number of the register whose value `{data}`"
+            each = "Reads are registered: " if has("registered") else "Reads are combinational: "
         if has("registered"):
             those = "all these outputs" if self.reads > 1 else "it"
-            when = "takes at a clock edge and shows from then on until the next one; reset sets"
-            rules = [f"{each}{shows} {when} {those} to 0."]
+            rules = [
+                (
+                    f"{each}at every rising clock edge, `{data}` takes the value of register "
+                    "number "
+                    f"`{address}`. Reset sets {those} to 0."
+                )
+            ]
         else:
-            rules = [f"{each}{shows} shows in the same cycle."]
+            rules = [f"{each}`{data}` is the value of register number `{address}`."]
         if not has("bypass"):
-            rules.append("The value that is read is the one from before the clock edge.")
+            rules.append(
+                "A read gives the value from before the clock edge: a write is visible to reads "
+                "only "
+                "in later cycles."
+            )
             return rules
         rules.append(
-            "A read of a register that is written in the same cycle gives the value that it is to "
-            "have after this write"
-            + (", with the bits of all its lanes, written or kept" if has("lanes") else "")
+            "Reads see writes of the same cycle (write-first bypass): a read of a register that is "
+            "written in the same cycle gives the value that the register has after the write"
+            + (", including the bits of lanes that are not written" if has("lanes") else "")
             + "."
         )
         if has("clear"):
-            rules.append("A read while `clear` is 1 gives the value from before the clearing.")
+            rules.append("A read while `clear` is 1 gives the value from before the clear.")
         if not has("registered"):
-            rules.append("The reset plays no part in this: a write shows even while it is active.")
+            rules.append(
+                "This bypass does not depend on reset: it works even while reset is active."
+            )
         return rules
 
     def _golden(self) -> str:

@@ -28,12 +28,12 @@ _MOST_STATES = 120  # of the automaton; patterns with too many wildcards lose so
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceDetectorConfig(DesignConfig):
-    """What is looked for, and what controls the search."""
+    """What to look for, and what controls the search."""
 
-    length: int = knob(4, "bits of the longest pattern", low=2, high=_LONGEST)
-    patterns: int = knob(1, "how many are looked for")
-    wildcards: int = knob(0, "bits of each pattern, at most, that may be anything")
-    features: int = knob(1, "added in the order valid, count, restart, last")
+    length: int = knob(4, "length of the longest pattern, in bits", low=2, high=_LONGEST)
+    patterns: int = knob(1, "number of patterns")
+    wildcards: int = knob(0, "largest number of wildcard bits in each pattern")
+    features: int = knob(1, "number of features, added in the order valid, count, restart, last")
 
     def check(self) -> None:
         if not 1 <= self.patterns <= min(_MOST, self.length - 1):
@@ -72,13 +72,13 @@ class SequenceDetectorTask(DesignTask[SequenceDetectorConfig]):
     """Write a detector of patterns in a stream of bits.
 
     Description:
-        One to four patterns, overlapping or not, with bits that may be anything; the output
-        answers at once (Mealy) or a cycle later (Moore). Bits may be invalid, matches are counted,
-        the search can be restarted, and the last match is kept.
+        One to four patterns, overlapping or not, with wildcard bits. The output reports a match at
+        once (Mealy) or a cycle later (Moore). Bits may be invalid, matches are counted, the
+        search can be restarted, and the last match is stored.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and the kind of its reset; in
-        one problem of three also a run of it, as a table or a waveform.
+        one problem of three also an example run, as a table or a waveform.
 
     Difficulty:
         Patterns get longer and more, and the controls and their interactions too.
@@ -121,7 +121,7 @@ def _patterns(rng: Rng, config: SequenceDetectorConfig) -> tuple[str, ...]:
 # The machines of SequenceDetector: an automaton, and a window of the last bits.
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("valid", "count", "restart", "last")
 _COUNT_BITS = 4
 # What a bit does to an automaton: the set of patterns that it completes, and the next state.
@@ -155,7 +155,7 @@ class Detector:
     patterns: tuple[str, ...]  # of 0, 1 and -, the bit that comes first at the left
     mealy: bool
     overlap: bool
-    reverse: bool  # whether patterns are told with the bit that comes first at the right
+    reverse: bool  # whether patterns are written with the first bit at the right
     wraps: bool  # whether the count wraps around instead of staying at its largest value
     stream: str
     found: str
@@ -165,14 +165,14 @@ class Detector:
         """Return the design; ``rng`` draws the clock and the reset."""
         clocking = draw_clocking(rng)
         many, bits = len(self.patterns), (len(self.patterns) - 1).bit_length() or 1
-        controls = inputs(("valid", 1, f"whether `{self.stream}` carries a bit"))
-        controls += inputs(("restart", 1, "forgets the bits seen so far"))
-        meaning = "whether a match ends here" if many == 1 else "bit i: whether pattern i ends here"
-        results = outputs(("count", _COUNT_BITS, "how many bits completed a match"))
-        results += outputs(("last", bits, "the pattern found last"))
+        controls = inputs(("valid", 1, f"1 if `{self.stream}` is valid in this cycle"))
+        controls += inputs(("restart", 1, "1 restarts the search"))
+        meaning = "1 for a match" if many == 1 else "bit i is 1 for a match of pattern i"
+        results = outputs(("count", _COUNT_BITS, "number of bits that completed a match"))
+        results += outputs(("last", bits, "number of the most recent pattern found"))
         signals = (
             *clock_signals(clocking),
-            *inputs((self.stream, 1, "the stream, a bit per cycle")),
+            *inputs((self.stream, 1, "serial input, one bit per cycle")),
             *(signal for signal in controls if signal.name in self.features),
             *outputs((self.found, many, meaning)),
             *(signal for signal in results if signal.name in self.features),
@@ -193,7 +193,7 @@ class Detector:
         kind = "Mealy" if self.mealy else "Moore"
         what = f"the pattern {self._told(0)}" if many == 1 else f"{many} patterns"
         return Design(
-            title=f"a {kind} detector of {what} in a stream of bits",
+            title=f"a {kind} machine that detects {what} in a bit stream",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, golden, registers=registers),
@@ -217,37 +217,42 @@ class Detector:
         has, many = self.features.__contains__, len(self.patterns) > 1
         takes = [f"`{name}` is {level}" for name, level in (("valid", 1), ("restart", 0))]
         needed = " and ".join(t for t in takes if t[1:].split("`")[0] in self.features)
-        only = f" at which {needed}" if needed else ""
+        only = f" where {needed} and reset is inactive" if needed else " where reset is inactive"
         where = "right" if self.reverse else "left"
-        any_bit = ", and `-` stands for any bit" if "-" in "".join(self.patterns) else ""
+        any_bit = ", and `-` matches any bit" if "-" in "".join(self.patterns) else ""
         rules = [
-            f"At every rising edge{only}, out of reset, the bit `{self.stream}` is taken.",
-            f"In a pattern as written here the {where}most bit comes first{any_bit}. A pattern is "
-            "found when as many bits as it has, taken one after another since the reset"
+            f"At every rising clock edge{only}, the module takes the bit `{self.stream}`.",
+            f"In a pattern, the {where}most bit comes first{any_bit}. A pattern is found when the "
+            "most recently taken bits match it. Only bits taken after the last reset"
             + (" or restart" if has("restart") else "")
-            + ", equal it.",
+            + " can be part of a match.",
         ]
         if self.overlap:
-            rules.append("Matches may overlap: a bit can be part of several.")
+            rules.append("Matches may overlap: a bit can be part of several matches.")
         else:
-            whose = "of whichever pattern " if many else ""
+            whose = " of any pattern" if many else ""
             rules.append(
-                f"Matches do not overlap: a bit taken up to the end of a match {whose}"
-                "is not part of a later one"
-                + ("; but patterns may be found with the same last bit." if many else ".")
+                f"Matches do not overlap: once a match{whose} is complete, none of the bits taken "
+                "so far can be part of a later match."
+                + (" But several patterns may be found with the same last bit." * many)
             )
-        each = f"bit i of `{self.found}` is 1, for pattern i of the table," if many else ""
+        each = f"bit i of `{self.found}` (for pattern i of the table) is 1" if many else ""
         each = each or f"`{self.found}` is 1"
         if self.mealy:
             rules.append(
-                f"`{self.found}` is combinational: {each} in the very cycle at whose end the last "
-                "bit of a match is taken, otherwise 0. It depends on the bits taken before and on "
-                "the present inputs without the reset."
+                f"`{self.found}` is combinational (Mealy output): {each} in the cycle that ends "
+                "with the rising clock edge that takes the last bit of a match, and 0 otherwise. "
+                "It "
+                "depends on the bits taken before and on the current inputs other than reset: "
+                "while "
+                "reset is active, it has the value that it would have with reset inactive."
             )
         else:
             rules.append(
-                f"`{self.found}` is registered: {each} in the cycle after the rising edge at which "
-                "the last bit of a match is taken, otherwise and after reset 0."
+                f"`{self.found}` is registered (Moore output): {each} in the cycle that begins "
+                "with "
+                "the rising clock edge that takes the last bit of a match, and 0 otherwise. Reset "
+                "sets it to 0."
             )
         return (*rules, *self._more_rules())
 
@@ -255,24 +260,30 @@ class Detector:
         has, many = self.features.__contains__, len(self.patterns) > 1
         rules = []
         if has("restart"):
-            rules.append("A rising edge at which `restart` is 1 forgets all bits taken before.")
+            rules.append(
+                "At a rising clock edge where `restart` is 1, the search restarts: all bits taken "
+                "before "
+                "are forgotten."
+            )
         if has("count"):
-            once = ", be it of several patterns" if many else ""
+            once = " (only by 1 if several patterns are found with that bit)" if many else ""
             largest = 2**_COUNT_BITS - 1
             rules.append(
-                "`count` is registered: it goes up by 1 at each rising edge at which a bit is "
-                f"taken that completes a match{once}, "
-                + (f"and {largest} is followed by 0." if self.wraps else f"and stops at {largest}.")
+                "`count` is registered: it increases by 1 at each rising clock edge that takes a "
+                f"bit that completes a match{once}, "
+                + (f"and wraps from {largest} to 0." if self.wraps else f"saturating at {largest}.")
             )
         if has("last"):
             rules.append(
-                "`last` is registered: the i of the pattern found last, the smallest one if "
-                "several were found with the same bit; it changes as `count` does."
+                "`last` is registered: it is the number i of the pattern found most recently (the "
+                "lowest i if several were found with the same bit). It changes at the same edges "
+                "as "
+                "a match is counted."
             )
         kept = " and ".join(f"`{name}`" for name in ("count", "last") if has(name))
         if kept:
-            left = "them as they are" if has("last") else "it as it is"
-            stays = f"; a restart leaves {left}" if has("restart") else ""
+            left = "them" if has("last") else "it"
+            stays = f". A restart does not change {left}" if has("restart") else ""
             rules.append(f"Reset sets {kept} to 0{stays}.")
         return tuple(rules)
 

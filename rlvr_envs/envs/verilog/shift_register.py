@@ -1,4 +1,4 @@
-"""ShiftRegister: registers that shift, rotate, load and more, as a mode says."""
+"""ShiftRegister: registers that shift, rotate, load and more, selected by a mode."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -20,22 +20,30 @@ from rlvr_envs.generators.hardware.design import (
     outputs,
     sv_module,
 )
+from rlvr_envs.generators.hardware.tables import article, listed
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _WIDEST, _MOST = 18, 12
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("enable", "out", "done", "keep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftRegisterConfig(DesignConfig):
-    """How long the register is, and what it can do."""
+    """How long the register is, and which operations it has."""
 
-    width: int = knob(6, "bits of the register", low=4, high=_WIDEST)
-    operations: int = knob(4, "things it can do; with one, there is no mode", low=1, high=_MOST)
-    features: int = knob(1, "added in the order enable, out, done, keep", low=0, high=len(FEATURES))
+    width: int = knob(6, "register width in bits", low=4, high=_WIDEST)
+    operations: int = knob(
+        4, "number of operations; with one, there is no mode input", low=1, high=_MOST
+    )
+    features: int = knob(
+        1,
+        "number of features, added in the order enable, out, done, keep",
+        low=0,
+        high=len(FEATURES),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "ShiftRegisterConfig":
@@ -49,16 +57,16 @@ class ShiftRegisterConfig(DesignConfig):
 
 @register("ShiftRegister-v0", domain="verilog", answer_format=LANGUAGE)
 class ShiftRegisterTask(DesignTask[ShiftRegisterConfig]):
-    """Write a universal shift register whose modes have codes that were drawn.
+    """Write a universal shift register with random mode codes.
 
     Description:
         From a serial input that is shifted in, up to a dozen modes: shifts with a serial bit,
-        with zeros and with the sign, rotations, load, clear, inversion and permutations. An
-        enable, the bit that left, a flag of a complete word and a mask are added.
+        with zeros and with the sign, rotations, load, clear, inversion and permutations. Later
+        levels add an enable, the bit shifted out, a flag of a complete word and a mask.
 
     Observation:
         What the module does in numbered rules or prose, its ports, a table of the modes, and the
-        kind of its reset; in one problem of three also a run of it, as a table or a waveform.
+        kind of its reset; in one problem of three also an example run, as a table or a waveform.
 
     Difficulty:
         The register gets longer and its modes more, then outputs follow from several of them.
@@ -106,13 +114,13 @@ def operation_names(width: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a register does.
+    """One operation of a register.
 
     Attributes:
         name: of `operation_names`.
         width: of the register.
         amount: by how many bits, where any number is possible.
-        code: the mode that asks for it.
+        code: the mode that selects it.
     """
 
     name: str
@@ -136,24 +144,28 @@ class Operation:
     def words(self, q: str, serial: str) -> str:
         """Return what it does, as the rest of a sentence whose subject is the register."""
         top = self.width - 1
-        by = f"by {self.places} place{'s' * (self.places > 1)}"
-        low = f"bit{'s' * (self.places > 1)} at the low end"
-        high = low.replace("low", "high")
+        by = f"by {self.places} bit{'s' * (self.places > 1)}"
+        low = "least significant bit"
+        high = "most significant bit"
+        if self.places > 1:
+            low, high = (f"{self.places} {end}s" for end in (low, high))
         return {
-            "left": f"shifts to the left by 1 place; bit 0 becomes `{serial}`",
-            "right": f"shifts to the right by 1 place; bit {top} becomes `{serial}`",
+            "left": f"shifts left by 1 bit; bit 0 becomes `{serial}`",
+            "right": f"shifts right by 1 bit; bit {top} becomes `{serial}`",
             "load": "becomes `data`",
-            "hold": "stays as it is",
-            "rotate left": f"rotates to the left {by}",
-            "rotate right": f"rotates to the right {by}",
-            "arithmetic right": f"shifts to the right {by}; the {high} become what bit {top} was",
-            "zeros left": f"shifts to the left {by}; the {low} become 0",
-            "zeros right": f"shifts to the right {by}; the {high} become 0",
+            "hold": "keeps its value",
+            "rotate left": f"rotates left {by}",
+            "rotate right": f"rotates right {by}",
+            "arithmetic right": f"shifts right arithmetically {by}; the {high} become the old "
+            "value of "
+            f"bit {top}",
+            "zeros left": f"shifts left {by}; the {low} become 0",
+            "zeros right": f"shifts right {by}; the {high} become 0",
             "clear": "becomes 0",
-            "invert": "has all its bits inverted",
-            "reverse": f"has its bits reversed: bit i becomes what bit {top}-i was",
-            "halves": "has its upper half and its lower half exchanged",
-            "pairs": "has bits 2i and 2i+1 exchanged, for every i",
+            "invert": "inverts all its bits",
+            "reverse": f"reverses its bits: bit i becomes the old value of bit {top}-i",
+            "halves": "swaps its upper half and its lower half",
+            "pairs": "swaps bits 2i and 2i+1, for every i",
         }[self.name].replace("become ", "become " if self.places > 1 else "becomes ")
 
     def slices(self, q: str, serial: str) -> str:
@@ -203,7 +215,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register, what it can do, and the two ways to write it."""
+    """A register, its operations, and the two ways to write it."""
 
     width: int
     operations: tuple[Operation, ...]  # the one of them shifts a serial bit in
@@ -220,20 +232,20 @@ class Register:
         """Return the design; ``rng`` draws the clock and the reset."""
         clocking = draw_clocking(rng)
         has, names = self.features.__contains__, [o.name for o in self.operations]
-        signals = clock_signals(clocking) + inputs((self.serial, 1, "the serial input"))
+        signals = clock_signals(clocking) + inputs((self.serial, 1, "serial input"))
         if self._mode:
-            signals += inputs(("mode", self._mode, "what to do"))
+            signals += inputs(("mode", self._mode, "selects the operation"))
         if "load" in names:
-            signals += inputs(("data", self.width, "the parallel input"))
+            signals += inputs(("data", self.width, "parallel input"))
         if has("enable"):
-            signals += inputs(("enable", 1, "whether anything is done"))
+            signals += inputs(("enable", 1, "clock enable"))
         if has("keep"):
-            signals += inputs(("keep", self.width, "the bits that stay as they are"))
+            signals += inputs(("keep", self.width, "mask of bits that keep their value"))
         signals += outputs((self.q, self.width, "the register"))
         if has("out"):
-            signals += outputs(("out", 1, "the bit that left last"))
+            signals += outputs(("out", 1, "last bit shifted out"))
         if has("done"):
-            signals += outputs(("done", 1, "whether a whole word has been shifted"))
+            signals += outputs(("done", 1, "1 if a whole word has been shifted in"))
         golden, other = self._golden(), self._alternative()
         registers = [self.q, *(["out"] if has("out") else [])]
         texts = []
@@ -241,9 +253,10 @@ class Register:
             moves = f"if (enable) begin\n{indented(body, 4)}\nend" if has("enable") else body
             start = f"{self.q} <= {literal(self.width, self.start)};\n{reset}"
             texts.append(declared + clocked(clocking, start, moves, keyword=keyword))
-        kind = f"universal shift register of {self.width} bits with {len(names)} modes"
+        kind = f"{self.width}-bit universal shift register with {len(names)} modes"
         return Design(
-            title=f"a {kind if self._mode else f'shift register of {self.width} bits'}",
+            title=f"{article(self.width)} "
+            f"{kind if self._mode else f'{self.width}-bit shift register'}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, texts[0], registers=registers),
@@ -264,41 +277,42 @@ class Register:
 
     def _rules(self) -> tuple[str, ...]:
         has, name = self.features.__contains__, f"`{self.q}`"
-        enabled = " at which `enable` is 1" if has("enable") else ""
-        edge = f"At every rising edge{enabled}, out of reset, {name}"
+        enabled = " where `enable` is 1 and" if has("enable") else " where"
+        edge = f"At every rising clock edge{enabled} reset is inactive, {name}"
         rules = [
             f"Reset sets {name} to {literal(self.width, self.start)}.",
-            f"Left is towards bit {self.width - 1}, the most significant one.",
+            f"Left is towards bit {self.width - 1}, the most significant bit.",
         ]
         if self._mode:
             rest = ""
             if len(self.operations) < 2**self._mode:
-                rest = "; for a `mode` that is not listed it stays as it is"
-            rules.append(f"{edge} does what the table says for `mode`{rest}.")
+                rest = " If `mode` is not in the table, it keeps its value."
+            rules.append(f"{edge} does what the table gives for `mode`.{rest}")
         else:
             rules.append(f"{edge} {self.operations[0].words(self.q, self.serial)}.")
         if has("enable"):
             others = [f"`{o}`" for o in ("out", "done") if has(o)]
-            stays = "stay as they are" if others else "stays as it is"
-            rules.append(f"Where `enable` is 0, {', '.join([name, *others])} {stays}.")
+            keep = "keep their values" if others else "keeps its value"
+            rules.append(f"While `enable` is 0, {listed([name, *others])} {keep}.")
         if has("out"):
             rules.append(
-                "`out` is registered: where the register shifts or rotates it becomes, at the same "
-                "edge, the bit of the old value that leaves the register last or comes around to "
-                "the other end last (a move by 2 places counts as two moves by 1). Nothing else "
-                "changes it. Reset sets it to 0."
+                "`out` is registered. At an edge where the register shifts or rotates, `out` "
+                "becomes the bit that is shifted out last, or rotated to the other end last (a "
+                "move "
+                "by several bits counts as that many moves by 1 bit). No other operation changes "
+                "it. Reset sets it to 0."
             )
         if has("done"):
             load = " and after each load" if self._loads() else ""
             rules.append(
-                f"Shifts that take `{self.serial}` in are counted, from 0 on after reset{load}. "
-                f"`done` is 1 exactly where at least {self.width} have been counted; it shows "
-                "the past edges only, not the present inputs."
+                f"The shifts that take in `{self.serial}` are counted; the count starts at 0 after "
+                f"reset{load}. `done` is 1 if and only if at least {self.width} such shifts have "
+                "been counted. It depends on past clock edges only, not on the current inputs."
             )
         if has("keep"):
             rules.append(
-                f"A bit i of {name} whose `keep[i]` is 1 keeps its value, whatever is done; the "
-                "other bits, `out` and `done` become what they would without `keep`."
+                f"Bit i of {name} keeps its value in every operation while `keep[i]` is 1. `keep` "
+                "does not affect the other bits, `out` or `done`."
             )
         return tuple(rules)
 

@@ -1,4 +1,4 @@
-"""Stack: words of which the youngest leaves first, moved by operations with codes."""
+"""Stack: a last-in, first-out memory with operation codes."""
 
 from dataclasses import dataclass
 
@@ -21,20 +21,23 @@ from rlvr_envs.generators.hardware.design import (
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("flags", "error", "count", "second")
 _DEEPEST, _WIDEST = 12, 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackConfig(DesignConfig):
-    """How large the stack is, and what can be done with it."""
+    """How large the stack is, and which operations it has."""
 
-    depth: int = knob(3, "words that it holds", low=2, high=_DEEPEST)
-    width: int = knob(3, "bits of a word", low=2, high=_WIDEST)
-    operations: int = knob(3, "push and pop, and some that are drawn")
+    depth: int = knob(3, "depth in words", low=2, high=_DEEPEST)
+    width: int = knob(3, "width of a word, in bits", low=2, high=_WIDEST)
+    operations: int = knob(3, "number of operations: push, pop, and random ones")
     features: int = knob(
-        1, "added in the order flags, error, count, second", low=0, high=len(FEATURES)
+        1,
+        "number of features, added in the order flags, error, count, second",
+        low=0,
+        high=len(FEATURES),
     )
 
     def check(self) -> None:
@@ -61,9 +64,9 @@ class StackTask(DesignTask[StackConfig]):
     """Write a stack with operations on its upper words, as stack machines have.
 
     Description:
-        A code says what happens at each clock edge: push, pop, and operations on the upper two or
-        three words. What cannot be done is ignored, or costs the lowest word. Flags, a count, a
-        memory of errors and the second word are further outputs.
+        An opcode selects the operation at each clock edge: push, pop, and operations on the top
+        two or three words. An operation that is not possible is ignored, or drops the bottom
+        word. Further outputs are flags, a count, an error flag and the second word.
 
     Observation:
         What the module does in numbered rules or prose, a table of codes, its ports, and the kind
@@ -108,23 +111,23 @@ class StackTask(DesignTask[StackConfig]):
 
 # Operations: how many words each needs, by how many the stack grows, and what it does.
 OPERATIONS = {
-    "push": (0, 1, "puts the input word on top"),
+    "push": (0, 1, "pushes the input word"),
     "pop": (1, -1, "removes the top word"),
-    "replace": (1, 0, "the input word takes the place of the top word"),
-    "dup": (1, 1, "puts a copy of the top word on top"),
-    "swap": (2, 0, "exchanges the top word and the second word"),
-    "over": (2, 1, "puts a copy of the second word on top"),
+    "replace": (1, 0, "replaces the top word by the input word"),
+    "dup": (1, 1, "pushes a copy of the top word"),
+    "swap": (2, 0, "swaps the top word and the second word"),
+    "over": (2, 1, "pushes a copy of the second word"),
     "nip": (2, -1, "removes the second word"),
-    "add": (2, -1, "replaces the two upper words by their sum, without the carry"),
-    "sub": (2, -1, "replaces the two upper words by second minus top, without the borrow"),
-    "rot": (3, 0, "moves the third word to the top, above the two that were over it"),
+    "add": (2, -1, "replaces the top two words by their sum (the carry is dropped)"),
+    "sub": (2, -1, "replaces the top two words by second minus top (the borrow is dropped)"),
+    "rot": (3, 0, "moves the third word to the top, above the two words that were above it"),
     "clear": (0, 0, "removes all words"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class StackSources:
-    """What was drawn for one stack, and how it is told and written."""
+    """What was drawn for one stack, its rules and its sources."""
 
     clocking: Clocking
     depth: int
@@ -132,7 +135,7 @@ class StackSources:
     codes: tuple[tuple[int, str], ...]
     bits: int  # of a code
     idle: int  # at the outputs without a word
-    slides: bool  # whether a full stack drops its lowest word
+    slides: bool  # whether a full stack drops its bottom word
     sticky: bool  # whether the flag of errors stays
     features: tuple[str, ...]
     op: str
@@ -145,11 +148,11 @@ class StackSources:
             for code, name in sorted(self.codes)
         ]
         head = [
-            f"| `{self.op}` | name | what it does | words needed |",
+            f"| `{self.op}` | name | operation | words needed |",
             "| --- | --- | --- | --- |",
         ]
         return Design(
-            title=f"a stack of up to {self.depth} words of {self.width} bits",
+            title=f"a stack for up to {self.depth} words of {self.width} bits",
             signals=ports,
             rules=self._rules(),
             golden=module(ports, self._golden(), registers=("error",)),
@@ -165,70 +168,77 @@ class StackSources:
     def _signals(self) -> tuple[Signal, ...]:
         has = self.features.__contains__
         signals = clock_signals(self.clocking) + inputs(
-            (self.op, self.bits, "what to do"), (self.word, self.width, "the input word")
+            (self.op, self.bits, "opcode"), (self.word, self.width, "input word")
         )
-        signals += outputs(("top", self.width, "the top word"))
+        signals += outputs(("top", self.width, "top word"))
         if has("second"):
-            signals += outputs(("second", self.width, "the word below the top word"))
+            signals += outputs(("second", self.width, "word below the top word"))
         if has("flags"):
             signals += outputs(
-                ("empty", 1, "whether there is no word"), ("full", 1, "whether there is no room")
+                ("empty", 1, "1 if the stack is empty"), ("full", 1, "1 if the stack is full")
             )
         if has("count"):
-            signals += outputs(("count", self._size, "how many words there are"))
+            signals += outputs(("count", self._size, "number of words on the stack"))
         if has("error"):
-            signals += outputs(("error", 1, "whether something could not be done"))
+            signals += outputs(("error", 1, "1 if an operation was not possible"))
         return signals
 
     def _rules(self) -> tuple[str, ...]:
         has = self.features.__contains__
         rules = [
             (
-                "Reset empties the stack. The top word is the youngest, the second word the one "
-                "below it, and so on."
+                "Reset empties the stack. The top word is the one pushed last, the second word is "
+                "the one below it, and so on."
             ),
             (
-                f"At each clock edge the operation with the code `{self.op}` is carried out, as "
-                f"the table below says; the input word is `{self.word}`. A code that is not in "
-                "the table does nothing."
+                f"At each rising clock edge, the stack performs the operation that the table below "
+                f"gives for the opcode `{self.op}`. The input word is `{self.word}`. An opcode "
+                "that "
+                "is not in the table does nothing."
             ),
-            "An operation that needs more words than there are changes nothing.",
+            "An operation that needs more words than the stack holds changes nothing.",
         ]
         growing = [name for _, name in self.codes if OPERATIONS[name][1] > 0]
         listed = ", ".join(growing[:-1]) + f" and {growing[-1]}" if growing[1:] else growing[0]
         if self.slides:
-            does = "work" if growing[1:] else "works"
+            does = "still work" if growing[1:] else "still works"
             rules.append(
-                f"If the stack holds {self.depth} words, {listed} still {does}: what is needed is "
-                "read first, and then the lowest word is lost, to make room for the new one."
+                f"If the stack is full ({self.depth} words), {listed} {does}: the operation reads "
+                "the words that it needs first, then the bottom word is dropped to make room for "
+                "the new one."
             )
         else:
             does = "change" if growing[1:] else "changes"
-            rules.append(f"If the stack holds {self.depth} words, {listed} {does} nothing.")
-        shown = f"`top` is the top word, and {self.idle} while the stack is empty"
+            rules.append(f"If the stack is full ({self.depth} words), {listed} {does} nothing.")
+        shown = (
+            f"`top` is the top word, or {literal(self.width, self.idle)} while the stack is empty"
+        )
         if has("second"):
             shown += (
-                f"; `second` is the second word, and {self.idle} while there are fewer than two"
+                f". `second` is the second word, or {literal(self.width, self.idle)} while the "
+                "stack holds fewer than "
+                "two "
+                "words"
             )
         rules.append(f"{shown}.")
         if has("flags"):
             rules.append(
-                f"`empty` is 1 exactly while there is no word, `full` exactly while there are "
-                f"{self.depth}."
+                "`empty` is 1 if and only if the stack holds no word. `full` is 1 if and only if "
+                f"it holds {self.depth} words."
             )
         if has("count"):
-            rules.append("`count` is the number of words.")
+            rules.append("`count` is the number of words on the stack.")
         return (*rules, *self._error_rules())
 
     def _error_rules(self) -> list[str]:
-        rules = ["All outputs follow from the state alone, not from the present inputs."]
+        rules = ["All outputs depend on the state only, not on the current inputs."]
         if "error" in self.features:
-            room = "" if self.slides else " or because there is no room"
+            room = "" if self.slides else " or is full"
             stays = "stays 1 until reset" if self.sticky else "becomes 0 at every other edge"
             rules.append(
-                "`error` is a register: it becomes 1 at an edge at which an operation of the table "
-                f"changes nothing because there are too few words{room}, and {stays}. Reset sets "
-                "it to 0."
+                "`error` is registered: it becomes 1 at a rising clock edge where an operation of "
+                f"the table changes nothing because the stack holds too few words{room}, and "
+                f"{stays}. Reset sets it to 0."
             )
         return rules
 

@@ -65,20 +65,23 @@ _STATES = (
 _INPUTS = (("a", "b", "c", "e"), ("go", "ack", "full", "err"), ("x0", "x1", "x2", "x3"))
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("enable", "abort", "dwell", "visits", "back")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateMachineConfig(DesignConfig):
-    """How large the machine is, and what moves it besides."""
+    """How large the machine is, and which features are added."""
 
-    states: int = knob(4, "states of the machine", low=2, high=_MOST_STATES)
-    inputs: int = knob(2, "that transitions depend on", low=1, high=_MOST_INPUTS)
-    branches: int = knob(2, "conditions of a state, besides what happens otherwise")
-    outputs: int = knob(2, "bits of the output", low=1, high=_WIDEST)
+    states: int = knob(4, "number of states", low=2, high=_MOST_STATES)
+    inputs: int = knob(2, "number of inputs that transitions depend on", low=1, high=_MOST_INPUTS)
+    branches: int = knob(2, "number of conditions of a state, besides the default")
+    outputs: int = knob(2, "width of the output, in bits", low=1, high=_WIDEST)
     features: int = knob(
-        1, "added in the order enable, abort, dwell, visits, back", low=0, high=len(FEATURES)
+        1,
+        "number of features, added in the order enable, abort, dwell, visits, back",
+        low=0,
+        high=len(FEATURES),
     )
 
     def check(self) -> None:
@@ -102,16 +105,16 @@ class StateMachineConfig(DesignConfig):
 
 @register("StateMachine-v0", domain="verilog", answer_format=LANGUAGE)
 class StateMachineTask(DesignTask[StateMachineConfig]):
-    """Write a finite state machine that was drawn.
+    """Write a random finite state machine.
 
     Description:
-        A Mealy or Moore machine with conditions that are tried in order, told as a table, as a
-        list or in sentences. An enable, an abort, a least time in a state, a count of visits and
-        transitions back to where the machine came from are added.
+        A Mealy or Moore machine with conditions that are tried in order, given as a table, as a
+        list or in sentences. Later levels add an enable, an abort, a minimum time in a state, a
+        count of visits and transitions back to the previous state.
 
     Observation:
         What the module does in numbered rules or prose, its ports, the transitions, and the kind
-        of its reset; in one problem of three also a run of it, as a table or a waveform.
+        of its reset; in one problem of three also an example run, as a table or a waveform.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). States may be
@@ -196,7 +199,7 @@ def _guards(rng: Rng, config: StateMachineConfig) -> list[tuple[tuple[int, int],
 # The machines of StateMachine: states as numbers, and a flip-flop for each.
 
 
-BACK = -1  # the state that the machine came from, as a target
+BACK = -1  # the previous state, as a target
 _COUNT_BITS = 4
 
 
@@ -230,15 +233,15 @@ class Machine:
         clocking = draw_clocking(rng)
         has = self.features.__contains__
         signals = clock_signals(clocking)
-        signals += inputs(*((name, 1, "a condition") for name in self.inputs))
+        signals += inputs(*((name, 1, "input of the machine") for name in self.inputs))
         if has("enable"):
-            signals += inputs(("enable", 1, "whether the machine moves"))
+            signals += inputs(("enable", 1, "transition enable"))
         if has("abort"):
-            signals += inputs(("abort", 1, "ends what is going on"))
-        signals += outputs((self.out, self.outputs, "the output"))
+            signals += inputs(("abort", 1, "1 aborts the current activity"))
+        signals += outputs((self.out, self.outputs, "output of the machine"))
         registers = [self.out]
         if has("visits"):
-            signals += outputs(("visits", _COUNT_BITS, "how often a state was entered"))
+            signals += outputs(("visits", _COUNT_BITS, "number of times that a state was entered"))
             registers.append("visits")
         text, reset, moves = self._golden()
         golden = text + clocked(clocking, reset, moves)
@@ -246,7 +249,7 @@ class Machine:
         other = text + clocked(clocking, reset, moves, keyword="always_ff")
         kind = "Mealy" if self.mealy else "Moore"
         return Design(
-            title=f"a {kind} machine with {len(self.states)} states",
+            title=f"a {kind} finite state machine with {len(self.states)} states",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, golden, registers=registers),
@@ -257,7 +260,7 @@ class Machine:
         )
 
     def _where(self, target: int) -> str:
-        return "the state it came from" if target == BACK else self.states[target]
+        return "the previous state" if target == BACK else self.states[target]
 
     def _when(self, branch: Branch) -> str:
         return " and ".join(f"`{self.inputs[i]}` is {value}" for i, value in branch.guard)
@@ -281,76 +284,83 @@ class Machine:
     def _sentence(self, state: int) -> str:
         parts = []
         for branch in self.rows[state]:
-            value = f" with output {literal(self.outputs, branch.value)}" if self.mealy else ""
+            value = f" (output {literal(self.outputs, branch.value)})" if self.mealy else ""
             when = self._when(branch)
             parts.append(
-                f"{f'if {when}' if when else 'otherwise'}, to {self._where(branch.target)}{value}"
+                f"{f'if {when}' if when else 'otherwise'}, go to "
+                f"{self._where(branch.target)}{value}"
             )
         moore = "" if self.mealy else f" (output {literal(self.outputs, self.values[state])})"
-        return f"From {self.states[state]}{moore} it goes {'; '.join(parts)}."
+        return f"In {self.states[state]}{moore}: {'; '.join(parts)}."
 
     def _rules(self) -> tuple[str, ...]:
         has, out = self.features.__contains__, f"`{self.out}`"
         where = ("the table", "the list", "this description")[self.telling]
-        order = "a row of a state holds only where no row of it above does"
+        order = "the first row of the current state whose condition holds decides"
         if self.telling:
-            order = "of the conditions of a state, the first one that holds decides"
+            order = "the first condition of the current state that holds decides"
         rules = [
             (
-                f"The states are {', '.join(self.states)}, encoded in any way. Reset puts the "
-                f"machine into {self.states[0]}."
+                f"The states are {', '.join(self.states)}. You may encode them in any way. Reset "
+                f"puts the machine into state {self.states[0]}."
             ),
             (
-                f"At every rising edge out of reset the machine takes a transition as {where} "
-                f"says; {order}. A transition may lead to the state itself."
+                "At every rising clock edge where reset is inactive, the machine takes the "
+                f"transition that {where} gives: {order}. A transition may lead to the same state."
             ),
         ]
         if self.mealy:
             rules.append(
-                f"{out} is combinational: it is what {where} says for the present state and the "
-                f"present inputs."
+                f"{out} is combinational (Mealy output): it has the value that {where} gives for "
+                "the current state and the current inputs."
             )
         else:
-            rules.append(f"{out} depends on the present state only, as {where} says.")
+            rules.append(
+                f"{out} is a Moore output: it depends on the current state only, as {where} gives "
+                "it."
+            )
         rules += [self._sentence(n) for n in range(len(self.states)) if self.telling == 2]
         if has("enable"):
-            rules.append(f"Where `enable` is 0, the machine stays in its state{self._but()}.")
+            rules.append(f"While `enable` is 0, the machine stays in its state{self._but()}.")
         if has("abort"):
             name = self.states[self.abort]
             rules.append(
-                f"At a rising edge at which `abort` is 1 the machine goes to {name} from every "
-                "state, whatever `enable` and the other inputs are."
+                f"At a rising clock edge where `abort` is 1, the machine goes to {name} from any "
+                "state, regardless of `enable` and all other inputs."
             )
         return (*rules, *self._more_rules())
 
     def _but(self) -> str:
-        out = f"; `{self.out}` does not depend on that" if self.mealy else ""
-        return f", unless it is aborted{out}" if "abort" in self.features else out
+        out = f". `enable` does not affect `{self.out}`" if self.mealy else ""
+        return f" unless it is aborted{out}" if "abort" in self.features else out
 
     def _more_rules(self) -> tuple[str, ...]:
         has = self.features.__contains__
         rules = []
         if has("dwell"):
             slow = [f"{n} for {s}" for s, n in zip(self.states, self.times, strict=True) if n > 1]
-            which = f"{', '.join(slow)}, and 1 for the others" if slow else "1 for all states"
+            which = f"{', '.join(slow)}, and 1 for all other states" if slow else "1 for all states"
             rules.append(
-                f"A state has a least time n: {which}. After the machine entered the state (from "
-                "another one, by reset, or by an abort, be it from the same state), it takes no "
-                "transition at the first n-1 rising edges at which `enable` is 1, and stays; only "
-                "an abort ends that early. "
-                + (f"`{self.out}` does not depend on that." if self.mealy else "")
+                f"Each state has a minimum time n: {which}. After the machine enters a state (from "
+                "another state, by reset, or by an abort, even from the same state), it stays "
+                "there "
+                "and takes no transition at the first n-1 rising clock edges where `enable` is 1. "
+                "Only an abort ends this time early. "
+                + (f"The minimum time does not affect `{self.out}`." if self.mealy else "")
             )
         if has("visits"):
             name = self.states[self.visited]
             rules.append(
-                f"`visits` is registered: it goes up by 1, modulo {2**_COUNT_BITS}, at each rising "
-                f"edge at which the machine goes to {name} from another state. Reset sets it to 0."
+                f"`visits` is registered: it increases by 1, modulo {2**_COUNT_BITS}, at each "
+                "rising "
+                f"clock edge at which the machine goes to {name} from another state. Reset sets it "
+                "to 0."
             )
         if has("back"):
             rules.append(
-                "The state it came from is the one in which the machine was before it went to the "
-                "present one from another state, by a transition or an abort; after reset it is "
-                f"{self.states[0]} as long as there is no other."
+                "The previous state is the state from which the machine entered the current state, "
+                "by a transition or an abort; staying in a state, or going to it from itself, does "
+                f"not change it. After reset, the previous state is {self.states[0]}."
             )
         return tuple(rule.strip() for rule in rules)
 

@@ -1,4 +1,4 @@
-"""TestbenchWriting: inputs that tell a right module from faulty ones."""
+"""TestbenchWriting: test inputs that distinguish a correct module from faulty ones."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -26,28 +26,39 @@ REWARDS = ("share", "all")
 MOST_FAULTS = 32
 _DULL_ROWS = 16  # of the tables that repeat one row
 _FAULTY = (
-    "Other versions of the module, which you do not see, have one mistake each: a wrong operator, "
-    "constant, bit, signal, reset or condition, or something left out. Write the inputs of a test "
-    "in which each of them shows a wrong output at some time. You need not write the outputs; they "
-    "are compared with those of the module above."
+    "There are hidden faulty versions of this module. Each has one mistake: a wrong operator, "
+    "constant, bit, signal, reset or condition, or something missing. Write the inputs of a test "
+    "that detects them. A faulty version is detected if, at some time in the test, one of its "
+    "outputs differs from the output of the correct module. Do not write expected outputs: the "
+    "correct module supplies them."
 )
+
+
+_SCORES = {
+    "share": "Your score is the share of the faulty versions that the test detects.",
+    "all": "Your score is 1 if the test detects all faulty versions, and 0 otherwise.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestbenchWritingConfig(TaskConfig):
-    """Which design is tested, by how many faulty versions, and how long the test may be."""
+    """The design to test, the number of faulty versions, and the allowed length of the test."""
 
-    __test__ = False  # it is no test of pytest's
+    __test__ = False  # pytest must not collect it
 
     level: int = knob(2, "difficulty of the design within its family", low=0)
-    faults: int = knob(6, "faulty versions", low=1, high=MOST_FAULTS)
+    faults: int = knob(6, "number of faulty versions", low=1, high=MOST_FAULTS)
     slack: int = knob(
-        200, "rows that are allowed, in percent of what is known to do", low=100, high=10000
+        200,
+        "allowed rows, in percent of the number of rows of a known complete test",
+        low=100,
+        high=10000,
     )
     reward: str = knob(
-        "share", 'of the faulty versions that are told; "all" gives nothing for less'
+        "share",
+        '"share" scores the share of faulty versions detected; "all" scores 1 for all, else 0',
     )
-    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
+    families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
         if self.reward not in REWARDS:
@@ -57,7 +68,7 @@ class TestbenchWritingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TestbenchWritingConfig":
-        """The design grows, every second rung adds a faulty version, and rows become scarce."""
+        """The design grows, every second level adds a faulty version, and rows become scarce."""
         return cls(
             level=difficulty,
             faults=min(3 + difficulty // 2, 16),
@@ -67,7 +78,7 @@ class TestbenchWritingConfig(TaskConfig):
 
 @dataclass(frozen=True, slots=True)
 class TestbenchWritingProblem:
-    """A right module, and the faulty ones that inputs should tell from it."""
+    """A correct module, and the faulty ones that inputs should distinguish from it."""
 
     __test__ = False
 
@@ -88,13 +99,13 @@ class TestbenchWritingProblem:
 
 @register("TestbenchWriting-v0", domain="verilog", answer_format="fenced:csv")
 class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]):
-    """Write the inputs of a test that tells a right module from faulty ones that are not shown.
+    """Write test inputs that distinguish a correct module from hidden faulty versions.
 
     Description:
         A design of one of the families has faulty versions, each with one small change such as
-        designers make by mistake. A table of inputs, cycle by cycle, is wanted in whose run every
-        faulty version shows a wrong output at some time. Expected outputs need not be given: the
-        right module supplies them.
+        designers make by mistake. The answer is a table of inputs, cycle by cycle, for which
+        every faulty version shows a wrong output at some time. The answer has no expected
+        outputs: the correct module supplies them.
 
     Observation:
         What the module does, its source, the columns of the table, and how many rows it may have.
@@ -106,22 +117,22 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
 
     Reward:
         The share of the faulty versions that show a wrong output; with ``reward="all"`` 1 for all
-        of them, otherwise 0. A table with too many rows, another header, or anything that is no
-        number of the port's width earns 0.
+        of them, otherwise 0. A table with too many rows, another header, or anything that is not
+        a number of the port's width earns 0.
 
     Verification:
-        The right module and each faulty one are elaborated alone and run on exactly these inputs
-        by our own simulator. A cycle of reset goes before the first row. What nothing determines
-        in a faulty module is tried as 0 and as 1. That each fault can be told within the rows
-        allowed was shown when the problem was made, by a table joined from shortest runs; tables
-        that repeat one row of zeros or ones tell few of them.
+        The correct module and each faulty one are elaborated alone and run on exactly these
+        inputs by a built-in simulator. A cycle of reset precedes the first row. Undetermined
+        values of a faulty module are tried as 0 and as 1. A known table, joined from shortest
+        runs, detects each fault within the allowed rows; tables that repeat one row of zeros or
+        ones detect few of them.
 
     Difficulty:
-        The design grows, so does the number of faulty versions, and fewer rows are left over.
+        The design grows, so does the number of faulty versions, and fewer spare rows are allowed.
 
     References:
         DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for judging tests by
-        the faulty programs that they tell; Qiu et al., "AutoBench", 2024, for testbenches written
+        the faulty programs that they detect; Qiu et al., "AutoBench", 2024, for testbenches written
         by language models.
     """
 
@@ -137,7 +148,7 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
         faults = draw_faults(rng, design, config.faults, _Choice(design, gold, config.faults))
         rows, kept = _joined(gold, faults, design.reference)
         return TestbenchWritingProblem(
-            description=wording(design, layout),
+            description=wording(design, layout, terms=False),
             golden=design.golden,
             ports=design.reference.ports,
             clocking=design.clocking,
@@ -150,10 +161,11 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
     def prompt(self, problem: TestbenchWritingProblem) -> str:
         names = ", ".join(f"`{port.name}`" for port in columns(problem.reference))
         parts = [
-            "This is what was asked for:",
+            "Here is the specification of a module:",
             f"---\n\n{problem.description}\n\n---",
-            f"This module does it:\n\n```verilog\n{problem.golden.strip()}\n```",
+            f"Here is a correct implementation:\n\n```verilog\n{problem.golden.strip()}\n```",
             _FAULTY,
+            _SCORES[problem.reward],
             _table(names, problem.rows),
             _cycles(problem.clocking),
         ]
@@ -172,7 +184,7 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
             return Verdict.verifier_error(str(error))
         found = sum(told(gold, faulty, reference, rows))
         parts = {"told": float(found), "faulty": float(len(faulty)), "rows": float(len(rows))}
-        detail = f"{found} of {len(faulty)} faulty modules showed a wrong output"
+        detail = f"the test detected {found} of {len(faulty)} faulty modules"
         if problem.reward == "all" and found < len(faulty):
             return Verdict.wrong(detail, **parts)
         return Verdict.graded(found / len(faulty), detail, **parts)
@@ -184,25 +196,28 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
 def _table(names: str, most: int) -> str:
     rows = "1 row" if most == 1 else f"{most} rows"
     return (
-        f"The test is a table: the first line names the inputs {names} once each, separated by "
-        f"commas; each line after it, at most {rows}, has their values as plain numbers (decimal, "
-        "0x for hexadecimal or 0b for binary)."
+        "Answer with a table in CSV form. The first line names each of these inputs once, "
+        "separated "
+        f"by commas: {names}. Then follow at least 1 and at most {rows}. Each row gives one value "
+        "for every input, in the order of the first line, as an unsigned number: decimal, "
+        "hexadecimal (0x...) or binary (0b...). A table with a wrong header, too many rows, or a "
+        "value that does not fit its input scores 0."
     )
 
 
 def _cycles(clocking: Clocking | None) -> str:
     if clocking is None:
-        return "Each row is tried by itself, since the module is combinational."
+        return "The module is combinational, so each row is a test of its own."
     text = (
-        f"Each row is one cycle of `{clocking.clock}`, which has no column: the outputs are looked "
-        "at while the values of the row are applied, just before the rising edge that ends the "
+        f"Each row is one clock cycle; `{clocking.clock}` has no column. The outputs are compared "
+        "while the values of the row are applied, just before the rising clock edge that ends the "
         "cycle."
     )
     if clocking.reset:
         text += (
-            f" Before the first row there is one cycle in which `{clocking.reset}` is "
-            f"{clocking.reset_active} and all other inputs are 0; after it `{clocking.reset}` is "
-            "what the table says."
+            f" Before the first row, there is one extra cycle in which `{clocking.reset}` is "
+            f"{clocking.reset_active} and all other inputs are 0. From the first row on, "
+            f"`{clocking.reset}` has the values of the table."
         )
     return text
 
@@ -285,7 +300,7 @@ _SHOWN = 40
 
 
 class Unreadable(Exception):
-    """A text is no table of the inputs asked for; the argument is a sentence that says why."""
+    """A text is not a table of the requested inputs; the argument is a sentence that says why."""
 
 
 def columns(reference: Reference) -> tuple[Port, ...]:
@@ -312,11 +327,11 @@ def read_table(text: str, ports: Sequence[Port], most: int) -> Rows:
     names = _BETWEEN.split(lines[0][: 80 * len(ports) + 80]) if lines else []
     if sorted(names) != sorted(wanted):
         raise Unreadable(
-            f"the first line names each of {', '.join(wanted)} once and nothing else, got "
+            f"the first line must name each of {', '.join(wanted)} once and nothing else, got "
             f"{', '.join(names)!r:.{_SHOWN}}"
         )
     if not 1 < len(lines) <= most + 1:
-        raise Unreadable(f"the table has between 1 and {most} rows of numbers")
+        raise Unreadable(f"the table must have between 1 and {most} rows of numbers")
     place = [names.index(port.name) for port in ports]
     rows = []
     for number, line in enumerate(lines[1:], 1):
@@ -332,7 +347,7 @@ def read_table(text: str, ports: Sequence[Port], most: int) -> Rows:
 def _value(word: str, port: Port, row: int) -> int:
     if len(word) > _LONGEST or not _NUMBER.fullmatch(word):
         raise Unreadable(
-            f"row {row}: {word!r:.{_SHOWN}} is no number (decimal, 0x... or 0b..., without a sign)"
+            f"row {row}: {word!r:.{_SHOWN}} is not an unsigned number (decimal, 0x... or 0b...)"
         )
     base = {"x": 16, "b": 2}.get(word[1:2].lower(), 10)
     value = int(word[2:] if base != 10 else word, base)

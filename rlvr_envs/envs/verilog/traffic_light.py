@@ -1,4 +1,4 @@
-"""TrafficLight: the lights of a crossing, with times, a sensor and people who wait."""
+"""TrafficLight: the lights of a crossing, with times, a sensor and a pedestrian phase."""
 
 from dataclasses import dataclass
 
@@ -28,8 +28,8 @@ class Phase:
         name: as the rules call it.
         main: which lamps of the main road, or of the only light, are on.
         side: which lamps of the side road are on.
-        time: how many steps it takes, at least where something else decides too.
-        limit: how many at most where it can be extended, otherwise 0.
+        time: its length in steps; the minimum length where inputs decide too.
+        limit: its maximum length where it can be extended, otherwise 0.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Phase:
 _LONGEST = 40
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("side", "tick", "sensor", "walk", "extend", "night")
 
 
@@ -50,9 +50,12 @@ FEATURES = ("side", "tick", "sensor", "walk", "extend", "night")
 class TrafficLightConfig(DesignConfig):
     """How long the phases are, and what they depend on."""
 
-    longest: int = knob(8, "time of a phase, at most", low=2, high=_LONGEST)
+    longest: int = knob(8, "largest length of a phase, in steps", low=2, high=_LONGEST)
     features: int = knob(
-        2, "added in the order side, tick, sensor, walk, extend, night", low=0, high=len(FEATURES)
+        2,
+        "number of features, added in the order side, tick, sensor, walk, extend, night",
+        low=0,
+        high=len(FEATURES),
     )
 
     @classmethod
@@ -67,9 +70,9 @@ class TrafficLightTask(DesignTask[TrafficLightConfig]):
     """Write the controller of a traffic light or of a crossing.
 
     Description:
-        Phases that last some cycles, of one light or of a main and a side road. A time base, a
-        sensor that ends the main road's green, a phase for people that has to be requested, a
-        green that is extended up to a limit, and a flashing mode for the night are added.
+        Phases that last some cycles, of one light or of a main and a side road. Later levels add a
+        time base, a sensor that ends the main road's green, a pedestrian phase on request, a
+        green that is extended up to a limit, and a flashing mode for the night.
 
     Observation:
         What the module does in numbered rules or prose, its ports, a table of the phases, and the
@@ -160,29 +163,31 @@ class Crossing:
         has = self.features.__contains__
         signals = clock_signals(clocking)
         if has("tick"):
-            signals += inputs(("tick", 1, "whether time goes on"))
+            signals += inputs(("tick", 1, "time base; steps count only while it is 1"))
         if has("sensor"):
-            signals += inputs((self.car, 1, "whether there is a car on the side road"))
+            signals += inputs((self.car, 1, "1 if there is a car on the side road"))
         if has("walk"):
-            signals += inputs(("button", 1, "whether somebody wants to walk"))
+            signals += inputs(("button", 1, "pedestrian button"))
         if has("night"):
-            signals += inputs(("night", 1, "whether the lights flash"))
-        signals += outputs((self._light, 3, "lamps" if not has("side") else "lamps: main road"))
+            signals += inputs(("night", 1, "1 selects night mode (flashing)"))
+        signals += outputs(
+            (self._light, 3, "lamps" if not has("side") else "lamps of the main road")
+        )
         registers = [self._light]
         if has("side"):
-            signals += outputs(("side", 3, "lamps: side road"))
+            signals += outputs(("side", 3, "lamps of the side road"))
             registers.append("side")
         if has("walk"):
-            signals += outputs(("walk", 1, "lamp: people may walk"))
-            signals += outputs(("asked", 1, "whether a walk is requested"))
+            signals += outputs(("walk", 1, "walk lamp for pedestrians"))
+            signals += outputs(("asked", 1, "1 while a walk request is pending"))
             registers += ["walk", "asked"]
         text, reset, moves = self._golden()
         golden = text + clocked(clocking, reset, moves)
         text, reset, moves = self._alternative()
         other = text + clocked(clocking, reset, moves, keyword="always_ff")
-        what = "the traffic lights of a crossing" if has("side") else "a traffic light"
+        what = "the traffic lights of a crossing" if has("side") else "one traffic light"
         return Design(
-            title=f"the controller of {what}",
+            title=f"a controller for {what}",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, golden, registers=registers),
@@ -210,64 +215,76 @@ class Crossing:
     def _rules(self) -> tuple[str, ...]:
         has = self.features.__contains__
         bits = ", ".join(f"bit {2 - i} is {_COLOURS[c]}" for i, c in enumerate(self.order))
-        lights = "`main` and of `side`" if has("side") else "`light`"
-        step = "rising edge at which `tick` is 1" if has("tick") else "rising edge"
+        lights = "`main` and `side`" if has("side") else "`light`"
+        step = "rising clock edge where `tick` is 1" if has("tick") else "rising clock edge"
         rules = [
-            f"Of {lights}, {bits}; a lamp is on where its bit is 1.",
-            "Lamps depend on the phase only, as the table says.",
+            f"In {lights}, {bits}. A lamp is on if its bit is 1.",
             (
-                "The phases follow one another in the order of the table, and the first one "
-                f"follows the last one. Reset begins {self.phases[self.start].name}."
+                "The lamps depend on the current phase only. The table lists the lamps that are "
+                "on; "
+                "all "
+                "others are off."
             ),
             (
-                f"A phase of n steps ends, and the next one begins, at the n-th {step} after it "
-                "began, out of reset."
+                "The phases follow one another in the order of the table. After the last phase, "
+                "the "
+                f"first one begins again. Reset begins phase {self.phases[self.start].name}."
+            ),
+            (
+                f"A phase of n steps ends, and the next phase begins, at the n-th {step} after it "
+                "began. Only edges where reset is inactive count."
             ),
         ]
         if has("sensor"):
             other = " or `asked` is 1" if has("walk") else ""
             rules.append(
-                f"MAIN_GO ends at the n-th such edge or after it: at the first one at which "
-                f"`{self.car}` is 1{other}."
+                f"As an exception, MAIN_GO ends at the first such edge, not before the n-th one, "
+                f"where `{self.car}` is 1{other}."
             )
         if has("extend"):
             limit = next(phase.limit for phase in self.phases if phase.limit)
             rules.append(
-                f"SIDE_GO ends at the n-th such edge or after it: at the first one at which "
-                f"`{self.car}` is 0, but at edge number {limit} at the latest."
+                f"As an exception, SIDE_GO ends at the first such edge, not before the n-th one, "
+                f"where `{self.car}` is 0, but at the latest at edge number {limit}."
             )
         walk = self._walk_rules() if has("walk") else ()
         return (*rules, *walk, *(self._night_rules() if has("night") else ()))
 
     def _walk_rules(self) -> tuple[str, ...]:
-        tie = "stays 1" if self.button_wins else "becomes 0 all the same"
+        tie = "stays 1" if self.button_wins else "still becomes 0"
         before, first = self.phases[self._walk - 1].name, self.phases[0].name
         return (
             (
-                f"If `asked` is 0 at the edge at which {before} ends, WALK is left out and {first} "
+                f"If `asked` is 0 at the edge at which {before} ends, WALK is skipped and {first} "
                 "begins."
             ),
             (
-                "`asked` is registered: it becomes 1 at a rising edge at which `button` is 1, "
-                "whatever `tick` is, and 0 at the edge at which WALK begins; where `button` is 1 "
-                f"at that edge, it {tie}. Reset sets it to 0."
+                "`asked` is registered: it becomes 1 at a rising clock edge where `button` is 1, "
+                "regardless of `tick`. It becomes 0 at the edge at which WALK begins; if `button` "
+                "is "
+                f"1 at that edge, it {tie}. Reset sets it to 0."
             ),
         )
 
     def _night_rules(self) -> tuple[str, ...]:
         return (
             (
-                "At every rising edge at which `tick` and `night` are 1, a phase FLASH begins, "
-                "whatever the phase was, or goes on for another step; it is not in the table."
+                "There is also a phase FLASH, which is not in the table. At every rising clock "
+                "edge "
+                "where `tick` and `night` are both 1, FLASH begins, regardless of the current "
+                "phase. "
+                "If the current phase is already FLASH, it continues with its next step instead."
             ),
             (
-                "In FLASH the yellow lamp of `main` and the red lamp of `side` are on in the first "
-                "step, off in the second, on in the third, and so on; `walk` and all other lamps "
-                "are off."
+                "In FLASH, the yellow lamp of `main` and the red lamp of `side` are on in the "
+                "first "
+                "step, off in the second step, on in the third step, and so on. `walk` is 0, and "
+                "all other lamps are off."
             ),
             (
-                "FLASH ends at the first rising edge at which `tick` is 1 and `night` is 0; "
-                f"{self.phases[0].name} begins then. `asked` goes on as otherwise."
+                "FLASH ends at the first rising clock edge where `tick` is 1 and `night` is 0. "
+                "Then "
+                f"{self.phases[0].name} begins. The rules for `asked` also apply in FLASH."
             ),
         )
 

@@ -1,4 +1,4 @@
-"""TruthTable: functions of a few bits, told as tables, lists of rows, constants and patterns."""
+"""TruthTable: functions of a few bits, given as tables, lists, constants or patterns."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One output: how it is told, and what it is in every row (bit n of ``values``)."""
+    """One output: how it is given, and its value in every row (bit n of ``values``)."""
 
     telling: str
     values: int
@@ -32,12 +32,14 @@ _LETTERS = ("abcdefghi", "pqrstuvwx")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruthTableConfig(DesignConfig):
-    """How many bits go in and come out, and how the functions are told."""
+    """How many inputs and outputs there are, and how the functions are given."""
 
-    inputs: int = knob(3, "bits that go in")
-    outputs: int = knob(2, "functions of them")
+    inputs: int = knob(3, "number of input bits")
+    outputs: int = knob(2, "number of outputs")
     tellings: int = knob(
-        2, "of table, minterms, maxterms, constant, patterns, nested: the first ones"
+        2,
+        "number of ways to give a function, the first ones of table, minterms, maxterms, constant, "
+        "patterns, nested",
     )
 
     def check(self) -> None:
@@ -66,15 +68,16 @@ class TruthTableTask(DesignTask[TruthTableConfig]):
     """Write functions that are given by their values.
 
     Description:
-        Each output is a function of up to nine bits. It is told in a table, as the list of the
+        Each output is a function of up to nine bits. It is given in a table, as the list of the
         rows where it is 1 or 0, as a constant that holds all values, as a list of patterns of
-        which the first decides, or as a function of other outputs and a few inputs.
+        which the first match decides, or as a function of other outputs and a few inputs.
 
     Observation:
-        What the module does in numbered rules or prose, its ports, and a table where one tells.
+        What the module does in numbered rules or prose, its ports, and a table where outputs are
+        given in one.
 
     Difficulty:
-        Inputs and outputs become more, and so do the ways in which one prompt tells them.
+        Inputs and outputs become more, and so do the ways in which one prompt gives them.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 2.2, for minterms and
@@ -123,7 +126,7 @@ class _Functions:
         signals += outputs(*((name, 1, f"function {k}") for k, name in enumerate(outs)))
         many = f"{len(outs)} Boolean functions" if len(outs) > 1 else "a Boolean function"
         return Design(
-            title=f"{many} of {self.width} bits",
+            title=f"a circuit for {many} of {self.width} bits",
             signals=signals,
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=outs),
@@ -142,15 +145,19 @@ class _Functions:
 
     def _rules(self) -> tuple[str, ...]:
         if self.names:
-            how = f"`{self._word()}`, so that `{self.names[0]}` is its most significant bit"
+            top = 2**self.width - 1
+            how = (
+                f"`{self._word()}` (0 to {top}), where `{self.names[0]}` is the most "
+                "significant bit"
+            )
         else:
-            how = "`x`, read as an unsigned number"
-        rules = [f"The row number n of the inputs is {how}; n runs from 0 to {2**self.width - 1}."]
+            how = f"the value of `x` as an unsigned number (0 to {2**self.width - 1})"
+        rules = [f"The row number n of the inputs is {how}."]
         told = [
             f"`{self._output(k)}`" for k, f in enumerate(self.functions) if f.telling == "table"
         ]
         if told:
-            rules.append(f"{listed(told)} {'is' if len(told) == 1 else 'are'} as in the table.")
+            rules.append(f"The table gives {listed(told)} for every combination of inputs.")
         rules += [
             self._rule(f"`{self._output(k)}`", function)
             for k, function in enumerate(self.functions)
@@ -163,24 +170,26 @@ class _Functions:
         if function.telling in ("minterms", "maxterms"):
             value = int(function.telling == "minterms")
             terms = [n for n in range(rows) if function.values >> n & 1 == value]
-            where = f"for n in {{{', '.join(map(str, terms))}}}"
-            return f"{name} is {value} exactly {where}."
+            return f"{name} is {value} if and only if n is in {{{', '.join(map(str, terms))}}}."
         if function.telling == "constant":
             digits = -(-rows // 4)
             constant = f"{rows}'h{function.values:0{digits}x}"
-            return f"{name} is bit n of the constant {constant}, whose bit 0 is the rightmost one."
+            return (
+                f"{name} is bit n of the constant {constant}, where bit 0 is the least "
+                "significant bit."
+            )
         if function.telling == "patterns":
             tests = "; ".join(f"{text}: {value}" for text, value in function.patterns)
             return (
-                f"For {name}, the {self.width} bits of n, most significant first, are compared "
-                f"with patterns in which - stands for either value, and the first pattern that "
-                f"fits gives the value: {tests}. Where none fits, {name} is {function.default}."
+                f"For {name}, compare the {self.width} bits of n, most significant bit first, with "
+                "these patterns, in which - matches 0 and 1. The first pattern that matches gives "
+                f"the value: {tests}. If none matches, {name} is {function.default}."
             )
         parts = [self._output(k) for k in function.earlier] + [self._bit(b) for b in function.bits]
         terms = [n for n in range(16) if function.inner >> n & 1]
         return (
-            f"{name} is 1 exactly where the number `{{{', '.join(parts)}}}` is in "
-            f"{{{', '.join(map(str, terms))}}}."
+            f"{name} is 1 if and only if the number `{{{', '.join(parts)}}}` (first bit most "
+            f"significant) is in {{{', '.join(map(str, terms))}}}."
         )
 
     def _figure(self) -> str:
@@ -235,12 +244,12 @@ class _Functions:
         return "\n".join(lines)
 
 
-# Functions of a few bits, drawn together with the way in which they are told.
+# Functions of a few bits, drawn together with the way in which they are given.
 
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 TELLINGS = ("table", "minterms", "maxterms", "constant", "patterns", "nested")
-_LONGEST_TABLE = 6  # inputs of a table that is told row by row
+_LONGEST_TABLE = 6  # inputs of a table that is written out row by row
 
 
 class Drawer:

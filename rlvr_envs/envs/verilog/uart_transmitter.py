@@ -1,4 +1,4 @@
-"""UartTransmitter: words on one line, bit after bit, in frames."""
+"""UartTransmitter: words sent serially, in frames."""
 
 from dataclasses import dataclass
 
@@ -18,24 +18,26 @@ from rlvr_envs.generators.hardware.design import (
     outputs,
     sv_module,
 )
+from rlvr_envs.generators.hardware.tables import listed
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("parity", "done", "stops", "buffer", "rate", "mode")
 _MOST_BITS, _SLOWEST = 12, 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UartTransmitterConfig(DesignConfig):
-    """How long a frame is, and what may be chosen about it."""
+    """How long a frame is, and which features are added."""
 
-    bits: int = knob(4, "of a word", low=2, high=_MOST_BITS)
-    divider: int = knob(
-        3, "cycles of the clock for a bit of the line, at most", low=1, high=_SLOWEST
-    )
+    bits: int = knob(4, "width of a word, in bits", low=2, high=_MOST_BITS)
+    divider: int = knob(3, "largest number of clock cycles per bit", low=1, high=_SLOWEST)
     features: int = knob(
-        2, "added in the order parity, done, stops, buffer, rate, mode", low=0, high=len(FEATURES)
+        2,
+        "number of features, added in the order parity, done, stops, buffer, rate, mode",
+        low=0,
+        high=len(FEATURES),
     )
 
     @classmethod
@@ -56,9 +58,9 @@ class UartTransmitterTask(DesignTask[UartTransmitterConfig]):
     """Write a serial transmitter: start bit, data, parity and stop bits, each for some cycles.
 
     Description:
-        A word goes out in a frame of bits that each last some cycles. The line may be inverted
+        A word is sent in a frame of bits that each last some cycles. The line may be inverted
         and the order of bits reversed. Parity, a second stop bit, the rate and the kind of parity
-        may be inputs that are taken with the word; words may wait in a buffer.
+        may be inputs that are sampled with the word. Words may wait in a buffer.
 
     Observation:
         What the module does in numbered rules or prose, tables of codes, its ports, and the kind
@@ -70,7 +72,7 @@ class UartTransmitterTask(DesignTask[UartTransmitterConfig]):
         and a value that is not determined count as wrong.
 
     Difficulty:
-        Frames get longer and slower, and what may be chosen about them more.
+        Frames get longer and slower, and more of their settings become inputs.
 
     References:
         The frame of asynchronous serial lines, as in the data sheet of the 16550 UART; Liu et al.
@@ -106,24 +108,24 @@ class UartTransmitterTask(DesignTask[UartTransmitterConfig]):
 # Kinds of parity, and what each says of the bits of a frame.
 PARITIES = {
     "none": "there is no parity bit",
-    "even": "an even number of the data bits and the parity bit are 1",
-    "odd": "an odd number of the data bits and the parity bit are 1",
+    "even": "the data bits and the parity bit together have an even number of ones",
+    "odd": "the data bits and the parity bit together have an odd number of ones",
     "mark": "the parity bit is 1",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class UartSources:
-    """What was drawn for one transmitter, and how it is told and written."""
+    """What was drawn for one transmitter, its rules and its sources."""
 
     clocking: Clocking
     bits: int
     dividers: tuple[int, ...]  # by the code of the rate
     inverted: bool  # the whole line
-    downwards: bool  # whether the highest bit goes first
+    downwards: bool  # whether the most significant bit is sent first
     modes: tuple[str, ...]  # kinds of parity by code
-    stops: int  # stop bits where no input tells
-    long_stop: int  # level of the input that asks for a second stop bit
+    stops: int  # stop bits where no input selects them
+    long_stop: int  # level of the input that selects a second stop bit
     chained: bool  # whether a word is taken in the last cycle of a frame
     features: tuple[str, ...]
     names: tuple[str, str, str]
@@ -132,7 +134,7 @@ class UartSources:
         """Return the design."""
         ports = self._signals()
         return Design(
-            title=f"a serial transmitter (UART) of words of {self.bits} bits",
+            title=f"a serial transmitter (UART) for {self.bits}-bit words",
             signals=ports,
             rules=(*self._frame_rules(), *self._time_rules()),
             golden=module(ports, self._golden()),
@@ -145,26 +147,36 @@ class UartSources:
     def _chosen(self) -> list[tuple[str, int, str]]:
         """Return the inputs that are taken together with a word."""
         has = self.features.__contains__
-        found = [("stop_bits", 1, "how many stop bits the frame has")] if has("stops") else []
-        found += [("rate", 2, "how long its bits are")] if has("rate") else []
-        return found + ([("mode", 2, "its parity")] if has("mode") else [])
+        found = (
+            [
+                (
+                    "stop_bits",
+                    1,
+                    f"number of stop bits ({self.long_stop} = two, {1 - self.long_stop} = one)",
+                )
+            ]
+            if has("stops")
+            else []
+        )
+        found += [("rate", 2, "selects the duration of a bit")] if has("rate") else []
+        return found + ([("mode", 2, "selects the kind of parity")] if has("mode") else [])
 
     def _signals(self) -> tuple[Signal, ...]:
         has, (send, word, line) = self.features.__contains__, self.names
         signals = clock_signals(self.clocking) + inputs(
-            (send, 1, "whether a word is offered"),
-            (word, self.bits, "the word"),
+            (send, 1, "1 requests to send a word"),
+            (word, self.bits, "word to send"),
             *self._chosen,
         )
-        signals += outputs((line, 1, "the line"), ("busy", 1, self._busy_meaning()))
+        signals += outputs((line, 1, "serial output"), ("busy", 1, self._busy_meaning()))
         if has("buffer"):
-            signals += outputs(("full", 1, "whether a word waits in the buffer"))
+            signals += outputs(("full", 1, "1 if the buffer holds a word"))
         if has("done"):
-            signals += outputs(("done", 1, "whether a frame ends"))
+            signals += outputs(("done", 1, "1 in the last cycle of a frame"))
         return signals
 
     def _busy_meaning(self) -> str:
-        return "whether no word can be taken" if self._chains else "whether a frame is on the line"
+        return "1 if no word can be accepted" if self._chains else "1 during a frame"
 
     @property
     def _chains(self) -> bool:
@@ -177,81 +189,89 @@ class UartSources:
     def _frame_rules(self) -> list[str]:
         has, line = self.features.__contains__, self.names[2]
         top = self.bits - 1
-        order = f"from {top} down to 0" if self.downwards else f"from 0 up to {top}"
-        parity = ", then the parity bit" if has("parity") else ""
+        order = f"bit {top} first" if self.downwards else "bit 0 first"
+        parity = ", then a parity bit" if has("parity") else ""
         if has("mode"):
-            parity = ", then the parity bit if there is one"
+            parity = ", then a parity bit (if `mode` selects one)"
         stops = "one stop bit, which is 1" if self.stops == 1 else "two stop bits, which are 1"
         if has("stops"):
-            stops = f"stop bits, which are 1: two if `stop_bits` is {self.long_stop}, otherwise one"
+            stops = (
+                f"stop bits, which are 1: two if `stop_bits` is {self.long_stop}, and one otherwise"
+            )
         rules = [
             (
-                f"A frame is a start bit, which is 0, then the bits of the word, {order}{parity}, "
-                f"then {stops}."
+                f"A frame consists of a start bit, which is 0, then the {self.bits} bits of the "
+                "word, "
+                f"{order}{parity}, then {stops}."
             )
         ]
         if has("mode"):
-            rules.append("`mode` chooses the kind of parity; the table of kinds is below.")
+            rules.append("`mode` selects the kind of parity; see the table below.")
         elif has("parity"):
-            rules.append(f"The parity bit is such that {PARITIES[self.modes[0]]}.")
+            rules.append(f"The parity bit is chosen so that {PARITIES[self.modes[0]]}.")
         if has("rate"):
             rules.append(
-                "Each bit of a frame lasts as many cycles as the table below says for `rate`."
+                "Each bit of a frame lasts as many clock cycles as the table below gives for "
+                "`rate`."
             )
         elif self.dividers[0] == 1:
-            rules.append("Each bit of a frame lasts one cycle.")
+            rules.append("Each bit of a frame lasts one clock cycle.")
         else:
-            rules.append(f"Each bit of a frame lasts {self.dividers[0]} cycles.")
-        rules.append("Between frames, and after reset, the line rests at 1.")
+            rules.append(f"Each bit of a frame lasts {self.dividers[0]} clock cycles.")
+        rules.append("Between frames, and after reset, the line is idle at 1.")
         if self.inverted:
             rules.append(
-                f"The line is inverted: `{line}` is 0 where these rules say 1, and 1 where they "
-                "say 0, in frames and between them."
+                f"The output is inverted: `{line}` is 0 where the rules above say 1, and 1 where "
+                "they say 0, both in frames and between them."
             )
         return rules
 
     def _time_rules(self) -> list[str]:
         has, (send, word, _) = self.features.__contains__, self.names
         names = [word, *(name for name, _, _ in self._chosen)]
-        taken = " and ".join(f"`{name}`" for name in names)
-        those = "are taken together" if len(names) > 1 else "is taken"
+        taken = listed([f"`{name}`" for name in names])
+        those = "are sampled" if len(names) > 1 else "is sampled"
         if has("buffer"):
             rules = [
                 (
-                    "Words wait in a buffer for one word; `full` is 1 exactly while it holds one. "
-                    f"At an edge at which `{send}` is 1 and `full` is 0, {taken} {those} into the "
-                    f"buffer. While `full` is 1, `{send}` is ignored."
+                    "A buffer holds at most one word. `full` is 1 if and only if it holds one. At "
+                    "a "
+                    f"rising clock edge where `{send}` is 1 and `full` is 0, {taken} {those} into "
+                    f"the buffer. While `full` is 1, `{send}` is ignored."
                 ),
                 (
-                    "`busy` is 1 exactly during a frame. At an edge that ends a cycle in which "
-                    "`full` is 1 and there is no frame or the last cycle of a frame, the word "
-                    "leaves the buffer and its frame begins in the next cycle, in which `full` is "
-                    "0."
+                    "`busy` is 1 if and only if a frame is being sent. If `full` is 1 in a cycle "
+                    "without a frame or in the last cycle of a frame, then at the rising clock "
+                    "edge "
+                    "that ends this cycle the word leaves the buffer: in the next cycle, its frame "
+                    "begins and `full` is 0."
                 ),
             ]
         else:
-            when = ", or the last cycle of one" if self._chains else ""
-            frame = "during a frame but for its last cycle" if self._chains else "during a frame"
+            when = " or in its last cycle" if self._chains else ""
+            frame = "during a frame except in its last cycle" if self._chains else "during a frame"
             rules = [
                 (
-                    f"`busy` is 1 exactly {frame}. At an edge at which `{send}` is 1 and `busy` is "
-                    f"0 (a cycle without a frame{when}), {taken} {those} and the frame begins in "
-                    f"the next cycle. While `busy` is 1, `{send}` is ignored."
+                    f"`busy` is 1 {frame}, and 0 otherwise. At a rising clock edge where `{send}` "
+                    "is "
+                    f"1 and `busy` is 0 (outside of a frame{when}), {taken} {those}, and the "
+                    f"frame begins in the next cycle. While `busy` is 1, `{send}` is ignored."
                 )
             ]
         if has("done"):
-            rules.append("`done` is 1 exactly in the last cycle of each frame.")
+            rules.append("`done` is 1 in the last cycle of each frame, and 0 otherwise.")
         rules.append(
-            "Reset ends a frame at once" + (" and empties the buffer." if has("buffer") else ".")
+            "Reset aborts a frame that is being sent"
+            + (" and empties the buffer." if has("buffer") else ".")
         )
-        rules.append("All outputs follow from the state alone, not from the present inputs.")
+        rules.append("All outputs depend on the state only, not on the current inputs.")
         return rules
 
     def _figure(self) -> str:
         parts = []
         if "rate" in self.features:
             rows = [f"| {code} | {cycles} |" for code, cycles in enumerate(self.dividers)]
-            parts.append("\n".join(["| `rate` | cycles for a bit |", "| --- | --- |", *rows]))
+            parts.append("\n".join(["| `rate` | clock cycles per bit |", "| --- | --- |", *rows]))
         if "mode" in self.features:
             rows = [f"| {code} | {PARITIES[kind]} |" for code, kind in enumerate(self.modes)]
             parts.append("\n".join(["| `mode` | parity |", "| --- | --- |", *rows]))

@@ -22,7 +22,7 @@ from rlvr_envs.generators.hardware.design import (
 )
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
-# In the order in which they are added along the ladder.
+# In the order in which higher levels add them.
 FEATURES = ("enable", "down", "load", "saturate", "step", "flag")
 _WIDEST = 64
 
@@ -31,10 +31,10 @@ _WIDEST = 64
 class UpDownCounterConfig(DesignConfig):
     """How many bits the counter has, and how many controls."""
 
-    width: int = knob(4, "bits of the count", low=2, high=_WIDEST)
+    width: int = knob(4, "width of the count, in bits", low=2, high=_WIDEST)
     features: int = knob(
         2,
-        "controls, added in the order enable, down, load, saturate, step, flag",
+        "number of controls, added in the order enable, down, load, saturate, step, flag",
         low=0,
         high=len(FEATURES),
     )
@@ -59,7 +59,7 @@ class UpDownCounterTask(DesignTask[UpDownCounterConfig]):
 
     Observation:
         What the module does in numbered rules or prose, its ports, and the kind of its reset; in
-        one problem of three also a run of it, as a table or a waveform.
+        one problem of three also an example run, as a table or a waveform.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
@@ -97,10 +97,10 @@ class Counter:
         signals = (
             *clock_signals(clocking),
             *inputs(*(port for port in self._inputs() if port[0] in self._input_names())),
-            *outputs(("count", self.width, "the present count")),
+            *outputs(("count", self.width, "current count")),
         )
         if "flag" in self.features:
-            signals += outputs(("last", 1, "whether the count is at its end"))
+            signals += outputs(("last", 1, "1 if the count is at its end"))
         start = f"count <= {literal(self.width, self.start)};"
         flag = self._flag()
         golden = clocked(clocking, start, self._golden()) + flag
@@ -121,11 +121,11 @@ class Counter:
 
     def _inputs(self) -> tuple[tuple[str, int, str], ...]:
         return (
-            ("enable", 1, "whether the counter moves"),
-            ("down", 1, "whether it counts downwards"),
-            ("load", 1, "whether the counter takes a new value"),
-            ("value", self.width, "the value to take"),
-            ("step", 1, "whether it moves by 2 instead of 1"),
+            ("enable", 1, "count enable"),
+            ("down", 1, "direction (1 = down, 0 = up)"),
+            ("load", 1, "synchronous load"),
+            ("value", self.width, "value to load"),
+            ("step", 1, "step size (1 = by 2, 0 = by 1)"),
         )
 
     def _input_names(self) -> tuple[str, ...]:
@@ -133,38 +133,46 @@ class Counter:
         return (*names, "value") if "load" in names else names
 
     def _title(self) -> str:
-        way = "an up/down counter" if "down" in self.features else "an up counter"
-        how = "that saturates" if "saturate" in self.features else "that wraps around"
-        return f"{way} of the numbers 0 to {self.modulus - 1} {how}"
+        way = "up/down counter" if "down" in self.features else "up counter"
+        how = "saturating" if "saturate" in self.features else "wrapping"
+        return f"a {how} {way} with values from 0 to {self.modulus - 1}"
 
     def _rules(self) -> tuple[str, ...]:
         has = self.features.__contains__
         rules = [f"Reset sets `count` to {self.start}."]
         if has("load"):
             rules.append(
-                f"Where `load` is 1, `count` becomes `value`, or {self.modulus - 1} where `value` "
-                "is larger than that; this goes before counting and does not need `enable`."
+                f"At a rising clock edge where `load` is 1, `count` becomes `value`, or "
+                f"{self.modulus - 1} if `value` is larger than that. Loading takes priority over "
+                "counting and does not need `enable`."
             )
         if has("enable"):
-            unless = ", unless it is loaded" if has("load") else ""
-            rules.append(f"Where `enable` is 0, `count` stays as it is{unless}.")
-        amount = "by 2 where `step` is 1, otherwise by 1" if has("step") else "by 1"
-        way = "down where `down` is 1, otherwise up" if has("down") else "up"
-        rules.append(f"Counting moves `count` {way}, {amount}.")
+            unless = " unless it is loaded" if has("load") else ""
+            rules.append(f"If `enable` is 0, `count` keeps its value{unless}.")
+        at = "At every rising clock edge"
+        if has("enable"):
+            also = " and `load` is 0" if has("load") else ""
+            at = f"At a rising clock edge where `enable` is 1{also}"
+        way = "`count` increases by 1"
+        if has("down"):
+            way = "`count` decreases by 1 if `down` is 1, and increases by 1 otherwise"
+        twice = " If `step` is 1, it changes by 2 instead of 1." if has("step") else ""
+        rules.append(f"{at}, {way}.{twice}")
         if has("saturate"):
-            ends = f"at {self.modulus - 1}" + (" and at 0" if has("down") else "")
-            rules.append(f"A move that would go past the end stops {ends}.")
+            ends = f"If counting up would exceed {self.modulus - 1}, `count` stops at that value."
+            below = " If counting down would go below 0, `count` stops at 0." * has("down")
+            rules.append(f"The counter saturates. {ends}{below}")
         else:
-            down = f", and below 0 follows {self.modulus - 1}" if has("down") else ""
+            down = f", and {self.modulus - 1} follows 0 when it counts down" if has("down") else ""
             rules.append(
-                f"The numbers form a ring: above {self.modulus - 1} follows 0{down}; a move past "
-                "the end goes on counting there."
+                f"The counter wraps around (modulo {self.modulus}): 0 follows {self.modulus - 1} "
+                f"when it counts up{down}."
             )
         if has("flag"):
             where = f"`count` is {self.modulus - 1}"
             if has("down"):
                 where = f"`down` is 0 and {where}, or `down` is 1 and `count` is 0"
-            rules.append(f"`last` is combinational: it is 1 exactly where {where}.")
+            rules.append(f"`last` is combinational: it is 1 if and only if {where}.")
         return tuple(rules)
 
     def _flag(self) -> str:

@@ -1,4 +1,4 @@
-"""VerilogCompletion: a module with a gap, to be filled."""
+"""VerilogCompletion: fill the gap in a module."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from rlvr_envs.verifiers.hdl.judge import judge
 GAP = "/* to be written */"
 _DRAWS = 12  # of gaps; nearly all of them matter
 
-# What is left open: how the text shows it, and what it is filled with to see whether it matters.
+# What is left out: how the text shows it, and what it is filled with to see whether it matters.
 # A statement that is missing is a statement that does nothing, so that the text as it is shown
 # does what the filled one does; without an expression it does not compile.
 _FORMS = {
@@ -37,26 +37,26 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerilogCompletionConfig(DesignConfig):
-    """Which design is shown, and how much of it is missing."""
+    """The design, and how much of it is missing."""
 
     level: int = knob(2, "difficulty of the design within its family", low=0)
     gap: int = knob(
-        12, "tokens that are missing, at most, where the design has so small a part", low=1
+        12, "largest number of missing tokens, if the design has so small a part", low=1
     )
-    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
+    families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
         check_families(self.families)
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogCompletionConfig":
-        """The design grows, and the gap by 8 tokens a rung."""
+        """The design grows, and the gap by 8 tokens a level."""
         return cls(level=difficulty, gap=4 + 8 * difficulty)
 
 
 @dataclass(frozen=True, slots=True)
 class VerilogCompletionProblem:
-    """What was asked for, and what there is of it."""
+    """A specification, and an incomplete module."""
 
     description: str
     source: str
@@ -73,7 +73,7 @@ class VerilogCompletionTask(Task[VerilogCompletionConfig, VerilogCompletionProbl
 
     Description:
         A part of a design of one of the families is cut out: an expression, a condition, a
-        statement, an arm of a case, the body of a block, or all of the module. A simulation tells
+        statement, an arm of a case, the body of a block, or all of the module. A simulation shows
         that the part matters.
 
     Observation:
@@ -118,11 +118,11 @@ class VerilogCompletionTask(Task[VerilogCompletionConfig, VerilogCompletionProbl
 
     def prompt(self, problem: VerilogCompletionProblem) -> str:
         return (
-            f"This is what was asked for:\n\n---\n\n{problem.description}\n\n---\n\n"
-            f"This much of it is written; something is missing at `{GAP}`:\n\n"
+            f"Here is the specification of a module:\n\n---\n\n{problem.description}\n\n---\n\n"
+            f"Here is an incomplete implementation. A part is missing at `{GAP}`:\n\n"
             f"```verilog\n{problem.source.strip()}\n```\n\n"
-            f"Write the missing part, and give all of the module `{TOP}`. It is judged by what it "
-            "does: what is there may be changed, too."
+            f"Write the missing part, and answer with the complete module `{TOP}`. Only its "
+            "behaviour counts, so you may also change the given code."
         )
 
     def verify(self, problem: VerilogCompletionProblem, answer: str) -> Verdict:

@@ -29,34 +29,37 @@ _files: RowFiles[VerilogRow] = RowFiles()
 _ON_BAD_ROW = ("error", "skip")
 _REASON_CHARS = 300  # of a reason in a message: it may quote what a tool said
 _TERMS = (
-    "Answer with all of the module, named `{top}`, and every module that it contains, in "
-    "synthesizable Verilog or SystemVerilog: without delays, system tasks, `include` or assertions."
+    "Answer with the complete module, named `{top}`, and every module that it contains, in "
+    "synthesizable Verilog or SystemVerilog. Do not use delays, system tasks, `include` or "
+    "assertions."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerilogDatasetConfig(TaskConfig):
-    """Which file, and how answers are judged."""
+    """The file, and how answers are judged."""
 
-    path: str = knob(SAMPLE, "a JSONL, JSON or Parquet file, or a folder of VerilogEval or RTLLM")
+    path: str = knob(
+        SAMPLE, "JSONL, JSON or Parquet file, or folder of VerilogEval or RTLLM problems"
+    )
     descriptions: str = knob(
-        "", "a file of what is asked, where `path` does not hold it (VerilogEval 1)"
+        "", "file of problem descriptions, if `path` does not contain them (VerilogEval 1)"
     )
     reward: str = knob(
         "equivalence", '"graded" gives a little for compiling and for the right ports'
     )
-    strict: bool = knob(False, "whether Icarus, a simulator with x and z, has to agree")
+    strict: bool = knob(False, "require that Icarus, a simulator with x and z, agrees")
     accept_bounded: bool = knob(
-        True, "False refuses testbenches alone, and scores nothing unproved"
+        True, "False refuses rows with only a testbench, and does not score unproved answers"
     )
-    on_bad_row: str = knob("error", '"skip" leaves out rows that cannot be posed')
-    check_references: bool = knob(True, "elaborate all of them first; 0.1 to 0.5 s for each row")
+    on_bad_row: str = knob("error", '"skip" leaves out rows that cannot be used')
+    check_references: bool = knob(True, "elaborate all references first; 0.1 to 0.5 s per row")
 
     def check(self) -> None:
         if not isinstance(self.path, str) or not self.path:
-            raise ConfigError(f"path is the name of a file or a folder, got {self.path!r}")
+            raise ConfigError(f"path must be the name of a file or a folder, got {self.path!r}")
         if not isinstance(self.descriptions, str):
-            raise ConfigError(f"descriptions is the name of a file, got {self.descriptions!r}")
+            raise ConfigError(f"descriptions must be the name of a file, got {self.descriptions!r}")
         for name, allowed in (("on_bad_row", _ON_BAD_ROW), ("reward", REWARDS)):
             value = getattr(self, name)
             if value not in allowed:
@@ -66,10 +69,10 @@ class VerilogDatasetConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogDatasetConfig":
-        """There is no ladder: the problems of a file are as hard as they are."""
+        """There are no difficulty levels: the problems come from a file."""
         raise ConfigError(
-            f"VerilogDataset has no difficulty (got {difficulty!r}): its problems come from a "
-            "file, and 'path' says which"
+            f"VerilogDataset has no difficulty levels (got {difficulty!r}): its problems come from "
+            "the file that 'path' names"
         )
 
 
@@ -132,7 +135,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         are known.
 
     Difficulty:
-        No ladder: the problems of a file are as hard as they are.
+        No difficulty levels: the problems come from a file.
 
     References:
         Liu et al. 2023, VerilogEval: Evaluating Large Language Models for Verilog Code Generation.
@@ -148,7 +151,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         """Return the rows of the file, and those that were refused.
 
         Raises:
-            ConfigError: the file cannot be read, or holds no row that can be posed.
+            ConfigError: the file cannot be read, or has no row that can be used.
             DependencyError: references are to be checked, and the tools are not installed.
         """
         config = self.config

@@ -1,4 +1,4 @@
-"""VerilogDialogue: writing a module over several messages, with the judge's answers between."""
+"""VerilogDialogue: write a module in several attempts, with feedback after each."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -23,12 +23,12 @@ _MOST_ATTEMPTS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerilogDialogueConfig(DesignConfig):
-    """Which design is wanted, and how often one may try."""
+    """The design to write, and the number of attempts."""
 
     level: int = knob(3, "difficulty of the design within its family", low=0)
-    attempts: int = knob(4, "modules that may be sent", low=1, high=_MOST_ATTEMPTS)
-    discount: float = knob(1.0, "what each attempt that failed leaves of the score")
-    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
+    attempts: int = knob(4, "number of modules that may be sent", low=1, high=_MOST_ATTEMPTS)
+    discount: float = knob(1.0, "factor on the score for each failed attempt")
+    families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
         if not 0 < self.discount <= 1:
@@ -37,14 +37,14 @@ class VerilogDialogueConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogDialogueConfig":
-        """The design grows by five rungs in four steps, and every fourth step adds an attempt."""
+        """The design grows by five levels in four steps, and every fourth step adds an attempt."""
         attempts = min(3 + difficulty // 4, _MOST_ATTEMPTS)
         return cls(level=difficulty + difficulty // 4, attempts=attempts)
 
 
 @dataclass(frozen=True, slots=True)
 class VerilogDialogueProblem:
-    """A design to write, and how often one may try."""
+    """A design to write, and the number of attempts."""
 
     description: str
     ports: tuple[Port, ...]
@@ -62,7 +62,7 @@ class VerilogDialogueProblem:
 
 
 class VerilogDialogueSession:
-    """One episode: modules are sent, and what is wrong with them comes back."""
+    """One episode: the model sends modules, and the session replies with what is wrong."""
 
     def __init__(self, problem: VerilogDialogueProblem) -> None:
         self._problem = problem
@@ -72,7 +72,7 @@ class VerilogDialogueSession:
         """Judge the module of a message; a message without one fails."""
         found = answer_format(LANGUAGE).extract(action)
         if found.answer is None:
-            verdict = Verdict.unparsable(f"there was no module in the message: {found.reason}")
+            verdict = Verdict.unparsable(f"the message has no module: {found.reason}")
         else:
             problem = self._problem
             verdict = judge(found.answer, problem.reference, reward=problem.reward)
@@ -84,7 +84,9 @@ class VerilogDialogueSession:
         if left <= 0:
             return Reply("", self._ended(verdict), void=void, out_of_turns=True)
         last = "1 more attempt" if left == 1 else f"{left} more attempts"
-        return Reply(f"The module is not right yet: {verdict.detail}\n\n({last}.)", void=void)
+        return Reply(
+            f"The module is not correct yet: {verdict.detail}\n\nYou have {last}.", void=void
+        )
 
     def _ended(self, verdict: Verdict) -> Verdict:
         """Return the verdict on the last module as that on the episode."""
@@ -97,12 +99,12 @@ class VerilogDialogueSession:
 
 @register("VerilogDialogue-v0", domain="verilog", answer_format=LANGUAGE, max_turns=_MOST_ATTEMPTS)
 class VerilogDialogueTask(InteractiveTask[VerilogDialogueConfig, VerilogDialogueProblem]):
-    """Write a module over several attempts, told each time what is wrong with it.
+    """Write a module in several attempts, with feedback on each wrong one.
 
     Description:
         A design of one of the families is described. Each module that is sent is compared with a
-        reference; as long as it is wrong, the compiler's errors or a run in which it goes wrong
-        come back, and another one may be sent.
+        reference. If it is wrong, the reply has the compiler's errors or a run in which it goes
+        wrong, and another module may be sent.
 
     Observation:
         What the module does, in full, and the number of attempts; after each attempt the errors,
@@ -114,13 +116,13 @@ class VerilogDialogueTask(InteractiveTask[VerilogDialogueConfig, VerilogDialogue
         of a message counts, a message without one is an attempt that failed.
 
     Reward:
-        1 if one of the attempts is right, however many it takes; with a discount below 1, that
-        discount for each attempt that failed before it. Otherwise 0; with ``reward="graded"`` the
-        last attempt earns up to half for compiling, for the right ports and for outputs that never
-        differed in simulation.
+        1 if one of the attempts is correct, however many it takes; with a discount below 1, times
+        that discount for each attempt that failed before it. Otherwise 0; with
+        ``reward="graded"`` the last attempt earns up to half for compiling, for the right ports
+        and for outputs that never differed in simulation.
 
     Episode End:
-        With the first module that is right, or when there are no more attempts.
+        With the first correct module, or when there are no more attempts.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). What comes back
@@ -155,11 +157,14 @@ class VerilogDialogueTask(InteractiveTask[VerilogDialogueConfig, VerilogDialogue
 
     def prompt(self, problem: VerilogDialogueProblem) -> str:
         attempts = "1 attempt" if problem.attempts == 1 else f"{problem.attempts} attempts"
-        pays = "; each that fails makes a right one worth less" if problem.discount < 1 else ""
+        pays = ""
+        if problem.discount < 1:
+            pays = f" Each failed attempt multiplies your final score by {problem.discount:g}."
         return (
-            f"{problem.description}\n\nSend the whole module as one ```verilog code block. If it "
-            "is not right, you are told why, by errors or by a run in which it goes wrong, and may "
-            f"send another one. You have {attempts}{pays}."
+            f"{problem.description}\n\nSend the complete module as one ```verilog code block. If "
+            "it "
+            "is not correct, the reply says why (compiler errors, or a simulation run in which it "
+            f"goes wrong), and you may send another module. You have {attempts}.{pays}"
         )
 
     def begin(self, problem: VerilogDialogueProblem) -> VerilogDialogueSession:

@@ -1,4 +1,4 @@
-"""VerilogOptimisation: a module that takes too many gates, to be written with fewer."""
+"""VerilogOptimisation: rewrite a module with fewer gates."""
 
 import re
 from collections.abc import Iterator
@@ -26,30 +26,30 @@ _WASTEFUL = 125
 _MOST_DRAWS = 16
 
 _COUNTED = (
-    "The size of a module is the number of its cells after synthesis: a gate with one output bit "
-    "(and, or, exclusive or, a multiplexer of two, an inverter) counts 1, and so does every bit "
-    "of state. Constants are propagated, parts that no output needs are left out and equal gates "
-    "with equal inputs are merged, but registers are never merged and the logic is not minimised "
-    "beyond that: sums, comparisons and choices are built as they are written, and the reset or "
-    "the enable of a register is made of multiplexers before it."
+    "The size of a module is its number of cells after synthesis. Each 1-bit gate (AND, OR, XOR, "
+    "2-to-1 multiplexer, inverter) and each bit of state counts as 1 cell. Synthesis propagates "
+    "constants, removes logic that no output needs, and merges equal gates with equal inputs. It "
+    "never merges registers, and it does not minimise the logic further: additions, comparisons "
+    "and selections are built as you write them, and the reset and the enable of a register are "
+    "built from multiplexers in front of it."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerilogOptimisationConfig(DesignConfig):
-    """Which design is too large, and how much smaller it has to become."""
+    """The design that is too large, and how much smaller it has to become."""
 
     level: int = knob(2, "difficulty of the design within its family", low=0)
     demand: int = knob(
-        60, "percent of the cells to save that the best known writing saves", low=1, high=100
+        60, "cells to save, in percent of what the best known implementation saves", low=1, high=100
     )
     draws: int = knob(
         4,
-        "of designs, until the idea of one writing is wasteful; else it gets parts more",
+        "tries to draw a design with one wasteful implementation; else parts are added to one",
         low=1,
         high=_MOST_DRAWS,
     )
-    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
+    families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
         check_families(self.families)
@@ -66,7 +66,7 @@ class VerilogOptimisationConfig(DesignConfig):
 
 @dataclass(frozen=True, slots=True)
 class VerilogOptimisationProblem:
-    """What the module does, a writing of it that is too large, and how large it may be."""
+    """What the module does, an implementation that is too large, and the allowed size."""
 
     description: str
     source: str
@@ -86,12 +86,12 @@ class VerilogOptimisationProblem:
 
 @register("VerilogOptimisation-v0", domain="verilog", answer_format=LANGUAGE)
 class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisationProblem]):
-    """Write a module again so that it does the same with fewer gates and registers.
+    """Rewrite a module so that it does the same with fewer gates and registers.
 
     Description:
-        The module shown is right and wasteful: it is written by an idea that takes more gates
-        than another one, it does everything twice, or it takes detours. How many cells an
-        equivalent module may have lies between its own number and that of the best known writing.
+        The given module is correct and wasteful: it uses an idea that takes more gates than
+        another one, it does everything twice, or it has redundant logic. The allowed number of
+        cells lies between its own number and that of the best known implementation.
 
     Observation:
         What the module does, in full; the module and its number of cells; how cells are counted,
@@ -101,9 +101,9 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
         The whole module as one block of Verilog or SystemVerilog.
 
     Reward:
-        1 if the module behaves as the one shown for all inputs at all times and has no more cells
+        1 if the module behaves as the given one for all inputs at all times and has no more cells
         than allowed, otherwise 0. With ``reward="graded"`` an equivalent module that is too large
-        earns the share of the demanded savings that it makes. The text shown earns 0.
+        earns the share of the demanded savings that it makes. The unchanged text earns 0.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md), then the count
@@ -113,7 +113,7 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
 
     Difficulty:
         The design grows, and the budget comes ever closer to the best known size, which it is
-        from rung 10 on.
+        from level 10 on.
 
     References:
         Brayton, Hachtel and Sangiovanni-Vincentelli, "Multilevel Logic Synthesis", 1990, for what
@@ -155,12 +155,12 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
     def prompt(self, problem: VerilogOptimisationProblem) -> str:
         return "\n\n".join(
             [
-                "This is what was asked for:",
+                "Here is the specification of a module:",
                 f"---\n\n{problem.description}\n\n---",
-                f"This module does it, and takes {_said(problem.cells)}:",
+                f"This module is a correct implementation, and takes {_said(problem.cells)}:",
                 f"```verilog\n{problem.source.strip()}\n```",
                 _COUNTED,
-                _asked(problem.budget),
+                _asked(problem.budget, problem.reward),
             ]
         )
 
@@ -173,7 +173,7 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
         if cells <= problem.budget:
             return verdict
         detail = (
-            f"it is equivalent, but it takes {_said(cells)}, and {_said(problem.budget)} "
+            f"it is equivalent, but it takes {_said(cells)}, and at most {_said(problem.budget)} "
             f"{'is' if problem.budget == 1 else 'are'} allowed"
         )
         if problem.reward != "graded":
@@ -185,8 +185,16 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
         return problem.best
 
 
-def _asked(budget: int) -> str:
-    return f"Write the module `{TOP}` so that it does the same with at most {_said(budget)}."
+def _asked(budget: int, reward: str) -> str:
+    larger = "A correct module that is larger scores 0."
+    if reward == "graded":
+        larger = (
+            "A correct module that is larger scores the share of these savings that it reaches."
+        )
+    return (
+        f"Rewrite the module `{TOP}` so that it behaves exactly the same and takes at most "
+        f"{_said(budget)}. {larger}"
+    )
 
 
 def _said(cells: int) -> str:

@@ -26,26 +26,26 @@ _DRAWS = 30  # of mutants for one bug; two in three are refuted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerilogRepairConfig(DesignConfig):
-    """Which design is broken, how often, and what is told of it."""
+    """The design to break, the number of mistakes, and what the prompt shows."""
 
     level: int = knob(2, "difficulty of the design within its family", low=0)
-    bugs: int = knob(1, "mistakes in the module", low=1, high=MOST_BUGS)
-    trace: bool = knob(True, "whether a run that goes wrong is shown")
-    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
+    bugs: int = knob(1, "number of mistakes in the module", low=1, high=MOST_BUGS)
+    trace: bool = knob(True, "show a simulation run that goes wrong")
+    families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
         check_families(self.families)
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogRepairConfig":
-        """The design grows; every fourth rung adds a bug, up to 3; from 6 on no run is shown."""
+        """The design grows; every fourth level adds a bug, up to 3; from 6 on no run is shown."""
         bugs = min(1 + difficulty // 4, 3)
         return cls(level=difficulty, bugs=bugs, trace=difficulty < 6)
 
 
 @dataclass(frozen=True, slots=True)
 class VerilogRepairProblem:
-    """What was asked for, and what was written instead."""
+    """A specification, and a module with mistakes."""
 
     description: str
     source: str
@@ -65,12 +65,12 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
     Description:
         A design of one of the families is broken by small changes such as designers make: a wrong
         operator, constant, bit, signal, edge or reset level, a term or a statement that is
-        missing, branches or operands that are swapped. After each change a simulation tells the
-        module from the right one and from the module before the change.
+        missing, branches or operands that are swapped. After each change a simulation
+        distinguishes the module from the correct one and from the module before the change.
 
     Observation:
-        What the module should do, in full; the module with its number of mistakes; and, at the
-        lower rungs, a run in which it goes wrong, with what was expected.
+        What the module should do, in full; the module with its number of mistakes; and, at
+        lower levels, a run in which it goes wrong, with what was expected.
 
     Action:
         The whole module, corrected, or another one that does the same, as one block of Verilog or
@@ -79,14 +79,14 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
     Reward:
         1 if the module behaves as the reference for all inputs at all times, otherwise 0; with
         ``reward="graded"`` up to half for compiling, for the right ports and for outputs that
-        never differed in simulation. The text as it was shown earns 0 in any case.
+        never differed in simulation. The unchanged text earns 0 in any case.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). The description
-        settles every case, so that the run shown is a help and never the specification.
+        settles every case, so the example run is only a help, never the specification.
 
     Difficulty:
-        The design grows, so does the number of mistakes, and the run is no longer shown.
+        The design grows, so does the number of mistakes, and the example run is left out.
 
     References:
         DeMillo, Lipton and Sayward, "Hints on Test Data Selection", 1978, for mistakes as small
@@ -114,16 +114,17 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
         )
 
     def prompt(self, problem: VerilogRepairProblem) -> str:
+        them = "the mistake" if problem.bugs == 1 else "the mistakes"
         found = "one mistake" if problem.bugs == 1 else f"{problem.bugs} mistakes"
         parts = [
-            "This is what was asked for:",
+            "Here is the specification of a module:",
             f"---\n\n{problem.description}\n\n---",
-            f"What was written has {found}:",
+            f"This implementation has {found}:",
             f"```verilog\n{problem.source.strip()}\n```",
         ]
         if problem.trace:
             parts.append(f"In a simulation it went wrong:\n\n```\n{problem.trace}\n```")
-        parts.append(f"Correct the module `{TOP}`, and give all of it.")
+        parts.append(f"Correct {them}, and answer with the complete module `{TOP}`.")
         return "\n\n".join(parts)
 
     def verify(self, problem: VerilogRepairProblem, answer: str) -> Verdict:

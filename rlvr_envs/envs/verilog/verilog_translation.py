@@ -1,4 +1,4 @@
-"""VerilogTranslation: a module, to be written in another style."""
+"""VerilogTranslation: rewrite a module in another style."""
 
 from dataclasses import dataclass, replace
 
@@ -26,11 +26,13 @@ _LONGEST = MOST_CHARACTERS - 1024  # with room for the flip-flop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerilogTranslationConfig(DesignConfig):
-    """Which design is shown, and how it is to be written."""
+    """The design, and the styles to choose from."""
 
     level: int = knob(2, "difficulty of the design within its family", low=0)
-    styles: tuple[str, ...] = knob(("systemverilog", "verilog2001"), "of which one is drawn")
-    families: tuple[str, ...] = knob((), "ids of families of designs; none means all")
+    styles: tuple[str, ...] = knob(
+        ("systemverilog", "verilog2001"), "styles, of which one is drawn"
+    )
+    families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
         wrong = next((name for name in self.styles if name not in NAMES), None)
@@ -41,7 +43,7 @@ class VerilogTranslationConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogTranslationConfig":
-        """The design grows, and the styles get further from what is shown.
+        """The design grows, and the styles differ more from the given module.
 
         Two blocks are asked for from 2 on, continuous assignments from 4, gates from 6, where a
         mere change of language ends.
@@ -54,7 +56,7 @@ class VerilogTranslationConfig(DesignConfig):
 
 @dataclass(frozen=True, slots=True)
 class VerilogTranslationProblem:
-    """A module, and the style that it has to be in."""
+    """A module, and the required style."""
 
     source: str
     style: str
@@ -66,7 +68,7 @@ class VerilogTranslationProblem:
 
 @register("VerilogTranslation-v0", domain="verilog", answer_format=LANGUAGE)
 class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationProblem]):
-    """Write a module again, in another style, so that it behaves exactly as before.
+    """Rewrite a module in another style so that it behaves exactly as before.
 
     Description:
         A design of one of the families is given as a source alone. It has to become pure
@@ -80,19 +82,19 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
         The module in the new style as one block of Verilog or SystemVerilog.
 
     Reward:
-        1 if the text keeps all rules of the style and the module behaves as the one shown for all
+        1 if the text obeys all rules of the style and the module behaves as the given one for all
         inputs at all times, otherwise 0; with ``reward="graded"`` a text in the style gets up to
         half for compiling, for the right ports and for outputs that never differed in simulation.
 
     Verification:
         The rules are about words and symbols, and are checked exactly; comments do not count, and
-        what is forbidden is forbidden in every module of the answer. The module shown breaks
+        what is forbidden is forbidden in every module of the answer. The given module breaks
         them. Then equivalence with it by simulation and proof (see docs/verilog.md). How good the
         text is within the rules is not judged: a netlist of gates also counts as SystemVerilog.
 
     Difficulty:
-        The design grows, and the styles get further from what is shown. Netlists of gates are
-        asked of designs half as difficult as the others, and of level 8 at most; two blocks and
+        The design grows, and the styles differ more from the given module. Netlists of gates are
+        used for designs half as difficult as the others, and of level 8 at most; two blocks and
         continuous assignments of level 16 at most. A design whose netlist would be longer than an
         answer may be is left for a smaller one.
 
@@ -139,19 +141,23 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
         parts = [
             "Here is a module:",
             f"```verilog\n{problem.source.strip()}\n```",
-            f"Write a module `{TOP}` that has the same ports and does the same, {style.title}.",
-            f"The text keeps these rules, comments aside:\n\n{rules}",
+            (
+                f"Rewrite it {style.title}: write a module `{TOP}` with the same ports and exactly "
+                "the same "
+                "behaviour."
+            ),
+            f"Your answer must obey these style rules (comments are ignored):\n\n{rules}",
         ]
         if style.given and clocking is not None:
-            parts.append(f"This is given:\n\n```verilog\n{flip_flop(clocking).strip()}\n```")
+            parts.append(f"This module is given:\n\n```verilog\n{flip_flop(clocking).strip()}\n```")
         elif style.given:
-            parts.append("There is no state here, and no flip-flop.")
+            parts.append("The module is combinational, so no flip-flop is given.")
         if clocking is not None:
             parts.append(timing(clocking))
         parts.append(
-            "It is judged by these rules, and by whether it behaves exactly like the module above "
-            "for every sequence of inputs. Delays, initial values, system tasks and assertions are "
-            "not allowed."
+            "Your answer is correct if it obeys these rules and behaves exactly like the module "
+            "above for every sequence of inputs. Do not use delays, initial values, system tasks, "
+            "`include` or assertions."
         )
         return "\n\n".join(parts)
 

@@ -48,7 +48,7 @@ FAMILIES = (
 
 
 def draw_design(rng: Rng, level: int, families: tuple[str, ...] = FAMILIES) -> Design:
-    """Draw a design at a rung of the ladder of one of some families, each equally likely."""
+    """Draw a design at a difficulty level of one of some families, each equally likely."""
     task_type = family(pick(rng, families))
     return task_type(task_type.Config.at(level)).design(rng)
 

@@ -55,7 +55,7 @@ class Style:
         found = list(tokens(source))
         for token in found:
             if token.kind == "directive":
-                return f"there is the compiler directive {token.text:.40}"
+                return f"the compiler directive {token.text:.40} is not allowed"
         if not any(token.text == "module" for token in found):
             return "there is no module"
         return self.violation(found, clocking)
@@ -82,7 +82,7 @@ def _word_among(found: Sequence[Token], words: Set[str]) -> str:
     """Return a complaint about the first of some words."""
     for token in found:
         if token.kind == "word" and token.text in words:
-            return f"there is the word `{token.text}`"
+            return f"the word `{token.text}` is not allowed"
     return ""
 
 
@@ -94,20 +94,20 @@ def _with_next(found: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
 def _not_systemverilog(found: Sequence[Token], _: Clocking | None) -> str:
     for token, after in _with_next(found):
         if token.text in ("input", "output", "inout") and after.text != "logic":
-            return f"there is an `{token.text}` without `logic` behind it"
+            return f"an `{token.text}` is without `logic` directly after it"
     return _word_among(found, _NOT_PURE)
 
 
 def _not_verilog(found: Sequence[Token], _: Clocking | None) -> str:
     for token, after in _with_next(found):
         if token.text in _LATER_SYMBOLS or (token.text == "." and after.text == "*"):
-            return f"there is `{token.text}` as SystemVerilog has it"
+            return f"`{token.text}` is SystemVerilog syntax, not Verilog-2001"
         if token.kind == "number" and token.text[0] == "'" and len(token.text) == 2:
-            return f"there is the constant `{token.text}` without a base"
+            return f"the constant `{token.text}` has no base"
         if token.kind == "system" and token.text not in ("$signed", "$unsigned"):
-            return f"there is the function `{token.text:.40}`"
+            return f"the system function `{token.text:.40}` is not allowed"
         if token.text == "(" and after.text in ("integer", "genvar"):
-            return "a variable is declared in the head of a loop"
+            return "a variable is declared in a loop header"
     return _word_among(found, LATER)
 
 
@@ -118,7 +118,7 @@ def _not_dataflow(found: Sequence[Token], _: Clocking | None) -> str:
 def _defined_again(found: Sequence[Token]) -> str:
     for token, after in _with_next(found):
         if token.text == "module" and after.text == FLIP_FLOP:
-            return f"the module `{FLIP_FLOP}` is given, and there again"
+            return f"the given module `{FLIP_FLOP}` is defined again"
     return ""
 
 
@@ -129,7 +129,7 @@ def _not_gates(found: Sequence[Token], _: Clocking | None) -> str:
     for token in found:
         symbol = token.kind == "symbol" and token.text not in _GATE_SYMBOLS
         if symbol or token.kind in ("system", "string"):
-            return f"there is `{token.text:.40}`"
+            return f"`{token.text:.40}` is not allowed"
     return _not_fixed_bits(found) or _not_single_gates(found)
 
 
@@ -139,7 +139,7 @@ def _not_fixed_bits(found: Sequence[Token]) -> str:
     for token in found:
         inside = token.text == "[" or (inside and token.text != "]")
         if inside and token.kind != "number" and token.text not in ("[", ":"):
-            return f"there is `{token.text:.40}` between [ and ], where only numbers stand"
+            return f"`{token.text:.40}` is not allowed between [ and ]: only numbers are"
     return ""
 
 
@@ -154,7 +154,7 @@ def _not_single_gates(found: Sequence[Token]) -> str:
         elif token.text not in _GATE_OPERATORS | {"~", "="}:
             continue
         elif gates is None:
-            return f"there is `{token.text}` outside of an `assign`"
+            return f"`{token.text}` is not allowed outside of an `assign`"
         elif token.text == "=":
             gates = 0
         elif token.text != "~":
@@ -165,19 +165,19 @@ def _not_single_gates(found: Sequence[Token]) -> str:
 
 
 _STATE = f"""
-State stands only in instances of the module `{FLIP_FLOP}`, which is given below and is not \
-repeated in the answer.
-There are no compiler directives."""
+Hold state only in instances of the module `{FLIP_FLOP}`, which is given below. Do not repeat that \
+module in your answer.
+Do not use compiler directives."""
 
 STYLES = (
     Style(
         "systemverilog",
         "in SystemVerilog",
         """\
-Behind every `input` and every `output` stands `logic`.
-The words `reg`, `wire`, `integer`, `always`, `always_latch` and `initial` do not occur: variables \
+Write `logic` directly after every `input` and every `output`.
+Do not use the words `reg`, `wire`, `integer`, `always`, `always_latch` and `initial`: variables \
 are `logic`, and blocks are `always_ff` or `always_comb`.
-There are no compiler directives.""",
+Do not use compiler directives.""",
         False,
         _not_systemverilog,
     ),
@@ -185,36 +185,38 @@ There are no compiler directives.""",
         "verilog2001",
         "in Verilog-2001",
         """\
-No keyword occurs that came with SystemVerilog or later, such as `logic`, `int`, `always_ff`, \
+Do not use keywords that were introduced after Verilog-2001, such as `logic`, `int`, `always_ff`, \
 `always_comb`, `unique`, `inside`, `typedef` or `return`.
-Nor do casts and constants without a base as in `4'(x)` and `'0`, the operators `++`, `+=` and \
-their like, `==?`, `.*`, variables declared in the head of a loop, and system functions other than \
-`$signed` and `$unsigned`.
-There are no compiler directives.""",
+Do not use casts such as `4'(x)`, constants without a base such as `'0`, operators such as `++`, \
+`+=` and `==?`, `.*` connections, variables declared in a loop header, or system functions other \
+than `$signed` and `$unsigned`.
+Do not use compiler directives.""",
         False,
         _not_verilog,
     ),
     Style(
         "two_blocks",
-        "as one combinational and one clocked block",
+        "as one combinational block and one clocked block",
         """\
-There is a single module, with at most one combinational block, which begins `always @(*)` or \
-`always_comb`, and, where the module has a clock, at most one clocked block.
-The clocked block only takes values that were computed in the other one: on the right of `<=` \
-stands a single name or constant, on the left a name without an index, and an `if` tests nothing \
-but the reset.
-Outside of the blocks stand only declarations, and only those of parameters give a value: there is \
-no `assign`, function, task, `generate`, `typedef` or gate.
-There are no compiler directives.""",
+Write exactly one module. It has at most one combinational block, which begins with `always @(*)` \
+or `always_comb`, and at most one clocked block (none if the module has no clock).
+The clocked block only stores values that the combinational block computes: the right side of \
+`<=` is a single name or constant, the left side is a name without an index, and an `if` tests \
+only the reset.
+Outside of the blocks, write only declarations, and give values only to parameters: no `assign`, \
+function, task, `generate`, `typedef` or gate.
+Do not use compiler directives.""",
         False,
         not_two_blocks,
     ),
     Style(
         "dataflow",
-        "without procedures, as continuous assignments",
+        "with continuous assignments only",
         f"""\
-There is no block and nothing that stands in one: the words `always` and its kin, `initial`, \
-`function`, `task`, `generate`, `begin`, `if`, `case`, `for`, `reg` and `integer` do not occur.\
+Do not use procedural code. The words `always`, `always_ff`, `always_comb`, `always_latch`, \
+`initial`, `final`, `function`, `task`, `generate`, `genvar`, `begin`, `end`, `if`, `else`, \
+`case`, `casez`, `casex`, `for`, `foreach`, `while`, `do`, `repeat`, `forever`, `reg` and \
+`integer` are forbidden.\
 {_STATE}""",
         True,
         _not_dataflow,
@@ -223,12 +225,12 @@ There is no block and nothing that stands in one: the words `always` and its kin
         "structural",
         "as a netlist of gates",
         f"""\
-A module has ports, `wire` declarations, gates (`and`, `nand`, `or`, `nor`, `xor`, `xnor`, `not`, \
-`buf`), instances of modules, and `assign`; no other keyword occurs.
-On the right of an `assign` stands at most one of the operators `&`, `|`, `^`, `~^` and `^~`, and \
-any number of `~`; these and braces are the only operators, and outside of an `assign` only braces \
-are.
-Between `[` and `]` stand only numbers and colons.\
+A module may contain only ports, `wire` declarations, gates (`and`, `nand`, `or`, `nor`, `xor`, \
+`xnor`, `not`, `buf`), instances of modules, and `assign`. Do not use any other keyword.
+The right side of an `assign` has at most one of the operators `&`, `|`, `^`, `~^` and `^~`, and \
+any number of `~`. Besides these, the only operator is concatenation with braces. Outside of an \
+`assign`, braces are the only operator.
+Between `[` and `]`, write only numbers and colons.\
 {_STATE}""",
         True,
         _not_gates,

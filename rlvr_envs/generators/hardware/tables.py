@@ -1,4 +1,4 @@
-"""Tables in Markdown, and lists in prose."""
+"""Tables in Markdown, and lists and numbers in prose."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,6 +7,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table in Markdown."""
     lines = [list(head), ["---"] * len(head), *(list(map(str, row)) for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def article(number: int) -> str:
+    """Return "an" before numbers that begin with a vowel sound, up to 79, else "a"."""
+    return "an" if number in (8, 11, 18) else "a"
 
 
 def listed(words: Sequence[object], last: str = "and") -> str:

@@ -31,7 +31,7 @@ def not_two_blocks(found: Sequence[Token], clocking: Clocking | None) -> str:
         return "there is more than one module"
     outside = sorted(_OUTSIDE.intersection(texts))
     if outside:
-        return f"there is the word `{outside[0]}`"
+        return f"the word `{outside[0]}` is not allowed"
     counts = [0, 0]  # of combinational and of clocked blocks
     for item in _items(found):
         is_clocked = any(token.text in ("posedge", "negedge") for token in item)
@@ -43,9 +43,9 @@ def not_two_blocks(found: Sequence[Token], clocking: Clocking | None) -> str:
         if wrong:
             return wrong
     if sum(token.text in _BLOCKS for token in found) != sum(counts):
-        return "a block stands within something else"
+        return "a block is within something else"
     if counts[1] > (clocking is not None) or counts[0] > 1:
-        return f"there are {counts[1]} clocked blocks and {counts[0]} others"
+        return f"there are {counts[1]} clocked blocks and {counts[0]} combinational blocks"
     return ""
 
 
@@ -65,7 +65,7 @@ def _items(found: Sequence[Token]) -> Iterator[Sequence[Token]]:
 def _not_a_declaration(item: Sequence[Token]) -> str:
     word = item[0].text
     if word not in ("localparam", "parameter") and any(token.text == "=" for token in item):
-        return f"`{word}` declares something with a value"
+        return f"a `{word}` declaration gives a value"
     return ""
 
 
@@ -73,9 +73,9 @@ def _not_combinational(item: Sequence[Token]) -> str:
     texts = [token.text for token in item]
     every = texts[1:5] == ["@", "(", "*", ")"] or texts[1:3] == ["@", "*"]
     if texts[0] != "always_comb" and not (texts[0] == "always" and every):
-        return "a block without an edge of the clock begins neither `always @(*)` nor `always_comb`"
+        return "a combinational block begins with neither `always @(*)` nor `always_comb`"
     if texts.count("@") != (texts[0] == "always") or "or" in texts:
-        return "there is something between the blocks"
+        return "there is something other than declarations between the blocks"
     return ""
 
 
@@ -83,11 +83,11 @@ def _not_only_moves(item: Sequence[Token], clocking: Clocking | None) -> str:
     """Return a complaint where a clocked block does more than to take values and to reset."""
     texts = [token.text for token in item]
     if texts[0] == "always_comb" or texts[1:3] != ["@", "("] or clocking is None:
-        return "an edge stands where there is no clocked block"
+        return "a clock edge is used outside of a clocked block"
     head = texts.index(")") + 1 if ")" in texts else 0
     edges = {"posedge", "negedge", "or", clocking.clock, clocking.reset}
     if any(token.kind == "word" and token.text not in edges for token in item[1:head]):
-        return "the edges of the clocked block are not those of the clock and the reset alone"
+        return "the clocked block must use the edges of the clock and the reset only"
     for number in range(head, len(item)):
         wrong = _not_a_move(item[number : number + _LOOKED_AT], clocking)
         if wrong:
@@ -101,11 +101,11 @@ def _not_a_move(rest: Sequence[Token], clocking: Clocking) -> str:
     if (token.kind == "symbol" and token.text not in _MOVES) or (
         token.kind == "word" and token.text in _COMPUTING
     ):
-        return f"there is `{token.text}` in the clocked block"
+        return f"`{token.text}` is not allowed in the clocked block"
     if token.text == "<=" and [after.text for after in rest[2:3]] != [";"]:
-        return "the clocked block computes something"
+        return "the clocked block computes something, but it may only store values"
     if token.text == "if" and not _tests(rest[1:], clocking.reset):
-        return "an `if` of the clocked block tests something else than the reset"
+        return "an `if` in the clocked block may test only the reset"
     return ""
 
 

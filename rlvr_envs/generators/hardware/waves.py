@@ -14,16 +14,16 @@ _TRIES = 4  # the run with the most changes of outputs is shown
 _MOSTLY = ("enable", "valid", "mask")
 _RARELY = ("restart", "abort", "load", "clear", "keep")
 _INTRODUCTION = (
-    "This is a run of such a module, as an example. The reset is active in cycle 0 alone. The "
-    "values are those just before the rising edge of `{clock}` that ends the cycle; `?` is an "
-    "output that is not told."
+    "This is a run of a correct module, as an example. Reset is active only in cycle 0. Each value "
+    "is sampled just before the rising edge of `{clock}` that ends the cycle. `?` means that the "
+    "value is not specified."
 )
 
 _Row = Mapping[str, int]
 
 
 def perhaps_waved(design: Design, rng: Rng) -> Design:
-    """Return a design that shows a run of it, if it can tell one and ``rng`` says so."""
+    """Return a design whose prompt shows a run, if it has a behaviour and ``rng`` says so."""
     if design.behaviour is None or design.clocking is None or integer(rng, 1, ONE_IN) > 1:
         return design
     # Beside a table that the rules speak of there is no other one.
@@ -83,10 +83,10 @@ def _told(
             lines.append((signal, [_word(value, signal.width) for value in values]))
     words = [_INTRODUCTION.format(clock=clocking.clock)]
     if any(signal.width > 4 for signal, _ in lines):
-        words.append("Ports wider than 4 bits are in hexadecimal, the others in binary.")
+        words.append("Values of ports wider than 4 bits are in hexadecimal, all others in binary.")
     if style == 0:
         return f"{' '.join(words)}\n\n{_tabled(lines)}"
-    words.append("A line of `_` is 0, one of `#` is 1.")
+    words.append("For 1-bit ports, `_` means 0 and `#` means 1.")
     return f"{' '.join(words)}\n\n```\n{_drawing(lines)}\n```"
 
 

@@ -6,20 +6,33 @@ from rlvr_envs.verifiers.hdl.interface import Clocking
 LAYOUTS = 3
 
 _OPENINGS = (
-    f"Write a synthesizable Verilog module named `{TOP}`: {{title}}.",
-    f"Implement {{title}} as a synthesizable Verilog module named `{TOP}`.",
-    f"Design {{title}}. The Verilog module is called `{TOP}` and must be synthesizable.",
+    f"Write a synthesizable Verilog module named `{TOP}` that implements {{title}}.",
+    f"Implement a synthesizable Verilog module named `{TOP}`. It is {{title}}.",
+    f"Design {{title}}. Write it as a synthesizable Verilog module named `{TOP}`.",
 )
 
-_TERMS = (
-    "The module is judged by whether it behaves exactly like a reference for every sequence of "
-    "inputs. Verilog and SystemVerilog are fine; delays, initial values, system tasks, `include`, "
-    "assertions and references to other modules than your own are not."
+_EXACT = (
+    "Your module must behave exactly like a hidden reference design for every sequence of inputs."
+)
+FUNCTIONS = (
+    "System tasks such as `$display` are not allowed. The only system functions that you may use "
+    "are `$signed`, `$unsigned`, `$clog2`, `$bits`, `$countones`, `$countbits`, `$onehot`, "
+    "`$onehot0`, array queries such as `$size`, and real-number functions such as `$pow`."
+)
+ALLOWED = (
+    "You may use Verilog or SystemVerilog. Do not use delays, initial values, `include`, "
+    f"assertions, or modules that you do not define yourself. {FUNCTIONS}"
 )
 
 
-def wording(design: Design, layout: int) -> str:
-    """Return the prompt of a design; every layout tells all ports and all rules."""
+def wording(design: Design, layout: int, *, terms: bool = True) -> str:
+    """Return the prompt of a design; every layout states all ports and all rules.
+
+    Args:
+        design: what to describe.
+        layout: which of the `LAYOUTS`.
+        terms: whether to add how answers are judged, and which Verilog they may use.
+    """
     parts = [_OPENINGS[layout].format(title=design.title)]
     parts.append((_listed, _declared, _tabled)[layout](design.signals, design.clocking))
     if design.clocking is not None:
@@ -29,23 +42,32 @@ def wording(design: Design, layout: int) -> str:
     parts.append(_rules(design.rules, numbered=layout != 1))
     if design.figure:
         parts.append(design.figure)
-    parts.append(_TERMS)
+    if terms:
+        parts.append(f"{_EXACT} {ALLOWED}")
     return "\n\n".join(parts)
 
 
 def timing(clocking: Clocking) -> str:
     """Return when the state changes, and what kind of reset there is."""
-    edge = f"State changes at the rising edge of `{clocking.clock}`."
-    if not clocking.reset:
-        return f"{edge} There is no reset."
+    clock, reset = clocking.clock, clocking.reset
+    edge = f"State changes only at the rising edge of `{clock}`"
+    if not reset:
+        return f"{edge}. There is no reset."
+    level = "active-high" if clocking.reset_active else "active-low"
     if clocking.asynchronous:
-        kind = "asynchronous: it acts at once, without a clock edge, and for as long as it is"
+        kind = (
+            f"{edge}, or when reset is asserted. `{reset}` is an asynchronous, {level} reset: it "
+            f"takes effect at once, without a clock edge, and lasts as long as `{reset}` is "
+            f"{clocking.reset_active}."
+        )
     else:
-        kind = "synchronous: it acts at a rising clock edge at which it is"
+        kind = (
+            f"{edge}. `{reset}` is a synchronous, {level} reset: it takes effect at each rising "
+            f"edge of `{clock}` where `{reset}` is {clocking.reset_active}."
+        )
     return (
-        f"{edge} The reset `{clocking.reset}` is {kind} {clocking.reset_active}. It goes before "
-        "everything else. It is active in the first cycle; before that, nothing is known of the "
-        "state."
+        f"{kind} Reset takes priority over everything else. Reset is active in the first clock "
+        "cycle; before that, the state is unknown."
     )
 
 
@@ -53,7 +75,7 @@ def _meaning(signal: Signal, clocking: Clocking | None) -> str:
     if clocking is not None and signal.name == clocking.clock:
         return "clock"
     if clocking is not None and signal.name == clocking.reset:
-        return f"reset, active {'high' if clocking.reset_active else 'low'}"
+        return f"reset, active-{'high' if clocking.reset_active else 'low'}"
     return signal.meaning
 
 
@@ -62,7 +84,7 @@ def _listed(signals: tuple[Signal, ...], clocking: Clocking | None) -> str:
         f"- {signal.direction} `{signal.name}` ({signal.port.size}): {_meaning(signal, clocking)}"
         for signal in signals
     ]
-    return "\n".join(["Its ports are exactly these:", *lines])
+    return "\n".join(["It has exactly these ports:", *lines])
 
 
 def _declared(signals: tuple[Signal, ...], clocking: Clocking | None) -> str:
@@ -72,7 +94,7 @@ def _declared(signals: tuple[Signal, ...], clocking: Clocking | None) -> str:
         for signal, end in zip(signals, ends, strict=True)
     ]
     code = "\n".join([f"module {TOP} (", *lines, ");"])
-    return f"Its header is this, where an output may also be a `reg`:\n\n```\n{code}\n```"
+    return f"Use this header (you may declare outputs as `reg`):\n\n```\n{code}\n```"
 
 
 def _tabled(signals: tuple[Signal, ...], clocking: Clocking | None) -> str:
@@ -81,7 +103,7 @@ def _tabled(signals: tuple[Signal, ...], clocking: Clocking | None) -> str:
         for signal in signals
     ]
     head = ["| port | direction | bits | meaning |", "| --- | --- | --- | --- |"]
-    return "\n".join([*head, *lines, "", "There are no other ports."])
+    return "\n".join([*head, *lines, "", "The module has no other ports."])
 
 
 def _rules(rules: tuple[str, ...], *, numbered: bool) -> str:

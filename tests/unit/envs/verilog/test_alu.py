@@ -43,23 +43,27 @@ MODELS = {
     "`a` is smaller than `b`, both signed": lambda a, b: as_signed(a) < as_signed(b),
     "the larger of `a` and `b`": max,
     "the smaller of `a` and `b`, both signed": lambda a, b: min(a, b, key=as_signed),
-    "`a` rotated left by one place": lambda a, b: int(bits(a)[1:] + bits(a)[0], 2),
-    "`a` shifted right by one place, its top bit copied": lambda a, b: as_signed(a) // 2,
-    "`a` shifted left by `b` places, with zeros, so 0 where `b` is 4 or more": lambda a, b: (
+    "`a` rotated left by one bit": lambda a, b: int(bits(a)[1:] + bits(a)[0], 2),
+    "`a` shifted right arithmetically by one bit (the most significant bit is copied)": (
+        lambda a, b: as_signed(a) // 2
+    ),
+    "`a` shifted left by `b` bits, filled with zeros (0 if `b` is 4 or more)": lambda a, b: (
         a * 2**b
     ),
     "the bits of `a` in reverse order": lambda a, b: int(bits(a)[::-1], 2),
     "the number of ones in `a`": lambda a, b: bits(a).count("1"),
-    "the number of zeros above the topmost 1 of `a`, 4 where `a` is 0": (
+    "the number of leading zeros of `a` (4 if `a` is 0)": (
         lambda a, b: 4 - len(bits(a).lstrip("0"))
     ),
-    "`a` with its lowest 1 set to 0, 0 where `a` is 0": (
+    "`a` with its least significant 1 cleared (0 if `a` is 0)": (
         lambda a, b: a - max((p for p in (1, 2, 4, 8) if a % (2 * p) == p), default=0)
     ),
     "the absolute difference of `a` and `b`": lambda a, b: abs(a - b),
-    "the sum of `a` and `b`, or all ones where it does not fit": lambda a, b: min(a + b, 15),
-    "half the exact sum of `a` and `b`, rounded down": lambda a, b: (a + b) // 2,
-    "`a` XOR (`a` shifted right by one place, with a zero)": lambda a, b: a ^ a // 2,
+    "`a` + `b` with saturation: all ones if the exact sum does not fit": lambda a, b: min(
+        a + b, 15
+    ),
+    "half of the exact sum of `a` and `b`, rounded down": lambda a, b: (a + b) // 2,
+    "`a` XOR (`a` shifted right logically by one bit)": lambda a, b: a ^ a // 2,
 }
 
 

@@ -18,14 +18,16 @@ from rlvr_envs.verifiers.hdl.judge import judge
 
 NAMES = ("a", "b", "c", "d")
 SENTENCES = {
-    r"1 where `(\w+)` and `(\w+)` are both 1": lambda x, y: x and y,
-    r"1 where at least one of `(\w+)` and `(\w+)` is 1": lambda x, y: x or y,
-    r"1 where `(\w+)` and `(\w+)` differ": lambda x, y: x != y,
-    r"0 where `(\w+)` and `(\w+)` are both 1, otherwise 1": lambda x, y: not (x and y),
-    r"1 where `(\w+)` and `(\w+)` are both 0": lambda x, y: not (x or y),
-    r"1 where `(\w+)` and `(\w+)` are equal": lambda x, y: x == y,
-    r"`(\w+)` where `(\w+)` is 1, otherwise `(\w+)`": lambda x, s, y: x if s else y,
-    r"1 where at least two of `(\w+)`, `(\w+)` and `(\w+)` are 1": lambda *x: sum(x) > 1,
+    r"1 if and only if `(\w+)` and `(\w+)` are both 1": lambda x, y: x and y,
+    r"1 if and only if at least one of `(\w+)` and `(\w+)` is 1": lambda x, y: x or y,
+    r"1 if and only if `(\w+)` and `(\w+)` differ": lambda x, y: x != y,
+    r"0 if and only if `(\w+)` and `(\w+)` are both 1": lambda x, y: not (x and y),
+    r"1 if and only if `(\w+)` and `(\w+)` are both 0": lambda x, y: not (x or y),
+    r"1 if and only if `(\w+)` and `(\w+)` are equal": lambda x, y: x == y,
+    r"equal to `(\w+)` if `(\w+)` is 1, and equal to `(\w+)` otherwise": lambda x, s, y: (
+        x if s else y
+    ),
+    r"1 if and only if at least two of `(\w+)`, `(\w+)` and `(\w+)` are 1": lambda *x: sum(x) > 1,
 }
 GATES = {
     "AND": lambda x, y: x and y,

@@ -88,7 +88,7 @@ def test_a_sound_monitor_earns_the_share_of_faulty_modules_that_it_finds(verdict
 def test_a_false_alarm_earns_nothing(verdict):
     found = TASK.verify(adder(), f"{ADDER_HEAD} assign ok = {verdict}; endmodule")
     assert (found.score, found.parts["sound"]) == (0.0, 0.0)
-    assert "finds fault with the right module" in found.detail
+    assert "`ok` is 0 for the correct module" in found.detail
 
 
 def test_a_verdict_that_nothing_drives_earns_nothing():

@@ -113,8 +113,8 @@ def test_three_tellings_are_of_one_machine():
     assert len({design.golden for design in designs}) == 1
     assert "| RUN | `a` is 0 and `b` is 1 | WAIT | 2'd1 |" in designs[0].figure
     sentence = (
-        "From RUN (output 2'd1) it goes if `a` is 0 and `b` is 1, to WAIT; if `b` is 0, to the "
-        "state it came from; otherwise, to RUN."
+        "In RUN (output 2'd1): if `a` is 0 and `b` is 1, go to WAIT; if `b` is 0, go to the "
+        "previous state; otherwise, go to RUN."
     )
     assert f"- {sentence}\n" in designs[1].figure
     assert sentence in designs[2].rules

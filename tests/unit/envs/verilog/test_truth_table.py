@@ -43,20 +43,20 @@ def told(design, values, row, width):
         known = {name: int(bit) for name, bit in zip(names, bits, strict=True)}
     result |= tabled(design.figure, values, row)
     for rule in design.rules[1:]:
-        if found := re.match(r"`(\w+)` is ([01]) exactly for n in \{(.*)\}\.", rule):
+        if found := re.match(r"`(\w+)` is ([01]) if and only if n is in \{(.*)\}\.", rule):
             inside = row in map(int, found[3].split(", "))
             result[found[1]] = int(found[2]) if inside else 1 - int(found[2])
         elif found := re.match(r"`(\w+)` is bit n of the constant \d+'h(\w+),", rule):
             result[found[1]] = int(found[2], 16) >> row & 1
         elif found := re.match(
-            r"For `(\w+)`,.*value: (.*)\. Where none fits, .* is ([01])\.", rule
+            r"For `(\w+)`,.*value: (.*)\. If none matches, .* is ([01])\.", rule
         ):
             result[found[1]] = int(found[3])
             for pattern in reversed(found[2].split("; ")):
                 text, value = pattern.split(": ")
                 if re.fullmatch(text.replace("-", "."), bits):
                     result[found[1]] = int(value)
-        elif found := re.match(r"`(\w+)` is 1 exactly where the number `\{(.*)\}` is in", rule):
+        elif found := re.match(r"`(\w+)` is 1 if and only if the number `\{(.*)\}` \(first", rule):
             parts = [(known | result)[name] for name in found[2].split(", ")]
             terms = map(int, re.search(r"in \{([\d, ]*)\}\.", rule)[1].split(", "))
             result[found[1]] = int(int("".join(map(str, parts)), 2) in terms)

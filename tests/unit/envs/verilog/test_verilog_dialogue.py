@@ -69,7 +69,7 @@ def test_a_message_without_a_module_is_an_attempt():
     session = TASK.begin(problem(attempts=2))
     reply = session.reply("I shall think about it.")
     assert reply.verdict is None
-    assert "no module in the message" in reply.text
+    assert "the message has no module" in reply.text
     verdict = session.reply("").verdict
     assert (verdict.score, verdict.status) == (0.0, Status.UNPARSABLE)
 

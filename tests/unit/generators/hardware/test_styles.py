@@ -92,7 +92,10 @@ BAD = {
         (HEAD.format("") + " wire n = a; endmodule", "value"),
         (HEAD.format("") + " and g (q, a, a); endmodule", "and"),
         (HEAD.format("reg ") + " always @(*) q = a; or g (n, a, a); endmodule", "between"),
-        (HEAD.format("reg ") + " always @(*) q = a; always @(*) n = a; endmodule", "2 others"),
+        (
+            HEAD.format("reg ") + " always @(*) q = a; always @(*) n = a; endmodule",
+            "2 combinational",
+        ),
         (HEAD.format("reg ") + " always @(a) q = a; endmodule", "begins"),
         (
             HEAD.format("reg ") + " always @(posedge clk) q <= n; always @(posedge clk) n <= a;"
