@@ -28,7 +28,7 @@ _MEANINGS = {
 }
 _BINARY = ("cup", "cap", "setminus", "triangle")
 _ASKS = {
-    "members": "Find the set ${}$. Answer with the list of its elements, in any order.",
+    "members": "Find the set ${}$. Answer with the set in braces, its elements in any order.",
     "size": "How many elements does ${}$ have?",
     "total": "What is the sum of the elements of ${}$?",
 }
