@@ -217,19 +217,29 @@ class _Alu:
             kind = "even" if self.even else "odd"
             rules.append(f"`parity` is 1 if and only if the number of ones in `{y}` is {kind}.")
         if has("carry"):
+            conditions = {
+                "add": f"`a` + `b` if the exact unsigned sum is above {2**n - 1}",
+                "subtract": "`a` - `b` if `a` is smaller than `b` (unsigned)",
+            }
+            cases = " and for the operation ".join(conditions[kind] for kind in self._flagged())
             rules.append(
-                f"`carry` is 1 for the operation `a` + `b` if the exact unsigned sum is above "
-                f"{2**n - 1}, and for the operation `a` - `b` if `a` is smaller than `b` "
-                "(unsigned). "
-                "Otherwise, and for all other operations and opcodes, it is 0."
+                f"`carry` is 1 for the operation {cases}. Otherwise, and for all other operations "
+                "and opcodes, it is 0."
             )
         if has("overflow"):
+            names = {"add": "`a` + `b`", "subtract": "`a` - `b`"}
+            cases = " and ".join(names[kind] for kind in self._flagged())
             rules.append(
-                "`overflow` is 1 for the operations `a` + `b` and `a` - `b` if the exact result of "
-                f"the two's complement operands is below {-(2 ** (n - 1))} or above "
-                f"{2 ** (n - 1) - 1}. Otherwise, and for all other operations and opcodes, it is 0."
+                f"`overflow` is 1 for {cases} if the exact result of the two's complement operands "
+                f"is below {-(2 ** (n - 1))} or above {2 ** (n - 1) - 1}. Otherwise, and for all "
+                "other operations and opcodes, it is 0."
             )
         return tuple(rules)
+
+    def _flagged(self) -> list[str]:
+        """Return which of the operations with flags there are: ``add``, ``subtract``."""
+        there = {op.carry for op in self.table.values()}
+        return [kind for kind in ("add", "subtract") if kind in there]
 
     def _flag_codes(self, which: str) -> str:
         """Return a condition on the code: that it adds or subtracts."""
