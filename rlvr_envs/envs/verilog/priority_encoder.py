@@ -108,7 +108,9 @@ class _Encoder:
             signals += inputs(("urgent", self.width, "urgent flags of the requests"))
         signals += outputs(*((name, self.bits, "number of a request") for name in self._indices()))
         if has("valid"):
-            meaning = "bit k is 1 if index k is valid"
+            meaning = (
+                f"bit 0 is 1 if `{self._indices()[0]}` is valid, bit 1 for the next, and so on"
+            )
             if self.grants == 1:
                 meaning = "1 if there is a request"
             signals += outputs(("valid", self.grants, meaning))
