@@ -222,8 +222,8 @@ class Detector:
         any_bit = ", and `-` matches any bit" if "-" in "".join(self.patterns) else ""
         rules = [
             f"At every rising clock edge{only}, the module takes the bit `{self.stream}`.",
-            f"In a pattern, the {where}most bit is the one taken first{any_bit}. A pattern is found "
-            "when the most recently taken bits match it. Only bits taken after the last reset"
+            f"In a pattern, the {where}most bit is the one taken first{any_bit}. A pattern is "
+            "found when the most recently taken bits match it. Only bits taken after the last reset"
             + (" or restart" if has("restart") else "")
             + " can be part of a match.",
         ]

@@ -188,8 +188,8 @@ Do not use compiler directives.""",
 Do not use keywords that were introduced after Verilog-2001, such as `logic`, `int`, `always_ff`, \
 `always_comb`, `unique`, `inside`, `typedef` or `return`.
 Do not use casts such as `4'(x)`, unsized constants of the form `'0` or `'1`, operators such as \
-`++`, `+=` and `==?`, `.*` connections, variables declared in a loop header, or system functions other \
-than `$signed` and `$unsigned`.
+`++`, `+=` and `==?`, `.*` connections, variables declared in a loop header, or system functions \
+other than `$signed` and `$unsigned`.
 Do not use compiler directives.""",
         False,
         _not_verilog,
