@@ -18,7 +18,7 @@ State = tuple[int, int]
 
 MAX_SIDE = 10
 SIGNS = "#_.$@*+"
-WALL, FLOOR, GOAL, BOX, PLAYER, BOX_ON_GOAL, PLAYER_ON_GOAL = SIGNS
+WALL, FLOOR, GOAL, BOX, PLAYER, BOX_ON_GOAL, PLAYER_ON_GOAL = tuple(SIGNS)
 _MEANINGS = {
     WALL: "a wall",
     FLOOR: "an empty cell",
