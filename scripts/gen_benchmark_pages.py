@@ -23,7 +23,7 @@ def main() -> None:
         suite = load(folder.name)
         entries = [read_runs(path.parent) for path in sorted(folder.glob("*/runs.jsonl"))]
         (FOLDER / f"{suite.name}.md").write_text(page(suite, entries), encoding="utf-8")
-        write_report(suite, whole(suite, entries), FOLDER / f"{suite.name}.html")
+        write_report(suite, whole(suite, entries), FOLDER / f"{suite.name}-report.html")
     print(f"wrote the results of {len(list(FOLDER.glob('*.md')))} suites")
 
 
@@ -57,7 +57,7 @@ def about(suite: Suite, entries: list[list[Run]]) -> str:
     return (
         f"{suite.title} ({state}, hash `{suite.hash:.12}`). {len(runs):,} runs of {len(entries)} "
         f"algorithms took {minutes:,.0f} CPU minutes; the largest process took {memory:.1f} GiB. "
-        f"[The report]({suite.name}.html) has curves, pairs, profiles and all settings. The "
+        f"[The report]({suite.name}-report.html) has curves, pairs, profiles and all settings. The "
         "entries are in `leaderboard/`, each with its responses; "
         "[the protocol](../benchmark.md) says how they were made."
     )
