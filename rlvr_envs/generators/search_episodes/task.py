@@ -209,7 +209,7 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
 
     def prompt(self, problem: SearchProblem) -> str:
         members = ""
-        if any(hop.relation == "member" for hop in problem.plan):
+        if "member" in problem.question:
             members = (
                 "\n\nThe members of an organisation are the people whom a page records as members. "
                 "Being its head or an employee does not make a person a member."
