@@ -193,7 +193,7 @@ def test_a_server_that_ends_leaves_no_process():
 
 
 def test_an_unused_session_ends():
-    with Served("Gcd-v0", "--idle", "0.3") as server, connect(server.socket()) as socket:
+    with Served("Gcd-v0", "--idle", "3") as server, connect(server.socket()) as socket:
         key = server.post("/reset", {"seed": 1})["metadata"]["session_id"]
         ask(socket, "reset", seed=1)
         assert eventually(lambda: server.metric("rlvr_sessions_expired_total") == 2)
