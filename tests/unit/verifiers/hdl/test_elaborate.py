@@ -205,7 +205,7 @@ def test_a_design_that_takes_too_much_is_stopped():
     source = (
         f"{ADDER} wire [16000000:0] v = a; wire [16000000:0] w = v + 1; assign s = w; endmodule"
     )
-    limits = ElaborationLimits(cpu_s=1.0, memory_mib=512)
+    limits = ElaborationLimits(cpu_s=60.0, memory_mib=512)
     refusal = elaborate(source, "TopModule", limits=limits)
     assert refusal.stage == "resource"
     assert "takes too much" in refusal.detail
