@@ -61,6 +61,7 @@ def make_curriculum(config: Config, problems: Problems) -> Curriculum:
         ConfigError: there is none of that name, or its settings do not fit.
     """
     rungs = [rung for _, rung in problems.cells if rung is not None]
+    low, high = min(rungs, default=0), max(rungs, default=0)
     tasks = tuple(problems.knobs)
     known: dict[str, Any] = {
         "seed": config.seed,
@@ -68,11 +69,11 @@ def make_curriculum(config: Config, problems: Problems) -> Curriculum:
         "arms": tuple(problems.cells),
         "weights": tuple(problems.weights[task] for task in tasks),
         "shares": shares_of(problems),
-        "low": min(rungs, default=0),
-        "high": max(rungs, default=0),
+        "low": low,
+        "high": high,
         "steps": config.optimiser.steps,
         "free": bool(problems.rows) and not config.data.tasks,
-        "climb": lambda make: climbing(make, problems),
+        "climb": lambda make: climbing(make, problems, low, high),
         "draw": lambda count: different(problems, count, config.seed),
     }
 
@@ -84,20 +85,21 @@ def make_curriculum(config: Config, problems: Problems) -> Curriculum:
     return inner(config.data.curriculum)
 
 
-def climbing(make: Callable[[int, int], Curriculum], problems: Problems) -> Curriculum:
+def climbing(
+    make: Callable[[int, int], Curriculum], problems: Problems, low: int, high: int
+) -> Curriculum:
     """Return the curriculum that is made of the lowest and the highest level.
 
     Among the rows of a file it counts the levels that they have, which need not begin at 0 nor
-    follow each other.
+    follow each other; rows of data sets have none.
     """
+    if not problems.rows:
+        return make(low, high)
     levels = {
         task: [rung for name, rung in problems.cells if name == task and rung is not None]
         for task in problems.knobs
     }
-    if problems.rows:
-        return OnLevels(make(0, max(map(len, levels.values())) - 1), levels)
-    all_levels = [rung for own in levels.values() for rung in own]
-    return make(min(all_levels, default=0), max(all_levels, default=0))
+    return OnLevels(make(0, max(1, *map(len, levels.values())) - 1), levels)
 
 
 def different(problems: Problems, count: int, seed: int) -> list[Proposal]:

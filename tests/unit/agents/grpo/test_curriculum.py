@@ -133,6 +133,15 @@ def test_rows_without_tasks_come_as_they_are_unless_a_curriculum_chooses(tmp_pat
     assert {each.row["fingerprint"] for each in pairs.problems} <= {r["fingerprint"] for r in rows}
 
 
+@pytest.mark.parametrize("name", ["linear", "success_band", "rising_window"])
+def test_rows_of_data_sets_alone_have_no_level_to_climb(name, tmp_path):
+    path = tmp_path / "rows.jsonl"
+    rows = [open_source("MathDataset-v0").draw(n).to_row() for n in range(4)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    proposal = made(name, (), source=f"rows(path={str(path)!r})").propose()
+    assert (proposal.task, proposal.difficulty) == ("rlvr/MathDataset-v0", None)
+
+
 @pytest.mark.parametrize("score", [0.0, 1.0])
 @pytest.mark.parametrize("kind", NAMES)
 def test_whatever_is_proposed_over_rows_is_among_them(kind, score, tmp_path):
