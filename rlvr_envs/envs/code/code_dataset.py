@@ -29,8 +29,6 @@ from rlvr_envs.verifiers.program_values import read
 SAMPLE = "sample"
 _SAMPLE_FILE = Path(__file__).with_name("_sample_programs.jsonl")
 _files: RowFiles[CodeRow] = RowFiles()
-_ON_BAD_ROW = ("error", "skip")
-_REWARDS = ("all", "fraction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +37,17 @@ class CodeDatasetConfig(TaskConfig):
 
     path: str = knob(SAMPLE, 'a JSONL, JSON or Parquet file; "sample" is a few problems of our own')
     language: str = knob("python", "language of programs; rows that ask for a function need Python")
-    reward: str = knob("all", '"fraction" gives the share of tests passed')
+    reward: str = knob(
+        "all", '"fraction" gives the share of tests passed', choices=("all", "fraction")
+    )
     rel_tol: float | None = knob(
         None, "relative tolerance for decimals in outputs; None compares words exactly"
     )
     cpu_s: float = knob(5.0, "CPU seconds for each test")
     memory_mib: int = knob(512, "memory for each test")
-    on_bad_row: str = knob("error", '"skip" leaves out rows that cannot be used')
+    on_bad_row: str = knob(
+        "error", '"skip" leaves out rows that cannot be used', choices=("error", "skip")
+    )
     run_solutions: bool = knob(
         False, "whether the file's own solutions may compute missing results"
     )
@@ -55,10 +57,6 @@ class CodeDatasetConfig(TaskConfig):
             raise ConfigError(
                 f"path is the name of a JSONL, JSON or Parquet file, got {self.path!r}"
             )
-        for name, allowed in (("on_bad_row", _ON_BAD_ROW), ("reward", _REWARDS)):
-            if getattr(self, name) not in allowed:
-                words = " or ".join(map(repr, allowed))
-                raise ConfigError(f"{name} is {words}, got {getattr(self, name)!r}")
         languages.find(self.language)
         Limits(cpu_s=self.cpu_s, memory_mib=self.memory_mib)
         if self.rel_tol is not None:

@@ -15,7 +15,6 @@ from rlvr_envs.verifiers.symbolic import check_tolerance, compile_gold, judge_ma
 
 SAMPLE = "sample"
 _SAMPLE_FILE = Path(__file__).with_name("_sample_questions.jsonl")
-_ON_BAD_GOLD = ("error", "skip")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,9 @@ class MathDatasetConfig(TaskConfig):
     answer_type: str | None = knob(None, "type of all answers; None infers it for each answer")
     rel_tol: float | None = knob(None, "relative tolerance for numbers; None requires exact values")
     on_bad_gold: str = knob(
-        "error", '"error" refuses a file with an answer that cannot be judged; "skip" drops the row'
+        "error",
+        '"error" refuses a file with an answer that cannot be judged; "skip" drops the row',
+        choices=("error", "skip"),
     )
 
     def check(self) -> None:
@@ -38,9 +39,6 @@ class MathDatasetConfig(TaskConfig):
             raise ConfigError(
                 f"path must be the name of a JSONL or Parquet file, got {self.path!r}"
             )
-        if self.on_bad_gold not in _ON_BAD_GOLD:
-            allowed = " or ".join(map(repr, _ON_BAD_GOLD))
-            raise ConfigError(f"on_bad_gold must be {allowed}, got {self.on_bad_gold!r}")
         compile_gold("0", answer_type=self.answer_type)
         check_tolerance(self.rel_tol)
 

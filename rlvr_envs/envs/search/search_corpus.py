@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -93,7 +93,6 @@ class CorpusSession(ToolSession):
         return parts
 
 
-_ON_BAD_ROW = ("error", "skip")
 # What an answer earns that is not the right one alone, by score.
 _EARNS = {
     "em": "Extra words make it wrong.",
@@ -115,9 +114,15 @@ class SearchCorpusConfig(TaskConfig):
     questions: str = knob(SAMPLE, "a JSONL, JSON or Parquet file")
     aliases: str | None = knob(None, "id_aliases.json, which comes with 2WikiMultihopQA")
     score: str = knob(
-        "em", '"f1" pays in part for answers that are not longer than an accepted one'
+        "em",
+        '"f1" pays in part for answers that are not longer than an accepted one',
+        choices=_EARNS,
     )
-    syntax: str = knob("tags", 'of calls: "tags", or "json" for objects with a name and arguments')
+    syntax: str = knob(
+        "tags",
+        'of calls: "tags", or "json" for objects with a name and arguments',
+        choices=SYNTAXES,
+    )
     max_calls: int = knob(12, "before the answer")
     hits: int = knob(5, "of a search in one result")
     shown_chars: int = knob(
@@ -129,7 +134,9 @@ class SearchCorpusConfig(TaskConfig):
     part_chars: int = knob(3_000, "of a page in one result", low=500, high=_LONGEST_PART)
     engine: str = knob("auto", '"tantivy" or "bm25"; they rank alike')
     index_dir: str | None = knob(None, "the folder of indexes; None for the user's cache")
-    on_bad_row: str = knob("error", '"skip" leaves out questions that cannot be used')
+    on_bad_row: str = knob(
+        "error", '"skip" leaves out questions that cannot be used', choices=("error", "skip")
+    )
 
     def check(self) -> None:
         if not self.corpus or not self.questions:
@@ -137,12 +144,6 @@ class SearchCorpusConfig(TaskConfig):
         if (self.corpus == SAMPLE) != (self.questions == SAMPLE):
             missing = "questions" if self.questions == SAMPLE else "corpus"
             raise ConfigError(f"corpus and questions go together: {missing} should name a file")
-        choices = (("score", SCORES), ("syntax", SYNTAXES), ("on_bad_row", _ON_BAD_ROW))
-        for name, allowed in choices:
-            value = getattr(self, name)
-            if value not in allowed:
-                hint = did_you_mean(value, allowed)
-                raise ConfigError(f"{name} is one of {', '.join(allowed)}, got {value!r}{hint}")
         if self.engine != "auto":
             choose(self.engine)
         self.limits()
@@ -326,9 +327,6 @@ def _titled(site: CorpusSite, title: str) -> str:
     """Return the address of a page that has a title, empty where searching finds none."""
     hits = site.search(_quoted(title), 50)
     return next((hit.id for hit in hits if normal(hit.title) == normal(title)), "")
-
-
-SCORES = ("em", "f1")
 
 
 class Judge:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -42,17 +42,13 @@ class Monitor:
     netlist: Netlist
 
 
-REWARDS = ("share", "all")
 MOST_FAULTS = 32
-
 
 _SCORES = {
     "share": "If `ok` is ever 0 for the correct module, your score is 0. Otherwise it is the "
-    "share of "
-    "the faulty versions for which `ok` becomes 0.",
+    "share of the faulty versions for which `ok` becomes 0.",
     "all": "Your score is 1 if `ok` is never 0 for the correct module and becomes 0 for every "
-    "faulty "
-    "version. Otherwise it is 0.",
+    "faulty version. Otherwise it is 0.",
 }
 
 
@@ -66,15 +62,13 @@ class MonitorWritingConfig(TaskConfig):
     reward: str = knob(
         "share",
         '"share" scores the share of faulty versions detected; "all" scores 1 for all, else 0',
+        choices=_SCORES,
     )
     families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
         if self.budget and self.budget < 100:
             raise ConfigError(f"budget is 0 or at least 100 percent, got {self.budget}")
-        if self.reward not in REWARDS:
-            hint = did_you_mean(self.reward, REWARDS)
-            raise ConfigError(f"reward is one of {', '.join(REWARDS)}, got {self.reward!r}{hint}")
         check_families(self.families)
 
     @classmethod

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.errors import SandboxError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -22,7 +22,6 @@ from rlvr_envs.verifiers.hdl.miter import Schedule
 from rlvr_envs.verifiers.hdl.stepping import stepper
 
 Rows = tuple[tuple[int, ...], ...]
-REWARDS = ("share", "all")
 MOST_FAULTS = 32
 _DULL_ROWS = 16  # of the tables that repeat one row
 _FAULTY = (
@@ -57,13 +56,11 @@ class TestbenchWritingConfig(TaskConfig):
     reward: str = knob(
         "share",
         '"share" scores the share of faulty versions detected; "all" scores 1 for all, else 0',
+        choices=_SCORES,
     )
     families: tuple[str, ...] = knob((), "ids of design families to draw from; empty means all")
 
     def check(self) -> None:
-        if self.reward not in REWARDS:
-            hint = did_you_mean(self.reward, REWARDS)
-            raise ConfigError(f"reward is one of {', '.join(REWARDS)}, got {self.reward!r}{hint}")
         check_families(self.families)
 
     @classmethod

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -26,7 +26,6 @@ _SAMPLE_FILE = Path(__file__).with_name("_sample_designs.jsonl")
 PATIENT = Effort(60_000, 64, 60_000_000)
 
 _files: RowFiles[VerilogRow] = RowFiles()
-_ON_BAD_ROW = ("error", "skip")
 _REASON_CHARS = 300  # of a reason in a message: it may quote what a tool said
 _TERMS = (
     "Answer with the complete module, named `{top}`, and every module that it contains, in "
@@ -46,13 +45,17 @@ class VerilogDatasetConfig(TaskConfig):
         "", "file of problem descriptions, if `path` does not contain them (VerilogEval 1)"
     )
     reward: str = knob(
-        "equivalence", '"graded" gives a little for compiling and for the right ports'
+        "equivalence",
+        '"graded" gives a little for compiling and for the right ports',
+        choices=REWARDS,
     )
     strict: bool = knob(False, "require that Icarus, a simulator with x and z, agrees")
     accept_bounded: bool = knob(
         True, "False refuses rows with only a testbench, and does not score unproved answers"
     )
-    on_bad_row: str = knob("error", '"skip" leaves out rows that cannot be used')
+    on_bad_row: str = knob(
+        "error", '"skip" leaves out rows that cannot be used', choices=("error", "skip")
+    )
     check_references: bool = knob(True, "elaborate all references first; 0.1 to 0.5 s per row")
 
     def check(self) -> None:
@@ -60,12 +63,6 @@ class VerilogDatasetConfig(TaskConfig):
             raise ConfigError(f"path must be the name of a file or a folder, got {self.path!r}")
         if not isinstance(self.descriptions, str):
             raise ConfigError(f"descriptions must be the name of a file, got {self.descriptions!r}")
-        for name, allowed in (("on_bad_row", _ON_BAD_ROW), ("reward", REWARDS)):
-            value = getattr(self, name)
-            if value not in allowed:
-                words = " or ".join(map(repr, allowed))
-                hint = did_you_mean(str(value), allowed)
-                raise ConfigError(f"{name} is {words}, got {value!r}{hint}")
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogDatasetConfig":
