@@ -3,7 +3,8 @@
 import shutil
 from pathlib import Path
 
-from rlvr_envs.bench.compare import Comparison, aggregates, compare
+from rlvr_envs.bench.compare import Comparison, aggregates, compare, compared
+from rlvr_envs.bench.entries import gather
 from rlvr_envs.bench.report import markdown, write_report
 from rlvr_envs.bench.results import Run, read_runs
 from rlvr_envs.bench.suite import Suite, load
@@ -22,8 +23,11 @@ def main() -> None:
     for folder in sorted(path for path in LEADERBOARD.iterdir() if path.is_dir()):
         suite = load(folder.name)
         entries = [read_runs(path.parent) for path in sorted(folder.glob("*/runs.jsonl"))]
-        (FOLDER / f"{suite.name}.md").write_text(page(suite, entries), encoding="utf-8")
-        write_report(suite, whole(suite, entries), FOLDER / f"{suite.name}-report.html")
+        gathered = gather(suite, whole(suite, entries))
+        comparison = compared(gathered)
+        text = page(suite, entries, comparison)
+        (FOLDER / f"{suite.name}.md").write_text(text, encoding="utf-8")
+        write_report(comparison, gathered, FOLDER / f"{suite.name}-report.html")
     print(f"wrote the results of {len(list(FOLDER.glob('*.md')))} suites")
 
 
@@ -32,10 +36,9 @@ def whole(suite: Suite, entries: list[list[Run]]) -> list[list[Run]]:
     return [each for each in entries if len(each) == len(suite.experiments) * len(suite.seeds)]
 
 
-def page(suite: Suite, entries: list[list[Run]]) -> str:
-    """Return the page of a suite in Markdown."""
+def page(suite: Suite, entries: list[list[Run]], comparison: Comparison) -> str:
+    """Return the page of a suite in Markdown, with the comparison of its complete entries."""
     complete = whole(suite, entries)
-    comparison = compare(suite, complete)
     parts = [
         f"# Results on {suite.name}",
         about(suite, entries),

@@ -7,11 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.bench.compare import Comparison, aggregates, compared, experiments, pairs
-from rlvr_envs.bench.entries import TRACKS, Entries, Track, gather
+from rlvr_envs.bench.compare import Comparison, aggregates, experiments, pairs
+from rlvr_envs.bench.entries import TRACKS, Entries, Track
 from rlvr_envs.bench.plots import Plots
-from rlvr_envs.bench.results import Run
-from rlvr_envs.bench.statistics import BOOTSTRAP, COLLAPSE, Bootstrap
+from rlvr_envs.bench.statistics import COLLAPSE
 from rlvr_envs.bench.suite import Suite
 from rlvr_envs.core.files import replaced
 from rlvr_envs.core.version import __version__
@@ -33,31 +32,19 @@ _FEW_RUNS = 5
 _TRACK_NAMES: dict[Track, str] = {"samples": "Equal samples", "tokens": "Equal tokens"}
 
 
-def write_report(
-    suite: Suite,
-    entries: Sequence[Sequence[Run]],
-    out: Path,
-    *,
-    common: bool = False,
-    how: Bootstrap = BOOTSTRAP,
-) -> Path:
+def write_report(comparison: Comparison, entries: Entries, out: Path) -> Path:
     """Write the page that compares algorithms, and return its path.
 
     Args:
-        suite: that all runs must be of.
+        comparison: of the entries.
         entries: the runs of each algorithm; one algorithm alone has a page too.
         out: the file.
-        common: whether to compare what all have in common where some lack runs.
-        how: the settings of the intervals.
 
     Raises:
-        ConfigError: entries cannot be compared; the message says which and why.
         DependencyError: plotly is missing.
     """
     require_plotly()
-    gathered = gather(suite, entries, common=common)
-    text = page(compared(gathered, how), gathered)
-    return _written(out, text)
+    return _written(out, page(comparison, entries))
 
 
 def write_table(comparison: Comparison, out: Path) -> Path:

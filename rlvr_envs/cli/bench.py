@@ -255,13 +255,17 @@ def _compare(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> int:
-    from rlvr_envs.bench.compare import compare
+    from rlvr_envs.bench.compare import compared
+    from rlvr_envs.bench.entries import gather
     from rlvr_envs.bench.report import write_report, write_table
+    from rlvr_envs.evaluation.page import require_plotly
 
-    suite, entries = _compared(args)
-    print(write_report(suite, entries, args.out, common=args.common))
+    require_plotly()  # before the comparison, which takes a while
+    entries = gather(*_compared(args), common=args.common)
+    comparison = compared(entries)
+    print(write_report(comparison, entries, args.out))
     if args.table:
-        print(write_table(compare(suite, entries, common=args.common), args.table))
+        print(write_table(comparison, args.table))
     return 0
 
 

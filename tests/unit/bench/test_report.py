@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from fakes import bench_runs
 
-from rlvr_envs.bench.compare import compare
+from rlvr_envs.bench.compare import compare, compared
+from rlvr_envs.bench.entries import gather
 from rlvr_envs.bench.results import Algorithm
 from rlvr_envs.bench.statistics import Bootstrap
 from rlvr_envs.core.errors import ConfigError
@@ -69,7 +70,9 @@ def algorithms(count, suite):
 
 
 def written(suite, entries, tmp_path, **settings):
-    path = write_report(suite, entries, tmp_path / "new" / "report.html", how=FEW, **settings)
+    gathered = gather(suite, entries, **settings)
+    out = tmp_path / "new" / "report.html"
+    path = write_report(compared(gathered, FEW), gathered, out)
     assert path == tmp_path / "new" / "report.html"
     return Outline(path.read_text("utf-8"))
 
