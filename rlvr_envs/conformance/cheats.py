@@ -4,13 +4,17 @@ import dataclasses
 import itertools
 import re
 from collections import Counter
+from collections.abc import Sequence
+from statistics import fmean, stdev
 
-from rlvr_envs.conformance.subject import NotApplicable, Subject, require
+from rlvr_envs.conformance.shortcuts import rules
+from rlvr_envs.conformance.subject import Drawn, NotApplicable, Subject, require
 from rlvr_envs.conformance.trouble import TROUBLE
 from rlvr_envs.core.problem import hidden_fields
 from rlvr_envs.core.verdict import Verdict
 
-_FORMULA = re.compile(r"\$\$([^$]+)\$\$|\$([^$]+)\$")
+SHORTCUT_LEVELS = (0, 2, 5, 8)
+_CONSTANTS = 8  # the most common answers are tried as constants
 
 
 def trouble_earns_nothing(subject: Subject) -> None:
@@ -86,42 +90,39 @@ def _says(text: str, words: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words.strip())}(?!\w)", text) is not None
 
 
-def guessing_does_not_pay(subject: Subject) -> None:
-    """The best constant answer, chosen on some problems, earns little on others."""
+def shortcuts_do_not_pay(subject: Subject) -> None:
+    """Neither one constant answer nor a rule that reads the prompt alone earns more than the bound.
+
+    Constants are the most common answers of half of the problems, tried on the other half; the
+    rules are those of `rlvr_envs.conformance.shortcuts`.
+    """
     subject.needs_generator()
-    count = subject.count(240)
-    seen = list(subject.draw_answered(count, levels=(3,)))
-    chosen, judged = seen[: count // 2], seen[count // 2 :]
-    constant = Counter(str(drawn.reference) for drawn in chosen).most_common(1)[0][0]
-    response = seen[0].form.wrap(constant)
-    mean = sum(drawn.instance.judge(response).score for drawn in judged) / len(judged)
-    bound = subject.task_type.guess_bound
-    require(
-        mean <= bound,
-        f"always answering {constant!r} earns {mean:.2f}, more than {bound} on average",
-    )
+    bound = subject.task_type.shortcut_bound
+    for level in SHORTCUT_LEVELS:
+        count = subject.count(240 if level == 0 else 60)
+        seen = list(subject.draw_answered(count, levels=(level,)))
+        for name, scores in shortcut_scores(seen).items():
+            error = stdev(scores) / len(scores) ** 0.5
+            require(
+                fmean(scores) <= bound + 2 * error,
+                f"{name} earns {fmean(scores):.3f} on average at level {level}, and the bound is "
+                f"{bound}: widen what is drawn, or state a bound with its reason",
+            )
 
 
-def echoing_does_not_pay(subject: Subject) -> None:
-    """Pieces of the prompt, handed back as the answer, earn no more than guessing."""
-    subject.needs_generator()
-    earned: dict[str, list[float]] = {}
-    for drawn in subject.draw_answered(subject.count(90), levels=(0, 3)):
-        text = drawn.instance.task.prompt(drawn.instance.problem)
-        formulas = [a or b for a, b in _FORMULA.findall(text)] or [text]
-        echoes = {
-            "whole prompt": text,
-            "first formula": formulas[0],
-            "last formula": formulas[-1],
-            "longest formula": max(formulas, key=len),
-            "right-hand side": formulas[-1].split("=")[-1],
-        }
-        scores = {
-            echo: drawn.instance.judge(drawn.form.wrap(echo)).score for echo in {*echoes.values()}
-        }
-        for name, echo in echoes.items():
-            earned.setdefault(name, []).append(scores[echo])
-    bound = subject.task_type.guess_bound
-    for name, found in earned.items():
-        mean = sum(found) / len(found)
-        require(mean <= bound, f"answering with the {name} earns {mean:.2f} on average")
+def shortcut_scores(seen: Sequence[Drawn]) -> dict[str, list[float]]:
+    """Return what each shortcut earns on problems of one level, by its name."""
+    half = len(seen) // 2
+    common = Counter(str(drawn.reference) for drawn in seen[:half]).most_common(_CONSTANTS)
+    found = {
+        f"always answering {constant!r:.80}": [_score(drawn, constant) for drawn in seen[half:]]
+        for constant, _ in common
+    }
+    for drawn in seen:
+        for name, answer in rules(drawn.instance.task.prompt(drawn.instance.problem)).items():
+            found.setdefault(f"answering with the {name}", []).append(_score(drawn, answer))
+    return {name: scores for name, scores in found.items() if 2 * len(scores) >= half > 1}
+
+
+def _score(drawn: Drawn, answer: str) -> float:
+    return drawn.instance.judge(drawn.form.wrap(answer)).score

@@ -18,12 +18,18 @@ import numpy as np
 from rlvr_envs.conformance.cheats import (
     buried_oracle_earns_nothing,
     details_keep_the_answer,
-    echoing_does_not_pay,
-    guessing_does_not_pay,
     prompt_shows_nothing_hidden,
+    shortcuts_do_not_pay,
     trouble_earns_nothing,
 )
 from rlvr_envs.conformance.digests import digest, digests_in_child
+from rlvr_envs.conformance.levels import (
+    baseline_gains_nothing,
+    baseline_is_fair,
+    effort_grows,
+    level_zero_is_wide,
+    levels_differ,
+)
 from rlvr_envs.conformance.side_effects import record_side_effects
 from rlvr_envs.conformance.subject import (
     Check,
@@ -275,8 +281,12 @@ CHECKS: dict[str, Check] = {
         every_entry_point_gives_the_same,
         calls_out_of_order_are_errors,
         problems_grow_with_the_level,
-        guessing_does_not_pay,
-        echoing_does_not_pay,
+        levels_differ,
+        level_zero_is_wide,
+        effort_grows,
+        baseline_is_fair,
+        baseline_gains_nothing,
+        shortcuts_do_not_pay,
         nothing_is_written,
         documentation_is_complete,
     )

@@ -42,8 +42,11 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         Config: the frozen, keyword-only dataclass of the knobs (`rlvr_envs.core.knobs`). Its
             classmethod ``at(difficulty)`` returns the configuration of a difficulty level.
         Problem: the frozen dataclass of one problem (see `rlvr_envs.core.problem`).
-        guess_bound: the most that one constant answer may earn on average; a check holds the
-            task to it.
+        shortcut_bound: the most that one constant answer, or a rule that only looks at the prompt
+            (`rlvr_envs.conformance.shortcuts`), may earn on average at any level; a check holds
+            the task to it.
+        distinct_at_zero: how many distinct problems level 0 has at least; a check holds the task
+            to it.
         judged_in_sandbox: whether `verify` hands the answer to a sandbox, which has processes of
             its own: such answers are judged in threads, not in worker processes.
 
@@ -56,7 +59,8 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
 
     Config: ClassVar[type[Any]]
     Problem: ClassVar[type[Any]]
-    guess_bound: ClassVar[float] = 0.3
+    shortcut_bound: ClassVar[float] = 0.05
+    distinct_at_zero: ClassVar[int] = 2_000
     judged_in_sandbox: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -91,6 +95,23 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
     @abstractmethod
     def solve(self, problem: ProblemT) -> str:
         """Return an answer of full marks (the oracle)."""
+
+    def effort(self, problem: ProblemT) -> float:
+        """Return how hard a problem is: the work of the solver that the docstring names.
+
+        It depends on the problem alone, so it is the same on every machine, and it is 0 or more.
+        Within each family of a task its mean grows from difficulty level to level.
+        """
+        raise NotImplementedError
+
+    def baseline(self, rng: Rng, problem: ProblemT) -> str | list[str]:
+        """Return the answer of a simple policy, or its actions where the task is interactive.
+
+        The policy is what a hurried solver would do: it may use the rules, it does not search, and
+        it never looks at a hidden field. Its answer is readable. What it earns may be much at
+        level 0, and does not rise with the level.
+        """
+        raise NotImplementedError
 
     def explain(self, problem: ProblemT) -> list[str]:
         """Return the steps of a worked solution, in order, without the answer in its format.
@@ -205,6 +226,27 @@ class InteractiveTask(Task[ConfigT, ProblemT]):
     @abstractmethod
     def play(self, problem: ProblemT) -> list[str]:
         """Return the oracle's actions, which end in full marks."""
+
+    def effort(self, problem: ProblemT) -> float:
+        """Return the number of actions that the oracle takes."""
+        return len(self.play(problem))
+
+    def played(self, problem: ProblemT, policy: Callable[[str], str], *, turns: int) -> list[str]:
+        """Return the actions of a policy in an episode, at most ``turns`` of them.
+
+        Args:
+            problem: the problem.
+            policy: returns the next action, given the last observation; the prompt comes first.
+            turns: where to stop if the episode goes on.
+        """
+        session, text, actions = self.begin(problem), self.prompt(problem), list[str]()
+        while len(actions) < turns:
+            actions.append(policy(text))
+            reply = session.reply(actions[-1])
+            if reply.verdict is not None:
+                break
+            text = reply.text
+        return actions
 
     def shorthand(self, problem: ProblemT) -> Shorthand | None:
         """Return how a person plays by short commands, None where actions are short as they are."""

@@ -76,6 +76,12 @@ class SumTask(Task[SumConfig, SumProblem]):
     def explain(self, problem):
         return [f"Add {problem.b} to {problem.a}."]
 
+    def effort(self, problem):
+        return len(str(problem.total))
+
+    def baseline(self, rng, problem):
+        return str(problem.a)
+
 
 class SubstringCredit(SumTask):
     __doc__ = SumTask.__doc__
@@ -242,7 +248,63 @@ class EndlessSteps(SumTask):
         return [f"Add {problem.b}, one by one."] * 1_000
 
 
+class EasierEffort(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def effort(self, problem):
+        return 1 / problem.total
+
+
+class BaselinePeeks(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def baseline(self, rng, problem):
+        return str(problem.total + 1)
+
+
+class BaselineMumbles(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def verify(self, problem, answer):
+        if not answer.strip().isdecimal():
+            return Verdict.unparsable("not a number")
+        return super().verify(problem, answer)
+
+    def baseline(self, rng, problem):
+        return "no idea"
+
+
+class BaselineGains(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def baseline(self, rng, problem):
+        return str(problem.a + problem.b if self.config.limit > 10**7 else problem.a)
+
+
+class SmallestNumber(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def generate(self, rng):
+        a, b = integer(rng, 1, self.config.limit), integer(rng, 1, self.config.limit)
+        return SumProblem(a, b, min(a, b))
+
+
+class SameLevels(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def generate(self, rng):
+        a = integer(rng, 1, 10 ** (5 + (len(str(self.config.limit)) - 6) // 2))
+        return SumProblem(a, a, a + a)
+
+
 FAULTS = [
+    (EasierEffort, "effort_grows"),
+    (BaselinePeeks, "baseline_is_fair"),
+    (BaselineMumbles, "baseline_is_fair"),
+    (BaselineGains, "baseline_gains_nothing"),
+    (SmallestNumber, "shortcuts_do_not_pay"),
+    (SameLevels, "levels_differ"),
+    (TinySpace, "level_zero_is_wide"),
     (SubstringCredit, "buried_oracle_earns_nothing"),
     (RaisingVerifier, "trouble_earns_nothing"),
     (GlobalRandomness, "global_randomness_is_untouched"),
@@ -250,8 +312,8 @@ FAULTS = [
     (TellsTheAnswer, "details_keep_the_answer"),
     (NothingHidden, "oracle_earns_full_marks"),
     (TinySpace, "neighbouring_seeds_share_nothing"),
-    (ConstantAnswer, "guessing_does_not_pay"),
-    (AcceptsTheQuestion, "echoing_does_not_pay"),
+    (ConstantAnswer, "shortcuts_do_not_pay"),
+    (AcceptsTheQuestion, "shortcuts_do_not_pay"),
     (Undocumented, "documentation_is_complete"),
     (Writes, "nothing_is_written"),
     (FlatLadder, "problems_grow_with_the_level"),

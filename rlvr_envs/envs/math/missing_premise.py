@@ -111,7 +111,7 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
     """
 
     # "Cannot be determined" earns the share of ill-posed questions, half of them by default.
-    guess_bound = 0.65
+    shortcut_bound = 0.65
 
     def generate(self, rng: Rng) -> MissingPremiseProblem:
         config = self.config

@@ -183,7 +183,7 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
             )
         return [*steps, self.conclusion(problem, "The number of bins")]
 
-    def greedy(self, problem: BinPackingProblem) -> str:
+    def baseline(self, rng: Rng, problem: BinPackingProblem) -> str:
         """Put the items, from the largest down, into the first bin that has room."""
         return grouped(first_fit(problem, _decreasing(problem)))
 

@@ -181,7 +181,7 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
             steps.append(f"Colours beside {vertex}: {around}. It gets colour {colors[vertex]}.")
         return [*steps, self.conclusion(problem, "The number of colours")]
 
-    def greedy(self, problem: GraphColoringProblem) -> str:
+    def baseline(self, rng: Rng, problem: GraphColoringProblem) -> str:
         """Give each vertex in turn, by falling degree, the first colour that is free."""
         return listed(greedy_colors(problem.n_vertices, problem.edges))
 

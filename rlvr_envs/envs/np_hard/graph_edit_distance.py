@@ -217,7 +217,7 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
         steps = explained(problem.first, problem.second, images)
         return [*steps, self.conclusion(problem, "The number of edits")]
 
-    def greedy(self, problem: GraphEditDistanceProblem) -> str:
+    def baseline(self, rng: Rng, problem: GraphEditDistanceProblem) -> str:
         """Map each vertex in turn where that costs the least, given the vertices before it."""
         return _mapping(greedy_edits(problem.first, problem.second))
 

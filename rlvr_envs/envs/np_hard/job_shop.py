@@ -202,7 +202,7 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
             self.conclusion(problem, "The makespan"),
         ]
 
-    def greedy(self, problem: JobShopProblem) -> str:
+    def baseline(self, rng: Rng, problem: JobShopProblem) -> str:
         """Always begin the step that can begin first, of the job with the most work left."""
         return grouped(dispatch(problem))
 

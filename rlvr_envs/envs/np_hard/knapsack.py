@@ -198,7 +198,7 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
             )
         return [*steps, self.conclusion(problem, "The total value")]
 
-    def greedy(self, problem: KnapsackProblem) -> str:
+    def baseline(self, rng: Rng, problem: KnapsackProblem) -> str:
         """Take the items by value for weight, as long as they fit."""
         order = sorted(
             range(len(problem.weights)),

@@ -166,7 +166,7 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
         steps.append(f"{cycle[-1]} is joined to {cycle[0]}, which closes the cycle.")
         return [*steps, self.conclusion(problem, "The number of vertices")]
 
-    def greedy(self, problem: LongestCycleProblem) -> str:
+    def baseline(self, rng: Rng, problem: LongestCycleProblem) -> str:
         """Walk to the neighbour with the fewest ways on until stuck, then close the walk."""
         return listed(walked_cycle(problem.n_vertices, problem.edges))
 

@@ -169,7 +169,7 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
             )
         return [*steps, self.conclusion(problem, "The weight of the cut")]
 
-    def greedy(self, problem: MaxCutProblem) -> str:
+    def baseline(self, rng: Rng, problem: MaxCutProblem) -> str:
         """Place each vertex in turn, the heaviest first, where it cuts more."""
         return listed(greedy_cut(problem.n_vertices, problem.edges, problem.weights))
 

@@ -193,7 +193,7 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
         steps.append(f"Clauses not satisfied: {listed(left) or 'none'}.")
         return [*steps, self.conclusion(problem, "The number of satisfied clauses")]
 
-    def greedy(self, problem: MaxSatProblem) -> str:
+    def baseline(self, rng: Rng, problem: MaxSatProblem) -> str:
         """Set one variable after the other so that fewer clauses are likely to fail."""
         return listed(_johnson(problem.n_variables, problem.clauses))
 

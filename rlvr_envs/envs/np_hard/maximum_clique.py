@@ -138,7 +138,7 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
             steps.append(f"Take {vertex}. Joined to all so far: {listed(sorted(left)) or 'none'}.")
         return [*steps, self.conclusion(problem, "The number of vertices")]
 
-    def greedy(self, problem: MaximumCliqueProblem) -> str:
+    def baseline(self, rng: Rng, problem: MaximumCliqueProblem) -> str:
         """Take the vertex that is joined to the most that are left, keep those, and so on."""
         n = problem.n_vertices
         return listed(greedy_set(n, complement(n, problem.edges)))

@@ -180,7 +180,7 @@ class MaximumCommonSubgraphTask(
             )
         return [*steps, self.conclusion(problem, "The number of pairs")]
 
-    def greedy(self, problem: MaximumCommonSubgraphProblem) -> str:
+    def baseline(self, rng: Rng, problem: MaximumCommonSubgraphProblem) -> str:
         """Match the two vertices that leave the most room for others, and so on."""
         n = problem.n_vertices
         return show_edges(

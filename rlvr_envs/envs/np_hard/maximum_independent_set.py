@@ -135,7 +135,7 @@ class MaximumIndependentSetTask(
             steps.append(f"Take {vertex}. Joined to none so far: {listed(sorted(left)) or 'none'}.")
         return [*steps, self.conclusion(problem, "The number of vertices")]
 
-    def greedy(self, problem: MaximumIndependentSetProblem) -> str:
+    def baseline(self, rng: Rng, problem: MaximumIndependentSetProblem) -> str:
         """Take a vertex with the fewest neighbours left, leave those out, and so on."""
         return listed(greedy_set(problem.n_vertices, problem.edges))
 

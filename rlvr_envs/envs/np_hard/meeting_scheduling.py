@@ -228,7 +228,7 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
         steps = explained(read_bookings(self.solve(problem)), problem.durations, problem.attendees)
         return [*steps, self.conclusion(problem, "The number of attendees")]
 
-    def greedy(self, problem: MeetingSchedulingProblem) -> str:
+    def baseline(self, rng: Rng, problem: MeetingSchedulingProblem) -> str:
         """Give the largest meetings first the earliest time and the smallest room that fit."""
         return written(greedy_bookings(problem))
 

@@ -199,7 +199,7 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
             steps.append(f"Take {newest}: the weight between the group and the rest is {weight}.")
         return [*steps, self.conclusion(problem, "The weight between the groups")]
 
-    def greedy(self, problem: MinimumBisectionProblem) -> str:
+    def baseline(self, rng: Rng, problem: MinimumBisectionProblem) -> str:
         """Grow a group from vertex 1, each time by the vertex with the most weight to it."""
         n = problem.n_vertices
         ties = [0] * (n + 1)

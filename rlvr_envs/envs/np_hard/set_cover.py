@@ -170,7 +170,7 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
             )
         return [*steps, self.conclusion(problem, "The number of sets")]
 
-    def greedy(self, problem: SetCoverProblem) -> str:
+    def baseline(self, rng: Rng, problem: SetCoverProblem) -> str:
         """Take the set with the most elements that are not covered yet, until all are."""
         return listed(sorted(_largest_gain(problem.sets)))
 

@@ -198,7 +198,7 @@ class SteinerTreeTask(OptimisationTask[SteinerTreeConfig, SteinerTreeProblem]):
             )
         return [*steps, self.conclusion(problem, "The total weight")]
 
-    def greedy(self, problem: SteinerTreeProblem) -> str:
+    def baseline(self, rng: Rng, problem: SteinerTreeProblem) -> str:
         """Join the nearest vertex that is asked for by a shortest path, again and again."""
         return show_edges(nearest_first_tree(problem.n_vertices, problem.edges, problem.terminals))
 

@@ -148,7 +148,7 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
             steps.append(f"Take {number} (position {position}): {left} is left.")
         return [*steps, self.conclusion(problem, "The count")]
 
-    def greedy(self, problem: SubsetSumProblem) -> str:
+    def baseline(self, rng: Rng, problem: SubsetSumProblem) -> str:
         """Take the smallest numbers while they fit, then swap one for another to hit the target.
 
         Where no swap does, the sum misses the target and the answer is infeasible.

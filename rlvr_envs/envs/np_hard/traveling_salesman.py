@@ -162,7 +162,7 @@ class TravelingSalesmanTask(OptimisationTask[TravelingSalesmanConfig, TravelingS
             )
         return [*steps, self.conclusion(problem, "The length")]
 
-    def greedy(self, problem: TravelingSalesmanProblem) -> str:
+    def baseline(self, rng: Rng, problem: TravelingSalesmanProblem) -> str:
         """Go from city 1 to the nearest city not visited yet, and so on."""
         return _written(nearest_neighbour(_table(problem.distances)))
 

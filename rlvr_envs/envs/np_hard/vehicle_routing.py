@@ -224,7 +224,7 @@ class VehicleRoutingTask(OptimisationTask[VehicleRoutingConfig, VehicleRoutingPr
         steps = explained(distances(problem.places), problem.demands, routes)
         return [*steps, self.conclusion(problem, "The total distance")]
 
-    def greedy(self, problem: VehicleRoutingProblem) -> str:
+    def baseline(self, rng: Rng, problem: VehicleRoutingProblem) -> str:
         """Drive to the nearest customer whose demand still fits, until there is none."""
         matrix = distances(problem.places)
         left = set(range(1, len(problem.demands) + 1))

@@ -141,7 +141,7 @@ class VertexCoverTask(OptimisationTask[VertexCoverConfig, VertexCoverProblem]):
             steps.append(f"Take {vertex}, which covers {show_edges(sorted(covered))}.")
         return [*steps, self.conclusion(problem, "The number of vertices")]
 
-    def greedy(self, problem: VertexCoverProblem) -> str:
+    def baseline(self, rng: Rng, problem: VertexCoverProblem) -> str:
         """Take the vertex that covers the most edges still uncovered, and so on."""
         beside = neighbours(problem.n_vertices, problem.edges)
         chosen = []

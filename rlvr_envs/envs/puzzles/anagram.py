@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.words.english import LONGEST, SHORTEST, words_of
 from rlvr_envs.verifiers import parse
 
@@ -53,7 +53,7 @@ class AnagramProblem:
 
 
 @register("Anagram-v0", domain="puzzles")
-class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
+class AnagramTask(Task[AnagramConfig, AnagramProblem]):
     """Choose words from a list that together use exactly the given letters.
 
     Description:
@@ -149,7 +149,7 @@ class AnagramTask(PuzzleTask[AnagramConfig, AnagramProblem]):
         """Return how many choices a search tries that always covers the rarest letter first."""
         return _Cover(problem).nodes()
 
-    def guess(self, problem: AnagramProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: AnagramProblem) -> str:
         """Take words that fit into the letters left, until there are enough or none fits."""
         left, words = Counter(problem.letters), list(problem.words)
         chosen: list[str] = []

@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick, stream
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import (
     Network,
     RowSet,
@@ -64,7 +64,7 @@ class BinairoProblem:
 
 
 @register("Binairo-v0", domain="puzzles", answer_format="tag")
-class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
+class BinairoTask(Task[BinairoConfig, BinairoProblem]):
     """Fill a grid with zeros and ones, half of each in every line and never three in a row.
 
     Description:
@@ -161,7 +161,7 @@ class BinairoTask(PuzzleTask[BinairoConfig, BinairoProblem]):
         network = _network(len(problem.rows))
         return search(network, _masks(problem), limit=2, max_nodes=_EFFORT_NODES).steps
 
-    def guess(self, problem: BinairoProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: BinairoProblem) -> str:
         """Complete row after row with a legal one that suits the columns, if there is one."""
         size = len(problem.rows)
         done: list[Values] = []

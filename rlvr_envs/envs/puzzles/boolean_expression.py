@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.logic.formulas import (
     Formula,
     atom,
@@ -79,7 +79,7 @@ class BooleanExpressionProblem:
 
 
 @register("BooleanExpression-v0", domain="puzzles")
-class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressionProblem]):
+class BooleanExpressionTask(Task[BooleanExpressionConfig, BooleanExpressionProblem]):
     """Find the values of several Boolean expressions.
 
     Description:
@@ -177,7 +177,7 @@ class BooleanExpressionTask(PuzzleTask[BooleanExpressionConfig, BooleanExpressio
         """Count the operators that are applied."""
         return sum(text.count("(") for text in problem.expressions)
 
-    def guess(self, problem: BooleanExpressionProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: BooleanExpressionProblem) -> str:
         """Look at the first variable of each expression only."""
         first = [text.replace("(", " ").replace(")", " ").split() for text in problem.expressions]
         atoms = [next(int(word) for word in words if word.isdigit()) for words in first]

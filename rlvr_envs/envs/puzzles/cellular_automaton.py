@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.words.names import joined
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
@@ -61,7 +61,7 @@ class CellularAutomatonProblem:
 
 
 @register("CellularAutomaton-v0", domain="puzzles", answer_format="tag")
-class CellularAutomatonTask(PuzzleTask[CellularAutomatonConfig, CellularAutomatonProblem]):
+class CellularAutomatonTask(Task[CellularAutomatonConfig, CellularAutomatonProblem]):
     """Predict a cellular automaton for some steps.
 
     Description:
@@ -153,7 +153,7 @@ class CellularAutomatonTask(PuzzleTask[CellularAutomatonConfig, CellularAutomato
         """Count the cells whose next value is worked out."""
         return problem.n_steps * len(problem.start) * len(problem.start[0])
 
-    def guess(self, problem: CellularAutomatonProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: CellularAutomatonProblem) -> str:
         """Toss a coin for each cell."""
         return show_grid([[str(integer(rng, 0, 1)) for _ in row] for row in problem.start])
 

@@ -8,8 +8,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_grid
 
 # Kind of gate: its value, and when it is 1. For each kind there is one that is 0 as often.
@@ -100,7 +100,7 @@ class CircuitEvaluationProblem:
 
 
 @register("CircuitEvaluation-v0", domain="puzzles")
-class CircuitEvaluationTask(PuzzleTask[CircuitEvaluationConfig, CircuitEvaluationProblem]):
+class CircuitEvaluationTask(Task[CircuitEvaluationConfig, CircuitEvaluationProblem]):
     """Find the outputs of a logic circuit.
 
     Description:
@@ -233,7 +233,7 @@ class CircuitEvaluationTask(PuzzleTask[CircuitEvaluationConfig, CircuitEvaluatio
         """Count the gates that are evaluated over all cycles."""
         return len(problem.gates) * len(problem.inputs[0].values)
 
-    def guess(self, problem: CircuitEvaluationProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: CircuitEvaluationProblem) -> str:
         """Toss a coin for each bit."""
         return "".join(map(str, integers(rng, 0, 1, len(problem.outputs))))
 

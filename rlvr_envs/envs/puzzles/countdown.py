@@ -8,8 +8,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.arithmetic import (
     LARGEST_NUMBER,
     MAX_NUMBERS,
@@ -59,7 +59,7 @@ class CountdownProblem:
 
 
 @register("Countdown-v0", domain="puzzles")
-class CountdownTask(PuzzleTask[CountdownConfig, CountdownProblem]):
+class CountdownTask(Task[CountdownConfig, CountdownProblem]):
     """Write an expression of given numbers, each used at most once, that has a target value.
 
     Description:
@@ -131,7 +131,7 @@ class CountdownTask(PuzzleTask[CountdownConfig, CountdownProblem]):
         """Count the results that a depth-first search computes until it has the target."""
         return search_effort(problem.numbers, problem.target, use_all=False, limit=_EFFORT_LIMIT)
 
-    def guess(self, problem: CountdownProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: CountdownProblem) -> str:
         """Take the best of ten random expressions."""
         return closest_of_a_few(rng, problem.numbers, problem.target, use_all=False)
 

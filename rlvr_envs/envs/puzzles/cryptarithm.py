@@ -11,8 +11,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network, RowSet, Rule, Table, shuffled
 from rlvr_envs.generators.grids.deductions import Words, worked
 from rlvr_envs.generators.words.names import joined
@@ -60,7 +60,7 @@ class CryptarithmProblem:
 
 
 @register("Cryptarithm-v0", domain="puzzles")
-class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
+class CryptarithmTask(Task[CryptarithmConfig, CryptarithmProblem]):
     """Find the digit behind each letter of an addition.
 
     Description:
@@ -179,7 +179,7 @@ class CryptarithmTask(PuzzleTask[CryptarithmConfig, CryptarithmProblem]):
         letters = Letters(problem.base, problem.addends, problem.total)
         return search_digits(letters, dict(problem.told), max_nodes=_EFFORT_NODES).nodes
 
-    def guess(self, problem: CryptarithmProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: CryptarithmProblem) -> str:
         """Give random unused digits to the letters whose digits are not given."""
         told = dict(problem.told)
         free = [d for d in shuffled(rng, problem.base) if d not in told.values()]

@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import (
     Network,
     RowSet,
@@ -78,7 +78,7 @@ class FutoshikiProblem:
 
 
 @register("Futoshiki-v0", domain="puzzles", answer_format="tag")
-class FutoshikiTask(PuzzleTask[FutoshikiConfig, FutoshikiProblem]):
+class FutoshikiTask(Task[FutoshikiConfig, FutoshikiProblem]):
     """Fill a square so that no row or column repeats a number and every inequality holds.
 
     Description:
@@ -178,7 +178,7 @@ class FutoshikiTask(PuzzleTask[FutoshikiConfig, FutoshikiProblem]):
         masks = given_masks(problem.givens, problem.size)
         return search(network, masks, limit=2, max_nodes=_EFFORT_NODES).steps
 
-    def guess(self, problem: FutoshikiProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: FutoshikiProblem) -> str:
         """Fill the cells in turn with the least number that does not clash, blind to the signs."""
         return show(hurried(problem.givens, lines(problem.size), problem.size), problem.size)
 

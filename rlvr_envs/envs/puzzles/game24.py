@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.arithmetic import (
     LARGEST_NUMBER,
     MAX_NUMBERS,
@@ -67,7 +67,7 @@ class Game24Problem:
 
 
 @register("Game24-v0", domain="puzzles")
-class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
+class Game24Task(Task[Game24Config, Game24Problem]):
     """Write an expression that uses each given number exactly once and has a target value.
 
     Description:
@@ -138,7 +138,7 @@ class Game24Task(PuzzleTask[Game24Config, Game24Problem]):
         """Count the results that a depth-first search computes until it has the target."""
         return search_effort(problem.numbers, problem.target, use_all=True, limit=_EFFORT_LIMIT)
 
-    def guess(self, problem: Game24Problem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: Game24Problem) -> str:
         """Take the best of ten random expressions."""
         return closest_of_a_few(rng, problem.numbers, problem.target, use_all=True)
 

@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 Grid = tuple[str, ...]
@@ -65,7 +65,7 @@ class GridTransformationProblem:
 
 
 @register("GridTransformation-v0", domain="puzzles", answer_format="tag")
-class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransformationProblem]):
+class GridTransformationTask(Task[GridTransformationConfig, GridTransformationProblem]):
     """Infer a transformation of grids from examples, and apply it to another grid.
 
     Description:
@@ -201,7 +201,7 @@ class GridTransformationTask(PuzzleTask[GridTransformationConfig, GridTransforma
         pairs = [(example.given, example.made) for example in problem.examples]
         return fits(pairs, problem.test, problem.n_colours, problem.length).tried
 
-    def guess(self, problem: GridTransformationProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: GridTransformationProblem) -> str:
         """Try one operation at random."""
         made = run_program((pick(rng, language(problem.n_colours)),), problem.test)
         return show_grid(made or problem.test)

@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network, Rule
 from rlvr_envs.generators.grids.cells import bits, neighbours, plane, show_cell, show_cells
 from rlvr_envs.generators.grids.deductions import Alone, AtMostOne, Connected, Words, worked
@@ -45,7 +45,7 @@ class HitoriProblem:
 
 
 @register("Hitori-v0", domain="puzzles", answer_format="tag")
-class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
+class HitoriTask(Task[HitoriConfig, HitoriProblem]):
     """Shade cells of a grid of numbers so that no number is left twice in a row or column.
 
     Description:
@@ -201,7 +201,7 @@ class HitoriTask(PuzzleTask[HitoriConfig, HitoriProblem]):
         known = sum(board.bit[cell] for cell in problem.told)
         return Search(problem.numbers, limit=_EFFORT_LIMIT, known=known).nodes
 
-    def guess(self, problem: HitoriProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: HitoriProblem) -> str:
         """Go through the cells and shade those whose number was left before in row or column."""
         n_columns = len(problem.numbers[0])
         rows: list[str] = []

@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.text_conditions.conditions import KINDS, Condition, offer
 from rlvr_envs.generators.text_conditions.text_view import TextView, definitions
 from rlvr_envs.generators.text_conditions.texts import draw_text
@@ -50,9 +50,7 @@ class InstructionConstraintsProblem:
 
 
 @register("InstructionConstraints-v0", domain="puzzles", answer_format="tag")
-class InstructionConstraintsTask(
-    PuzzleTask[InstructionConstraintsConfig, InstructionConstraintsProblem]
-):
+class InstructionConstraintsTask(Task[InstructionConstraintsConfig, InstructionConstraintsProblem]):
     """Write a text that meets every one of several conditions that a program checks.
 
     Description:
@@ -133,7 +131,7 @@ class InstructionConstraintsTask(
         """Return how often a writer looks who checks every condition at every word."""
         return _fewest_words(problem) * len(problem.conditions)
 
-    def guess(self, problem: InstructionConstraintsProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: InstructionConstraintsProblem) -> str:
         """Write the words that are asked for, and then others until there are enough."""
         asked = [word for c in problem.conditions if c.kind == "topic" for word in c.details.words]
         known = all_words()

@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network, Values, search, shuffled, shuffled_order
 from rlvr_envs.generators.grids.clues import choose_clues
 from rlvr_envs.generators.grids.deductions import Words, worked
@@ -65,7 +65,7 @@ class KakuroProblem:
 
 
 @register("Kakuro-v0", domain="puzzles", answer_format="tag")
-class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
+class KakuroTask(Task[KakuroConfig, KakuroProblem]):
     """Fill the white cells so that each run has its sum and repeats no digit.
 
     Description:
@@ -184,7 +184,7 @@ class KakuroTask(PuzzleTask[KakuroConfig, KakuroProblem]):
         network, masks = _search_data(problem)
         return search(network, masks, limit=2, max_nodes=_EFFORT_NODES).steps
 
-    def guess(self, problem: KakuroProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: KakuroProblem) -> str:
         """Fill the runs in rows with the least digits that have their sums, blind to columns."""
         marks = {}
         across, _ = runs_of(problem.rows)

@@ -11,8 +11,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import (
     Network,
     RowSet,
@@ -91,7 +91,7 @@ class KenKenProblem:
 
 
 @register("KenKen-v0", domain="puzzles", answer_format="tag")
-class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
+class KenKenTask(Task[KenKenConfig, KenKenProblem]):
     """Fill a square so that no row or column repeats a number and every cage gives its result.
 
     Description:
@@ -229,7 +229,7 @@ class KenKenTask(PuzzleTask[KenKenConfig, KenKenProblem]):
         masks = given_masks(_givens(size, problem.cages), size)
         return search(network, masks, limit=2, max_nodes=_EFFORT_NODES).steps
 
-    def guess(self, problem: KenKenProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: KenKenProblem) -> str:
         """Copy the given numbers, then fill the cells in turn, blind to the larger cages."""
         size = problem.size
         givens = _givens(size, problem.cages)

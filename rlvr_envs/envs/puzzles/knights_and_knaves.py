@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network
 from rlvr_envs.generators.grids.deductions import Words, worked
 from rlvr_envs.generators.logic.formulas import (
@@ -73,7 +73,7 @@ class KnightsAndKnavesProblem:
 
 
 @register("KnightsAndKnaves-v0", domain="puzzles")
-class KnightsAndKnavesTask(PuzzleTask[KnightsAndKnavesConfig, KnightsAndKnavesProblem]):
+class KnightsAndKnavesTask(Task[KnightsAndKnavesConfig, KnightsAndKnavesProblem]):
     """Find out from the statements of people who is a knight and who is a knave.
 
     Description:
@@ -192,7 +192,7 @@ class KnightsAndKnavesTask(PuzzleTask[KnightsAndKnavesConfig, KnightsAndKnavesPr
         found = [_consistent(statement, tables) for statement in problem.statements]
         return search_nodes(found, len(problem.names))
 
-    def guess(self, problem: KnightsAndKnavesProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: KnightsAndKnavesProblem) -> str:
         """Toss a coin for everyone."""
         named = [name for name in problem.names if integer(rng, 0, 1)]
         return ", ".join(named or problem.names)

@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.parse import words
 
 FREE, HOLE = ".", "#"
@@ -58,7 +58,7 @@ class KnightsTourProblem:
 
 
 @register("KnightsTour-v0", domain="puzzles")
-class KnightsTourTask(PuzzleTask[KnightsTourConfig, KnightsTourProblem]):
+class KnightsTourTask(Task[KnightsTourConfig, KnightsTourProblem]):
     """Find a knight's tour of the free squares of a board with holes.
 
     Description:
@@ -153,7 +153,7 @@ class KnightsTourTask(PuzzleTask[KnightsTourConfig, KnightsTourProblem]):
         free, side = _read_board(problem.board)
         return _steps(free, _squares(side)[problem.start], side, _EFFORT_LIMIT)
 
-    def guess(self, problem: KnightsTourProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: KnightsTourProblem) -> str:
         """Go by Warnsdorff's rule, always to the square with the fewest ways on, ties at random."""
         free, side = _read_board(problem.board)
         return _show(_by_rule(rng, free, _squares(side)[problem.start], side), side)

@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.markup import unmarked
 
 # Conditions on a string of letters: what they say, and whether a beginning can still meet them.
@@ -278,7 +278,7 @@ class LetterConstraintProblem:
 
 
 @register("LetterConstraint-v0", domain="puzzles")
-class LetterConstraintTask(PuzzleTask[LetterConstraintConfig, LetterConstraintProblem]):
+class LetterConstraintTask(Task[LetterConstraintConfig, LetterConstraintProblem]):
     """Find a string over a small alphabet that meets every condition.
 
     Description:
@@ -363,7 +363,7 @@ class LetterConstraintTask(PuzzleTask[LetterConstraintConfig, LetterConstraintPr
             stack += reversed(_extensions(problem, beginning))
         return nodes
 
-    def guess(self, problem: LetterConstraintProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: LetterConstraintProblem) -> str:
         """Write letter after letter, each so that no condition is broken yet if that can be."""
         text = ""
         while len(text) < problem.length:

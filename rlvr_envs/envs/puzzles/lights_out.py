@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.cells import bits, neighbours, read_cells, show_cells
 from rlvr_envs.verifiers.grids import show_grid
 
@@ -60,7 +60,7 @@ class LightsOutProblem:
 
 
 @register("LightsOut-v0", domain="puzzles")
-class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
+class LightsOutTask(Task[LightsOutConfig, LightsOutProblem]):
     """Switch every light off, where a press also toggles the adjacent lights.
 
     Description:
@@ -165,7 +165,7 @@ class LightsOutTask(PuzzleTask[LightsOutConfig, LightsOutProblem]):
         kernel, additions = _eliminate(len(problem.lights), len(problem.lights[0]))
         return additions + (1 << len(kernel))
 
-    def guess(self, problem: LightsOutProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: LightsOutProblem) -> str:
         """Press while that puts out more lights than it lights, most first, at most once a cell."""
         n_columns = len(problem.lights[0])
         masks = _masks(len(problem.lights), n_columns)

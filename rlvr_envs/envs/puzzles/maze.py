@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.cells import neighbours, show_cells
 from rlvr_envs.generators.grids.mazes import (
     FREE,
@@ -74,7 +74,7 @@ class MazeProblem:
 
 
 @register("Maze-v0", domain="puzzles")
-class MazeTask(PuzzleTask[MazeConfig, MazeProblem]):
+class MazeTask(Task[MazeConfig, MazeProblem]):
     """Walk through a maze of cells from the start to the goal.
 
     Description:
@@ -173,7 +173,7 @@ class MazeTask(PuzzleTask[MazeConfig, MazeProblem]):
         reached = distances(shape, open_cells, cells.index(START))
         return list(reached).index(cells.index(GOAL))
 
-    def guess(self, problem: MazeProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: MazeProblem) -> str:
         """Go to a new cell as near to the goal as the crow flies, until there is none."""
         cells, shape = "".join(problem.rows), (len(problem.rows), len(problem.rows[0]))
         cell, goal = cells.index(START), cells.index(GOAL)

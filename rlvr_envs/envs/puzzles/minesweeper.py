@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.cells import bits, read_cells, show_cells
 from rlvr_envs.generators.grids.minesweeper import (
     COVERED,
@@ -74,7 +74,7 @@ class MinesweeperProblem:
 
 
 @register("Minesweeper-v0", domain="puzzles")
-class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
+class MinesweeperTask(Task[MinesweeperConfig, MinesweeperProblem]):
     """Name every covered cell that the numbers prove to be safe.
 
     Description:
@@ -188,7 +188,7 @@ class MinesweeperTask(PuzzleTask[MinesweeperConfig, MinesweeperProblem]):
         near = around(len(problem.rows), len(problem.rows[0]))
         return prove(clues_of(problem.rows, near)).effort
 
-    def guess(self, problem: MinesweeperProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: MinesweeperProblem) -> str:
         """Name what follows from one number after another, or else any covered cell."""
         n_columns = len(problem.rows[0])
         near = around(len(problem.rows), n_columns)

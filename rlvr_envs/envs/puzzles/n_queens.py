@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.verifiers.grids import show_grid
 from rlvr_envs.verifiers.parse import integers
 
@@ -47,7 +47,7 @@ class NQueensProblem:
 
 
 @register("NQueens-v0", domain="puzzles")
-class NQueensTask(PuzzleTask[NQueensConfig, NQueensProblem]):
+class NQueensTask(Task[NQueensConfig, NQueensProblem]):
     """Place queens so that no two attack each other, where some are already placed.
 
     Description:
@@ -151,7 +151,7 @@ class NQueensTask(PuzzleTask[NQueensConfig, NQueensProblem]):
         search.run(0)
         return search.placed
 
-    def guess(self, problem: NQueensProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: NQueensProblem) -> str:
         """Put each queen on the first free column that is not attacked, or on any free one."""
         size = len(problem.given)
         queens = {row: column for row, column in enumerate(problem.given) if column}

@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.cells import bits
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
@@ -208,7 +208,7 @@ class NonogramProblem:
 
 
 @register("Nonogram-v0", domain="puzzles", answer_format="tag")
-class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
+class NonogramTask(Task[NonogramConfig, NonogramProblem]):
     """Find the picture whose rows and columns have the given runs of filled cells.
 
     Description:
@@ -310,7 +310,7 @@ class NonogramTask(PuzzleTask[NonogramConfig, NonogramProblem]):
     def effort(self, problem: NonogramProblem) -> int:
         return Search(problem.rows, problem.columns, limit=_EFFORT_LIMIT).lines
 
-    def guess(self, problem: NonogramProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: NonogramProblem) -> str:
         """Push the runs of every row to the left."""
         width = len(problem.columns)
         lines = (_EMPTY.join(_FILLED * run for run in runs) for runs in problem.rows)

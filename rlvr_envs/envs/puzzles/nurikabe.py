@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network, RowSet, Rule, Table
 from rlvr_envs.generators.grids.cells import Plane, bits, plane, show_cell
 from rlvr_envs.generators.grids.deductions import Connected, Words, worked
@@ -49,7 +49,7 @@ class NurikabeProblem:
 
 
 @register("Nurikabe-v0", domain="puzzles", answer_format="tag")
-class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
+class NurikabeTask(Task[NurikabeConfig, NurikabeProblem]):
     """Divide a grid into a connected sea and islands of given sizes.
 
     Description:
@@ -201,7 +201,7 @@ class NurikabeTask(PuzzleTask[NurikabeConfig, NurikabeProblem]):
         numbers = {bit: int(mark) for bit, mark in marks if mark not in (_SEA, _OPEN)}
         return Search(board, numbers, limit=_EFFORT_LIMIT, sea=sea).nodes
 
-    def guess(self, problem: NurikabeProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: NurikabeProblem) -> str:
         """Let each island grow at random where it touches no other number or island."""
         board = plane(len(problem.rows), len(problem.rows[0]))
         marks = dict(zip(board.bit, "".join(problem.rows), strict=True))

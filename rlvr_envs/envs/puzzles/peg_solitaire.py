@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.moves.scoring import plural, stray
 from rlvr_envs.generators.moves.search import shortest_path
 from rlvr_envs.verifiers.markup import hyphened
@@ -55,7 +55,7 @@ class PegSolitaireProblem:
 
 
 @register("PegSolitaire-v0", domain="puzzles")
-class PegSolitaireTask(PuzzleTask[PegSolitaireConfig, PegSolitaireProblem]):
+class PegSolitaireTask(Task[PegSolitaireConfig, PegSolitaireProblem]):
     """Jump over pegs, which removes them, until a single peg is left.
 
     Description:
@@ -158,7 +158,7 @@ class PegSolitaireTask(PuzzleTask[PegSolitaireConfig, PegSolitaireProblem]):
             estimate=lambda state: state.bit_count() - 1,
         ).expanded
 
-    def guess(self, problem: PegSolitaireProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: PegSolitaireProblem) -> str:
         pegs, side = _read_board(problem.board)
         limit = pegs.bit_count()
         jumps = stray(pegs, lambda state: _forwards(state, side), _is_single, rng, limit=limit)

@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network
 from rlvr_envs.generators.grids.deductions import Words
 from rlvr_envs.generators.logic.conclusions import (
@@ -84,7 +84,7 @@ class PropositionalEntailmentProblem:
 
 @register("PropositionalEntailment-v0", domain="puzzles")
 class PropositionalEntailmentTask(
-    PuzzleTask[PropositionalEntailmentConfig, PropositionalEntailmentProblem]
+    Task[PropositionalEntailmentConfig, PropositionalEntailmentProblem]
 ):
     """Say which of the listed conclusions follow from premises with and, or, if and not.
 
@@ -241,7 +241,7 @@ class PropositionalEntailmentTask(
         n = len(problem.facts)
         return search_nodes(_tables_of(problem.premises, columns(n)), n)
 
-    def guess(self, problem: PropositionalEntailmentProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: PropositionalEntailmentProblem) -> str:
         """Toss a coin for each conclusion."""
         numbers = [i for i in range(1, len(problem.conclusions) + 1) if integer(rng, 0, 1)]
         return ", ".join(map(str, numbers or [1]))

@@ -8,8 +8,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.puzzle_specs.draw import draw
 from rlvr_envs.generators.puzzle_specs.spec import load, shipped
 from rlvr_envs.verifiers.markup import unmarked
@@ -61,7 +61,7 @@ class PuzzleSpecProblem:
 
 
 @register("PuzzleSpec-v0", domain="puzzles")
-class PuzzleSpecTask(PuzzleTask[PuzzleSpecConfig, PuzzleSpecProblem]):
+class PuzzleSpecTask(Task[PuzzleSpecConfig, PuzzleSpecProblem]):
     """Solve a puzzle that was drawn from a written specification.
 
     Description:
@@ -161,7 +161,7 @@ class PuzzleSpecTask(PuzzleTask[PuzzleSpecConfig, PuzzleSpecProblem]):
         """Return the work that z3 did to prove the answer, in its own units."""
         return problem.work
 
-    def guess(self, problem: PuzzleSpecProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: PuzzleSpecProblem) -> str:
         """Return an option, or as many words of the statements as there are values."""
         if problem.options:
             return pick(rng, string.ascii_uppercase[: len(problem.options)])

@@ -11,8 +11,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, listing, stray
 from rlvr_envs.generators.moves.search import Route, shortest_path
 from rlvr_envs.verifiers.markup import unmarked
@@ -154,7 +154,7 @@ class RiverCrossingProblem:
 
 
 @register("RiverCrossing-v0", domain="puzzles", answer_format="tag")
-class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
+class RiverCrossingTask(Task[RiverCrossingConfig, RiverCrossingProblem]):
     """Ferry travellers over a river without leaving the wrong ones together.
 
     Description:
@@ -264,7 +264,7 @@ class RiverCrossingTask(PuzzleTask[RiverCrossingConfig, RiverCrossingProblem]):
     def effort(self, problem: RiverCrossingProblem) -> int:
         return _crossing(problem).solve().expanded
 
-    def guess(self, problem: RiverCrossingProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: RiverCrossingProblem) -> str:
         crossing = _crossing(problem)
         limit = 3 * len(problem.names)
         loads = stray(crossing.start, crossing.moves, is_over, rng, limit=limit)

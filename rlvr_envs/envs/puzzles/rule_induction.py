@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.words.names import draw_some
 from rlvr_envs.verifiers.grids import read_grid
 
@@ -89,7 +89,7 @@ class RuleInductionProblem:
 
 
 @register("RuleInduction-v0", domain="puzzles")
-class RuleInductionTask(PuzzleTask[RuleInductionConfig, RuleInductionProblem]):
+class RuleInductionTask(Task[RuleInductionConfig, RuleInductionProblem]):
     """Infer from examples which things a rule accepts, and judge other things by it.
 
     Description:
@@ -253,7 +253,7 @@ class RuleInductionTask(PuzzleTask[RuleInductionConfig, RuleInductionProblem]):
         tests = test_tables(problem.attributes, things)
         return fitting_rules(tests, problem.n_tests, seen, accepted).tried
 
-    def guess(self, problem: RuleInductionProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: RuleInductionProblem) -> str:
         """Judge each thing like the example that it has most in common with."""
         return _by_likeness(problem)
 

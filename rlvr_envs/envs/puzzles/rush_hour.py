@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.moves.scoring import (
     MOST_LEAST_MOVES,
     SHORTEST_WANTED,
@@ -168,7 +168,7 @@ class RushHourProblem:
 
 
 @register("RushHour-v0", domain="puzzles")
-class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
+class RushHourTask(Task[RushHourConfig, RushHourProblem]):
     """Slide vehicles along their lines until vehicle X can leave the lot.
 
     Description:
@@ -263,7 +263,7 @@ class RushHourTask(PuzzleTask[RushHourConfig, RushHourProblem]):
         lot, state = read_lot(problem.board)
         return shortest_path(state, lot.slides, lot.is_out, limit=_EFFORT_LIMIT).expanded
 
-    def guess(self, problem: RushHourProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: RushHourProblem) -> str:
         lot, state = read_lot(problem.board)
         slides = stray(state, lot.slides, lot.is_out, rng, limit=len(lot.vehicles))
         return _show(slides, lot)

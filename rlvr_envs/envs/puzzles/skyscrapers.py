@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import (
     Network,
     RowSet,
@@ -78,7 +78,7 @@ class SkyscrapersProblem:
 
 
 @register("Skyscrapers-v0", domain="puzzles", answer_format="tag")
-class SkyscrapersTask(PuzzleTask[SkyscrapersConfig, SkyscrapersProblem]):
+class SkyscrapersTask(Task[SkyscrapersConfig, SkyscrapersProblem]):
     """Find the heights of buildings from how many of them are seen from each edge.
 
     Description:
@@ -201,7 +201,7 @@ class SkyscrapersTask(PuzzleTask[SkyscrapersConfig, SkyscrapersProblem]):
         masks = given_masks(problem.givens, problem.size)
         return search(network, masks, limit=2, max_nodes=_EFFORT_NODES).steps
 
-    def guess(self, problem: SkyscrapersProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: SkyscrapersProblem) -> str:
         """Fill the cells in turn with the least number that does not clash, blind to the views."""
         return show(hurried(problem.givens, lines(problem.size), problem.size), problem.size)
 

@@ -8,8 +8,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, stray
 from rlvr_envs.generators.moves.search import Route, shortest_path
 from rlvr_envs.verifiers import parse
@@ -56,7 +56,7 @@ class SlidingPuzzleProblem:
 
 
 @register("SlidingPuzzle-v0", domain="puzzles")
-class SlidingPuzzleTask(PuzzleTask[SlidingPuzzleConfig, SlidingPuzzleProblem]):
+class SlidingPuzzleTask(Task[SlidingPuzzleConfig, SlidingPuzzleProblem]):
     """Slide tiles into the empty cell until they reach a given arrangement.
 
     Description:
@@ -154,7 +154,7 @@ class SlidingPuzzleTask(PuzzleTask[SlidingPuzzleConfig, SlidingPuzzleProblem]):
     def effort(self, problem: SlidingPuzzleProblem) -> int:
         return _shortest(problem.start, problem.goal, problem.n_columns).expanded
 
-    def guess(self, problem: SlidingPuzzleProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: SlidingPuzzleProblem) -> str:
         slides = stray(
             problem.start,
             lambda state: _slides(state, problem.n_columns),

@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network, RowSet, Rule, Table
 from rlvr_envs.generators.grids.cells import plane
 from rlvr_envs.generators.grids.deductions import Connected, Words, worked
@@ -57,7 +57,7 @@ class SlitherlinkProblem:
 
 
 @register("Slitherlink-v0", domain="puzzles", answer_format="tag")
-class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
+class SlitherlinkTask(Task[SlitherlinkConfig, SlitherlinkProblem]):
     """Find the loop along the lines of a grid; numbers say how many sides of a cell it uses.
 
     Description:
@@ -186,7 +186,7 @@ class SlitherlinkTask(PuzzleTask[SlitherlinkConfig, SlitherlinkProblem]):
         clues = {cell: int(mark) for cell, mark in marks if mark != _NO_CLUE}
         return Search(shape, clues, limit=_EFFORT_LIMIT).nodes
 
-    def guess(self, problem: SlitherlinkProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: SlitherlinkProblem) -> str:
         """Put cells with 0 outside, with 3 inside, and the others as the cell before, at random."""
         rows = []
         for row in problem.rows:

@@ -6,8 +6,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids import sokoban
 from rlvr_envs.generators.moves.scoring import (
     MOST_LEAST_MOVES,
@@ -72,7 +72,7 @@ class SokobanProblem:
 
 
 @register("Sokoban-v0", domain="puzzles")
-class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
+class SokobanTask(Task[SokobanConfig, SokobanProblem]):
     """Push every box onto a goal, in a room where a careless push cannot be undone.
 
     Description:
@@ -162,6 +162,6 @@ class SokobanTask(PuzzleTask[SokobanConfig, SokobanProblem]):
         room, state = sokoban.read_board(problem.board)
         return shortest_path(state, room.moves, room.is_solved, limit=_EFFORT_LIMIT).expanded
 
-    def guess(self, problem: SokobanProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: SokobanProblem) -> str:
         room, state = sokoban.read_board(problem.board)
         return "".join(stray(state, room.moves, room.is_solved, rng, limit=MOVE_LIMIT))

@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network, Rule
 from rlvr_envs.generators.grids.cells import bits, neighbours, read_cells, show_cell, show_cells
 from rlvr_envs.generators.grids.deductions import Alone, Count, Words, line_names, worked
@@ -57,7 +57,7 @@ class StarBattleProblem:
 
 
 @register("StarBattle-v0", domain="puzzles")
-class StarBattleTask(PuzzleTask[StarBattleConfig, StarBattleProblem]):
+class StarBattleTask(Task[StarBattleConfig, StarBattleProblem]):
     """Place stars so that each row, column and region has one or two and none touch.
 
     Description:
@@ -182,7 +182,7 @@ class StarBattleTask(PuzzleTask[StarBattleConfig, StarBattleProblem]):
         masks = masks_of(owner, size)
         return Search(masks, problem.n_stars, given, limit=_EFFORT_LIMIT).nodes
 
-    def guess(self, problem: StarBattleProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: StarBattleProblem) -> str:
         """Put each row's stars, from the top, where no earlier one forbids it, at random."""
         size = len(problem.regions)
         beside = neighbours(size, size, diagonal=True)

@@ -6,8 +6,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.string_functions import FUNCTIONS, LETTERS, literal, numbers_of
 
 SPLITS = ("all", "train", "held_out")
@@ -68,7 +68,7 @@ class StringCompositionProblem:
 
 
 @register("StringComposition-v0", domain="puzzles", answer_format="tag")
-class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositionProblem]):
+class StringCompositionTask(Task[StringCompositionConfig, StringCompositionProblem]):
     """Evaluate a nested expression of numbered string functions for an input.
 
     Description:
@@ -180,7 +180,7 @@ class StringCompositionTask(PuzzleTask[StringCompositionConfig, StringCompositio
         """Return how many characters are written when the terms are worked out one by one."""
         return sum(len(_value(term, problem.text)) for term in _terms(problem.expression))
 
-    def guess(self, problem: StringCompositionProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: StringCompositionProblem) -> str:
         """Work the expression out and forget every eighth function on average."""
         return f'"{_value(problem.expression, problem.text, rng)}"'
 

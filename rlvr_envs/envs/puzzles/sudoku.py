@@ -8,8 +8,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import (
     Network,
     Values,
@@ -80,7 +80,7 @@ class SudokuProblem:
 
 
 @register("Sudoku-v0", domain="puzzles", answer_format="tag")
-class SudokuTask(PuzzleTask[SudokuConfig, SudokuProblem]):
+class SudokuTask(Task[SudokuConfig, SudokuProblem]):
     """Fill a grid so that each row, column and box holds every number once.
 
     Description:
@@ -162,7 +162,7 @@ class SudokuTask(PuzzleTask[SudokuConfig, SudokuProblem]):
         masks = given_masks(problem.givens, problem.box_height * problem.box_width)
         return search(network, masks, limit=2, max_nodes=_EFFORT_NODES).steps
 
-    def guess(self, problem: SudokuProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: SudokuProblem) -> str:
         """Fill the cells in turn with the least number that does not clash yet."""
         size = problem.box_height * problem.box_width
         groups = _groups(problem.box_height, problem.box_width)

@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network
 from rlvr_envs.generators.grids.deductions import Words
 from rlvr_envs.generators.logic.conclusions import (
@@ -79,7 +79,7 @@ class SyllogismProblem:
 
 
 @register("Syllogism-v0", domain="puzzles")
-class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
+class SyllogismTask(Task[SyllogismConfig, SyllogismProblem]):
     """Say which of the listed conclusions follow from premises with all, no and some.
 
     Description:
@@ -227,7 +227,7 @@ class SyllogismTask(PuzzleTask[SyllogismConfig, SyllogismProblem]):
         general = [p for p in problem.premises if p.quantifier != "some"]
         return search_nodes([everything ^ region(p, columns(n)) for p in general], n)
 
-    def guess(self, problem: SyllogismProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: SyllogismProblem) -> str:
         """Toss a coin for each conclusion."""
         numbers = [i for i in range(1, len(problem.conclusions) + 1) if integer(rng, 0, 1)]
         return ", ".join(map(str, numbers or [1]))

@@ -7,8 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.moves import hanoi
 from rlvr_envs.generators.moves.scoring import SHORTEST_WANTED, graded, plural, stray
 
@@ -55,7 +55,7 @@ class TowerOfHanoiProblem:
 
 
 @register("TowerOfHanoi-v0", domain="puzzles")
-class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
+class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
     """Move discs between pegs, never onto a smaller one, from one position to another.
 
     Description:
@@ -147,7 +147,7 @@ class TowerOfHanoiTask(PuzzleTask[TowerOfHanoiConfig, TowerOfHanoiProblem]):
     def effort(self, problem: TowerOfHanoiProblem) -> int:
         return hanoi.shortest(problem.start, problem.goal, problem.n_pegs).expanded
 
-    def guess(self, problem: TowerOfHanoiProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: TowerOfHanoiProblem) -> str:
         moves = stray(
             problem.start,
             lambda state: hanoi.moves_of(state, problem.n_pegs),

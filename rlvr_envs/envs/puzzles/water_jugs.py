@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.moves.scoring import (
     MOST_LEAST_MOVES,
     SHORTEST_WANTED,
@@ -93,7 +93,7 @@ class WaterJugsProblem:
 
 
 @register("WaterJugs-v0", domain="puzzles", answer_format="tag")
-class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
+class WaterJugsTask(Task[WaterJugsConfig, WaterJugsProblem]):
     """Measure out amounts of water with jugs that have no marks.
 
     Description:
@@ -220,7 +220,7 @@ class WaterJugsTask(PuzzleTask[WaterJugsConfig, WaterJugsProblem]):
             limit=_EFFORT_LIMIT,
         ).expanded
 
-    def guess(self, problem: WaterJugsProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: WaterJugsProblem) -> str:
         moves = stray(
             problem.start,
             lambda state: _moves(state, problem.capacities, problem.has_tap),

@@ -10,8 +10,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.moves.scoring import graded
 from rlvr_envs.generators.words.english import LONGEST, SHORTEST, words_of
 from rlvr_envs.verifiers import parse
@@ -57,7 +57,7 @@ class WordLadderProblem:
 
 
 @register("WordLadder-v0", domain="puzzles")
-class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
+class WordLadderTask(Task[WordLadderConfig, WordLadderProblem]):
     """Find a chain of listed words in which neighbours differ in one letter.
 
     Description:
@@ -148,7 +148,7 @@ class WordLadderTask(PuzzleTask[WordLadderConfig, WordLadderProblem]):
             seen.update(layer)
         return len(seen)
 
-    def guess(self, problem: WordLadderProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: WordLadderProblem) -> str:
         """Step to a word that shares as many letters with the goal as possible, and never back."""
         links = _links(problem.words)
         ladder = [problem.start]

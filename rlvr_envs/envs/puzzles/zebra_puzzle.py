@@ -9,8 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.envs.puzzles._puzzle import PuzzleTask
 from rlvr_envs.generators.grids.candidates import Network, RowSet, Table
 from rlvr_envs.generators.grids.deductions import Words, sentence, worked
 from rlvr_envs.generators.words.names import PEOPLE, draw_some, joined
@@ -111,7 +111,7 @@ class ZebraPuzzleProblem:
 
 
 @register("ZebraPuzzle-v0", domain="puzzles", answer_format="tag")
-class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
+class ZebraPuzzleTask(Task[ZebraPuzzleConfig, ZebraPuzzleProblem]):
     """Find out who lives in which house, with which colour, pet, drink and so on.
 
     Description:
@@ -280,7 +280,7 @@ class ZebraPuzzleTask(PuzzleTask[ZebraPuzzleConfig, ZebraPuzzleProblem]):
         search.tables(2, 1_000_000)
         return search.steps
 
-    def guess(self, problem: ZebraPuzzleProblem, rng: Rng) -> str:
+    def baseline(self, rng: Rng, problem: ZebraPuzzleProblem) -> str:
         """Fill the columns in random order."""
         columns = [draw_some(rng, c.values, len(c.values)) for c in problem.categories]
         return "\n".join(", ".join(row) for row in zip(*columns, strict=True))

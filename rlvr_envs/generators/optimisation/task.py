@@ -100,7 +100,7 @@ class OptimisationTask(Task[ConfigT, ProblemT]):
         return found
 
     @abstractmethod
-    def greedy(self, problem: ProblemT) -> str:
+    def baseline(self, rng: Rng, problem: ProblemT) -> str:
         """Return the answer of a simple greedy heuristic, feasible wherever that is easy."""
 
     @abstractmethod

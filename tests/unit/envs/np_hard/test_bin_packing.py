@@ -110,7 +110,7 @@ def test_config_is_checked(knob):
 def test_greedy_and_its_neighbours_are_answers(seed):
     rng = stream("BinPacking", "moves", seed)
     problem = BinPackingTask(BinPackingConfig.at(5)).generate(rng)
-    answer = TASK.greedy(problem)
+    answer = TASK.baseline(stream("baseline"), problem)
     for _ in range(20):
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
         answer = TASK.neighbour(problem, answer, rng)

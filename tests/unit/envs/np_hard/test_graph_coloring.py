@@ -119,7 +119,7 @@ def test_config_is_checked(knob):
 def test_greedy_and_its_neighbours_are_colourings(seed):
     rng = stream("GraphColoring", "moves", seed)
     problem = GraphColoringTask(GraphColoringConfig.at(5)).generate(rng)
-    answer = TASK.greedy(problem)
+    answer = TASK.baseline(stream("baseline"), problem)
     for _ in range(20):
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
         answer = TASK.neighbour(problem, answer, rng)

@@ -131,7 +131,7 @@ def test_config_is_checked(knob):
 def test_greedy_and_its_neighbours_are_matchings(seed):
     rng = stream("MaximumCommonSubgraph", "moves", seed)
     problem = MaximumCommonSubgraphTask(MaximumCommonSubgraphConfig.at(5)).generate(rng)
-    answer = TASK.greedy(problem)
+    answer = TASK.baseline(stream("baseline"), problem)
     for _ in range(20):
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
         answer = TASK.neighbour(problem, answer, rng)

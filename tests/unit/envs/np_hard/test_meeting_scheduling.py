@@ -168,7 +168,7 @@ def test_config_is_checked(knob):
 def test_greedy_and_its_neighbours_are_answers(seed):
     rng = stream("MeetingScheduling", "moves", seed)
     problem = MeetingSchedulingTask(MeetingSchedulingConfig.at(5)).generate(rng)
-    answer = TASK.greedy(problem)
+    answer = TASK.baseline(stream("baseline"), problem)
     assert TASK.verify(problem, answer).parts["feasible"] == 1.0
     for _ in range(20):
         answer = TASK.neighbour(problem, answer, rng)

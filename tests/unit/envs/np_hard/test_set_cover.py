@@ -103,7 +103,7 @@ def test_greedy_and_its_neighbours_are_covers():
     for seed in range(8):
         rng = stream("SetCover", "moves", seed)
         problem = task.generate(rng)
-        answer = task.greedy(problem)
+        answer = task.baseline(stream("baseline"), problem)
         for other in (answer, *(task.neighbour(problem, answer, rng) for _ in range(20))):
             assert task.verify(problem, other).parts["feasible"] == 1.0
             n_moves += other != answer

@@ -139,7 +139,7 @@ def test_config_is_checked(knob):
 def test_greedy_and_its_neighbours_are_answers(seed):
     rng = stream("VehicleRouting", "moves", seed)
     problem = VehicleRoutingTask(VehicleRoutingConfig.at(5)).generate(rng)
-    answer = TASK.greedy(problem)
+    answer = TASK.baseline(stream("baseline"), problem)
     assert TASK.verify(problem, answer).parts["feasible"] == 1.0
     for _ in range(20):
         assert TASK.verify(problem, TASK.neighbour(problem, answer, rng)).status != "unparsable"

@@ -101,7 +101,7 @@ def test_config_is_checked(knobs, words):
 def test_greedy_and_its_neighbours_are_covers(seed):
     rng = stream("VertexCover", "moves", seed)
     problem = VertexCoverTask(VertexCoverConfig.at(5)).generate(rng)
-    answer = TASK.greedy(problem)
+    answer = TASK.baseline(stream("baseline"), problem)
     for _ in range(20):
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
         answer = TASK.neighbour(problem, answer, rng)

@@ -188,5 +188,5 @@ def test_config_is_checked(knob):
 def test_a_guess_is_readable():
     for seed in range(5):
         problem = HitoriTask(HitoriConfig.at(4)).generate(stream("Hitori", seed))
-        guess = TASK.guess(problem, stream("guess", seed))
+        guess = TASK.baseline(stream("guess", seed), problem)
         assert TASK.verify(problem, guess).status != "unparsable"

@@ -151,5 +151,5 @@ def test_config_is_checked(knob):
 def test_a_guess_is_readable():
     for seed in range(10):
         problem = MazeTask(MazeConfig.at(4)).generate(stream("Maze", seed))
-        guess = TASK.guess(problem, stream("guess", seed))
+        guess = TASK.baseline(stream("guess", seed), problem)
         assert TASK.verify(problem, guess).status in ("correct", "wrong")

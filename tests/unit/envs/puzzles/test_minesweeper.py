@@ -163,5 +163,5 @@ def test_config_is_checked(knob):
 def test_a_guess_is_readable():
     for rung in (1, 5):
         problem = MinesweeperTask(MinesweeperConfig.at(rung)).generate(stream("Minesweeper", rung))
-        guess = TASK.guess(problem, stream("guess", rung))
+        guess = TASK.baseline(stream("guess", rung), problem)
         assert TASK.verify(problem, guess).status != "unparsable"

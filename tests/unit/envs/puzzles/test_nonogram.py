@@ -142,5 +142,5 @@ def test_config_is_checked(knob):
 def test_a_guess_is_readable():
     for seed in range(5):
         problem = NonogramTask(NonogramConfig.at(5)).generate(stream("Nonogram", seed))
-        guess = TASK.guess(problem, stream("guess", seed))
+        guess = TASK.baseline(stream("guess", seed), problem)
         assert TASK.verify(problem, guess).status != "unparsable"

@@ -155,5 +155,5 @@ def test_config_is_checked(knob):
 def test_a_guess_is_readable():
     for rung in (5, 8):
         problem = StarBattleTask(StarBattleConfig.at(rung)).generate(stream("StarBattle", rung))
-        guess = TASK.guess(problem, stream("guess", rung))
+        guess = TASK.baseline(stream("guess", rung), problem)
         assert TASK.verify(problem, guess).status != "unparsable"

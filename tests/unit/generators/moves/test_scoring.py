@@ -39,9 +39,9 @@ def test_detours_cost_their_share(name):
     for seed in range(60):
         problem = plain.generate(stream(name, "detours", seed))
         assert strict.verify(problem, strict.solve(problem)).score == 1.0
-        verdict = plain.verify(problem, plain.guess(problem, stream(name, "stray", seed)))
+        verdict = plain.verify(problem, plain.baseline(stream(name, "stray", seed), problem))
         if verdict.score == 1.0 and verdict.parts["moves"] > problem.shortest:
-            answer = plain.guess(problem, stream(name, "stray", seed))
+            answer = plain.baseline(stream(name, "stray", seed), problem)
             share = problem.shortest / verdict.parts["moves"]
             assert strict.verify(problem, answer).score == share
             detours += 1
