@@ -23,6 +23,7 @@ from rlvr_envs.conformance.cheats import (
     trouble_earns_nothing,
 )
 from rlvr_envs.conformance.digests import digest, digests_in_child
+from rlvr_envs.conformance.extraction import answers_are_found, last_answer_counts
 from rlvr_envs.conformance.levels import (
     baseline_gains_nothing,
     baseline_is_fair,
@@ -270,6 +271,8 @@ CHECKS: dict[str, Check] = {
         oracle_earns_full_marks,
         explanation_holds,
         padded_oracle_earns_full_marks,
+        answers_are_found,
+        last_answer_counts,
         trouble_earns_nothing,
         buried_oracle_earns_nothing,
         prompt_shows_nothing_hidden,

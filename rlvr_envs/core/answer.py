@@ -1,29 +1,50 @@
 """Answer formats: the one place that words the instruction and extracts the answer.
 
-Common rules. Only text after the last ``</think>`` counts, and nothing after a ``<think>`` that
-never closes. The last complete final answer counts. Text around the answer earns nothing. Time
-is linear in the length of the text, whatever the text.
+Common rules. Thoughts do not count (`rlvr_envs.core.thoughts`), nor do invisible characters. The
+last complete final answer counts; an empty form or one with a placeholder, such as the instruction
+repeated, is no answer. Text around the answer earns nothing. Time is linear in the length of the
+text, whatever the text.
 """
 
 import json
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.thoughts import code_blocks, spoken, visible
 
 MAX_BOXES = 8  # more boxes joined into one answer than this is spraying, not answering
 
-_BOX = re.compile(r"\\(?:boxed|fbox)\s*+\{")
+_BOX = re.compile(r"\\{1,2}(?:boxed|fbox)\s*+\{")
 _LONE_BOX = re.compile(  # braces nested once at most
     r"\\boxed\{((?:[^{}\\]|\\[^{}]|\{(?:[^{}\\]|\\[^{}])*\})+)\}"
 )
-_BRACES = re.compile(r"\\(?:boxed|fbox)\s*+\{|\\.|[{}]", re.DOTALL)
-_JOINER = re.compile(r"(?:[\s$,;.~\\()\[\]]|\\q?quad\b|\band\b|\bor\b|\\text\{\s*(?:and|or)\s*\})*")
-# Possessive quantifiers: a hostile line cannot make the match quadratic.
-_FENCE = re.compile(r"^ {0,3}+(`{3,}+|~{3,}+)[ \t]*+([^\s`]*+)[^\n`]*+$", re.MULTILINE)
+_BRACES = re.compile(r"\\{1,2}(?:boxed|fbox)\s*+\{|\\.|[{}]", re.DOTALL)
+_BARE_BOX = re.compile(r"\\(?:boxed|fbox)[ \t]++([-+]?+\d++(?:[.,/]\d++)*+)")
+# What joins boxes to one list: commas, "and" or the marks of list items; no blank line.
+_LINK = (
+    r"[,;&]|\band\b|\\(?:text|mbox|textrm|mathrm)\{[\s,~]*+(?:and)?+[\s,~]*+\}"
+    r"|\n[ \t]*+(?:[-*\u2022]|\(?\w{1,3}[.)])"
+)
+_FILL = r"(?:[ \t$~*]|\\[ ,;:!()\[\]]|\\q?quad\b)*+"
+_LABEL = r"(?:[A-Za-z](?:_?\w|_\{\w+\})?+[ \t]*+[=:])?+"
+_JOINER = re.compile(rf"{_FILL}(?:(?:{_LINK}|\n){_FILL})*+{_LABEL}{_FILL}")
+_JOINS = re.compile(_LINK)
+_BLANK_LINE = re.compile(r"\n[ \t]*+\n")
+_DOTS = r"(?:\.{3,}|\u2026|\\[lc]?dots)"
+_BLANK = re.compile(rf"\s*+(?:{_DOTS}|\\(?:text|mbox)\{{\s*{_DOTS}?\s*\}})?\s*+")
+_PLACEHOLDER = re.compile(
+    r"\s*+(?:\\text\{)?[<\[]?(?:(?:your|the|my)\s+)?(?:final\s+)?answer(?:\s+here)?[>\]]?\}?\s*+",
+    re.IGNORECASE,
+)
+_WRAPPED = re.compile(r"(\*\*|\$\$?|`)([^*$`]++)\1|\\[(\[](.*)\\[)\]]", re.DOTALL)
+_RATIO = re.compile(r"([-+]?)\\[dt]?frac\{?(\d{1,40})\}?\{?(\d{1,40})\}?")
+_DECIMAL = re.compile(r"[-+]?\d{1,40}(?:\.\d{0,40})?(?:/\d{1,40})?")
 
 
 class Extraction(NamedTuple):
@@ -53,24 +74,19 @@ class AnswerFormat(ABC):
 
     def extract(self, response: str) -> Extraction:
         """Find the final answer in a full response."""
-        return self.find(spoken(response))
+        return self.find(spoken(visible(response)))
 
     @abstractmethod
     def find(self, text: str) -> Extraction:
         """Find the final answer in a response without its thoughts."""
 
 
-def spoken(response: str) -> str:
-    """Return the response without its thoughts."""
-    close = response.rfind("</think>")
-    if close >= 0:
-        response = response[close + len("</think>") :]
-    opened = response.find("<think>")
-    return response if opened < 0 else response[:opened]
-
-
 class Boxed(AnswerFormat):
-    r"""The last balanced ``\boxed{...}``; boxes joined only by commas or "and" are one list."""
+    r"""The last balanced ``\boxed{...}``.
+
+    Boxes that only commas, "and" or the marks of list items join are one list, without repeated
+    values. Boxes apart, by "or", a full stop or a blank line for example, are not: the last counts.
+    """
 
     name = "boxed"
 
@@ -83,23 +99,28 @@ class Boxed(AnswerFormat):
     def find(self, text: str) -> Extraction:
         if text.count("box") == 1:  # as in most responses: nothing nested, nothing to join
             lone = _LONE_BOX.search(text)
-            if lone is not None and (answer := lone[1].strip()):
-                return Extraction(answer)
+            if lone is not None and not _BLANK.fullmatch(lone[1]):
+                return Extraction(lone[1].strip())
         boxes = _outer_boxes(text)
         if not boxes:
-            return Extraction(None, r"no complete \boxed{} was found")
-        run = [boxes[-1]]
-        for box in reversed(boxes[:-1]):
-            if not _JOINER.fullmatch(text, box.end, run[-1].start):
+            bare = _BARE_BOX.findall(text)
+            return Extraction(bare[-1]) if bare else Extraction(None, _NO_BOX)
+        filled = _filled(text, boxes)
+        if not filled:
+            return Extraction(None, r"the \boxed{} is empty")
+        run = [filled[-1]]
+        for box in reversed(filled[:-1]):
+            if not _joined(text, box.end, run[-1].start):
                 break
             run.append(box)
             if len(run) > MAX_BOXES:
                 return Extraction(None, f"more than {MAX_BOXES} boxed answers stand side by side")
-        answers = [text[box.inside : box.end - 1].strip() for box in reversed(run)]
-        distinct = list(dict.fromkeys(answers))
-        if not all(distinct):
-            return Extraction(None, r"the \boxed{} is empty")
-        return Extraction(", ".join(distinct))
+        answers = [_content(text, box) for box in reversed(run)]
+        distinct = {_value(answer): answer for answer in reversed(answers)}
+        return Extraction(", ".join(reversed(distinct.values())))
+
+
+_NO_BOX = r"no complete \boxed{} was found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +161,50 @@ def _balanced(text: str, begin: int) -> list[_Box]:
     return found
 
 
+def _joined(text: str, begin: int, end: int) -> bool:
+    """Return whether what stands between two boxes makes them items of one list."""
+    return (
+        _JOINER.fullmatch(text, begin, end) is not None
+        and _JOINS.search(text, begin, end) is not None
+        and _BLANK_LINE.search(text, begin, end) is None
+    )
+
+
+def _filled(text: str, boxes: list[_Box]) -> list[_Box]:
+    """Return the boxes that hold an answer; a placeholder counts only where nothing else stands."""
+    some = [box for box in boxes if not _BLANK.fullmatch(text, box.inside, box.end - 1)]
+    real = [box for box in some if not _PLACEHOLDER.fullmatch(text, box.inside, box.end - 1)]
+    return real or some
+
+
+def _content(text: str, box: _Box) -> str:
+    """Return what stands in a box, or in the one box within it."""
+    inside = text[box.inside : box.end - 1].strip()
+    while (inner := _BOX.match(inside)) and inside.endswith("}"):
+        boxes = _balanced(inside, 0)
+        if len(boxes) != 1 or boxes[0].end != len(inside):
+            break
+        inside = inside[inner.end() : -1].strip()
+    return inside
+
+
+def _value(answer: str) -> object:
+    """Return what equal answers share: a number's value, or the text without white space."""
+    text = re.sub(r"\\[,;:! ]|[\s$~]", "", answer)
+    number = re.sub(r"(?<=\d)\{?,\}?(?=\d{3}(?!\d))", "", text)
+    if ratio := _RATIO.fullmatch(number):
+        number = f"{ratio[1]}{ratio[2]}/{ratio[3]}"
+    if _DECIMAL.fullmatch(number):
+        try:
+            over, _, under = number.partition("/")
+            return Fraction(over) / Fraction(under or 1)
+        except ZeroDivisionError:
+            return text
+    return text
+
+
 class Tag(AnswerFormat):
-    """The last complete ``<answer>...</answer>``."""
+    """The last complete ``<answer>...</answer>``; Markdown around all of its text is left out."""
 
     name = "tag"
 
@@ -152,17 +215,45 @@ class Tag(AnswerFormat):
         return f"<answer>{answer}</answer>"
 
     def find(self, text: str) -> Extraction:
-        close = text.rfind("</answer>")
-        start = text.rfind("<answer>", 0, max(close, 0))
-        if start < 0:
-            return Extraction(None, "no complete <answer>...</answer> was found")
-        answer = text[start + len("<answer>") : close].strip()
-        return Extraction(answer) if answer else Extraction(None, "the answer tag is empty")
+        reason = "no complete <answer>...</answer> was found"
+        spare: str | None = None
+        for inside in tagged(text, "answer"):
+            if inside == " and " or _BLANK.fullmatch(inside):
+                if inside != " and ":
+                    reason = "the answer tag is empty"
+            elif _PLACEHOLDER.fullmatch(inside):
+                spare = spare or inside
+            else:
+                return Extraction(_unmarked(inside))
+        return Extraction(None, reason) if spare is None else Extraction(spare.strip())
+
+
+def tagged(text: str, name: str) -> Iterator[str]:
+    """Yield what stands in the complete elements of a name, the last one first."""
+    opened, closed = f"<{name}>", f"</{name}>"
+    end = len(text)
+    while (start := text.rfind(opened, 0, end)) >= 0:
+        inside = start + len(opened)
+        close = text.find(closed, inside, end)
+        if close >= 0:
+            yield text[inside:close]
+        end = start
+
+
+def _unmarked(text: str) -> str:
+    """Return a text without the code fence, emphasis or math signs around all of it."""
+    text = text.strip()
+    blocks = code_blocks(text)
+    if len(blocks) == 1 and blocks[0][2:] == (0, len(text)):
+        return blocks[0][1].strip()
+    whole = _WRAPPED.fullmatch(text)
+    return text if whole is None else (whole[2] or whole[3] or "").strip() or text
 
 
 # Tags that mean the same language as another.
 _TAGS = {
     "py": "python",
+    "py3": "python",
     "python3": "python",
     "js": "javascript",
     "node": "javascript",
@@ -177,9 +268,11 @@ _TAGS = {
     "ml": "ocaml",
     "f90": "fortran",
     "sqlite": "sql",
+    "sqlite3": "sql",
     "v": "verilog",
     "sv": "verilog",
     "systemverilog": "verilog",
+    "system-verilog": "verilog",
 }
 
 
@@ -206,21 +299,12 @@ class Fenced(AnswerFormat):
         return f"{fence}{self.language}\n{answer}\n{fence}"
 
     def find(self, text: str) -> Extraction:
-        tagged: str | None = None
-        untagged: str | None = None
-        opened: re.Match[str] | None = None
-        for fence in _FENCE.finditer(text):
-            if opened is None:
-                opened = fence
-            elif not fence[2] and fence[1].startswith(opened[1]):
-                body = text[opened.end() + 1 : max(opened.end() + 1, fence.start() - 1)]
-                tag = opened[2].lower()
-                if _TAGS.get(tag, tag) == self.language.lower():
-                    tagged = body
-                elif not opened[2]:
-                    untagged = body
-                opened = None
-        chosen = tagged if tagged is not None else untagged
+        bodies: dict[bool, str] = {}
+        for tag, body, _, _ in code_blocks(text):
+            tag = tag.strip("{.}")  # noqa: PLW2901 - Pandoc writes {.python}
+            if not tag or _TAGS.get(tag, tag) == self.language.lower():
+                bodies[bool(tag)] = body
+        chosen = bodies.get(True, bodies.get(False))
         if chosen is None:
             return Extraction(None, f"no complete ```{self.language} code block was found")
         return Extraction(chosen) if chosen.strip() else Extraction(None, "the code block is empty")

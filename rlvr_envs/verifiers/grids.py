@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from rlvr_envs.verifiers.certificate import lines
 from rlvr_envs.verifiers.markup import unmarked
 from rlvr_envs.verifiers.parse import MAX_CHARACTERS, words
 
@@ -17,15 +18,16 @@ def read_grid(text: str, n_rows: int, n_columns: int, symbols: Collection[str]) 
     """Return a grid of known symbols, one row a line.
 
     Cells may be separated by spaces, commas or bars; symbols of one character may also stand side
-    by side. Lists of lists are read too, and a grid in a code block. Lines that only draw a
-    frame are skipped, unless a symbol is drawn like one.
+    by side. Lists of lists, tables and matrices are read too. Lines that only draw a frame are
+    skipped, and labels of rows, unless a symbol is drawn like one.
     """
     if len(text) > MAX_CHARACTERS:
         return None
     known = frozenset(symbols)
     framed = any(_RULE.fullmatch(symbol) for symbol in known)
     rows: list[tuple[str, ...]] = []
-    for line in _ROW_BREAK.split(unmarked(text)):
+    plain = unmarked(text) if framed else "\n".join(lines(text))
+    for line in _ROW_BREAK.split(plain):
         if not line.strip() or (not framed and _RULE.fullmatch(line)):
             continue
         row = _row(line, n_columns, known)

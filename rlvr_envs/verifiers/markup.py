@@ -6,8 +6,10 @@ _FENCED = re.compile(r"```[^`\n]*\n(.*)\n[ \t]*```", re.DOTALL)
 _TEXT = re.compile(r"\\(?:text(?:bf|tt|it|rm|sf)?|math(?:rm|tt|bf|sf|it))\{([^{}]*)\}")
 _QUOTED = re.compile(r"`([^`]+)`")
 _SPACE = re.compile(r"\\(?:[ ,;:!]|q?quad(?![A-Za-z]))")
+_ARROW = re.compile(r"\\(?:to|(?:long)?(?:right|Right)arrow)(?![A-Za-z])")
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"), "-")
-_BETWEEN = re.compile(r"[ \t]{0,4}(->|→|-)[ \t]{0,4}")
+_BETWEEN = re.compile(r"(?<=[^\s])[ \t]{0,4}(->|→|-)[ \t]{0,4}")
+_MOVES = re.compile(r"(?<=-)(\w+)(?:->|→)(?=\w+-)")
 _AROUND = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ("**", "**"))
 
 
@@ -29,13 +31,15 @@ def unmarked(text: str) -> str:
             text = text[len(before) : -len(after)].strip()
     if "\\" in text:
         text = _SPACE.sub(" ", _TEXT.sub(r"\1", text))
-        text = text.replace(r"\{", "{").replace(r"\}", "}").strip()
+        text = _ARROW.sub("→", text.replace(r"\{", "{").replace(r"\}", "}")).strip()
     return text
 
 
 def hyphened(text: str) -> str:
     """Return text with a hyphen for each dash and minus sign, and no blanks at hyphens and arrows.
 
-    A move such as ``A - B`` becomes one word.
+    A move such as ``A - B`` becomes one word; an arrow between two such moves becomes a comma.
     """
-    return _BETWEEN.sub(r"\1", text.translate(_DASHES))
+    if "\\" in text:
+        text = _ARROW.sub("→", text)
+    return _MOVES.sub(r"\1, ", _BETWEEN.sub(r"\1", text.translate(_DASHES)))

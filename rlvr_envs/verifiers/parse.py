@@ -7,13 +7,12 @@ text: words around a number are no answer. Mathematics belongs in `rlvr_envs.ver
 import re
 from fractions import Fraction
 
+from rlvr_envs.verifiers.certificate import MAX_DIGITS, lines, separated, whole
 from rlvr_envs.verifiers.markup import unmarked
 
-MAX_DIGITS = 1_000  # of one number
 MAX_ITEMS = 10_000  # of one list
 MAX_CHARACTERS = 100_000
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _QUOTIENT = re.compile(r"([+-]?[0-9]+)\s*/\s*([0-9]+)")
@@ -23,15 +22,13 @@ _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 
 
 def integer(text: str, *, max_digits: int = MAX_DIGITS) -> int | None:
-    """Return a whole number such as ``-12`` or ``1,234``."""
-    text = text.strip().replace(_MINUS, "-")
-    if len(text) > 2 * max_digits:
+    """Return a whole number such as ``-12``, ``1,234``, ``18/2`` or ``9.0``."""
+    if len(text) > 4 * max_digits + 100:
         return None
+    text = unmarked(text).removesuffix(".").replace(_MINUS, "-")
     if _GROUPED.fullmatch(text):
         text = text.replace(",", "")
-    if len(text.lstrip("+-")) > max_digits or not _INTEGER.fullmatch(text):
-        return None
-    return int(text)
+    return whole(text, max_digits=max_digits)
 
 
 def natural(text: str, *, max_digits: int = MAX_DIGITS) -> int | None:
@@ -45,9 +42,9 @@ def rational(text: str, *, max_digits: int = MAX_DIGITS) -> Fraction | None:
     text = text.strip()
     if len(text) > 2 * max_digits:
         return None
-    whole = integer(text, max_digits=max_digits)
-    if whole is not None:
-        return Fraction(whole)
+    value = integer(text, max_digits=max_digits)
+    if value is not None:
+        return Fraction(value)
     if _DECIMAL.fullmatch(text) and len(text) <= max_digits:
         return Fraction(text)
     quotient = _QUOTIENT.fullmatch(text)
@@ -58,21 +55,20 @@ def rational(text: str, *, max_digits: int = MAX_DIGITS) -> Fraction | None:
 
 
 def words(text: str, *, max_items: int = MAX_ITEMS) -> list[str] | None:
-    """Return the pieces of a list separated by commas, semicolons or white space.
+    """Return the pieces of a list, in any of the spellings of `rlvr_envs.verifiers.certificate`.
 
-    One pair of brackets around the list is allowed, a full stop at its end, and markup around it
-    or its words. An empty list gives no pieces.
+    One pair of brackets may stand around the list. An empty list gives no pieces.
     """
     if len(text) > MAX_CHARACTERS:
         return None
-    text = unmarked(text)
+    text = "\n".join(lines(text))
     if text.endswith(".") and not text.endswith(".."):
         text = text[:-1].rstrip()
     if text and _BRACKETS.get(text[0]) == text[-1]:
         text = text[1:-1].strip()
     if not text:
         return []
-    pieces = _SEPARATOR.split(text)
+    pieces = _SEPARATOR.split(separated(text))
     return pieces if len(pieces) <= max_items and all(pieces) else None
 
 
@@ -83,12 +79,9 @@ def integers(
     pieces = words(text.replace(_MINUS, "-"), max_items=max_items)
     if not pieces:
         return None
-    found = [
-        int(piece)
-        for piece in pieces
-        if len(piece.lstrip("+-")) <= max_digits and _INTEGER.fullmatch(piece)
-    ]
-    return found if len(found) == len(pieces) else None
+    found = [whole(piece, max_digits=max_digits) for piece in pieces]
+    numbers = [number for number in found if number is not None]
+    return numbers if len(numbers) == len(found) else None
 
 
 def naturals(
@@ -103,10 +96,10 @@ def matrix(
     text: str, *, max_items: int = MAX_ITEMS, max_digits: int = MAX_DIGITS
 ) -> list[list[int]] | None:
     """Return rows of whole numbers, one row a line; all rows are of the same length."""
-    lines = [line for line in text.strip()[: MAX_CHARACTERS + 1].splitlines() if line.strip()]
-    if len(text) > MAX_CHARACTERS or not 0 < len(lines) <= max_items:
+    found_lines = lines(text) if len(text) <= MAX_CHARACTERS else []
+    if not 0 < len(found_lines) <= max_items:
         return None
-    rows = [integers(line.strip().rstrip(","), max_digits=max_digits) for line in lines]
+    rows = [integers(line.strip("|").rstrip(","), max_digits=max_digits) for line in found_lines]
     found = [row for row in rows if row is not None]
     same_length = len({len(row) for row in found}) == 1
     small = sum(map(len, found)) <= max_items

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.verifiers import parse
+from rlvr_envs.verifiers.certificate import MAX_DIGITS
 from rlvr_envs.verifiers.markup import unmarked
 
 MAX_CHARACTERS = 10_000
@@ -215,7 +215,7 @@ def _overlap(given: str, told: str) -> float:
 def _value(answer: str, units: Sequence[str]) -> Fraction | None:
     text = unmarked(answer).replace(_MINUS, "-")
     match = _NUMBER.fullmatch(text)
-    if match is None or len(match[1]) > parse.MAX_DIGITS:
+    if match is None or len(match[1]) > MAX_DIGITS:
         return None
     unit = match[2].strip().removesuffix(".").rstrip().lower()
     if unit and unit not in {known.lower() for known in units}:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from rlvr_envs.generators.optimisation.lists import listed
 from rlvr_envs.generators.optimisation.task import Infeasible, Unreadable
-from rlvr_envs.verifiers.markup import unmarked
+from rlvr_envs.verifiers.certificate import lines, unlabelled
 from rlvr_envs.verifiers.parse import MAX_CHARACTERS, integers
 
 _BREAK = re.compile(r"[\n;|]|\]\s*,\s*\[")
@@ -14,8 +14,8 @@ _BREAK = re.compile(r"[\n;|]|\]\s*,\s*\[")
 def read_groups(answer: str, *, what: str) -> list[list[int]]:
     """Return the groups of an answer: one a line, or apart by a semicolon or a bar.
 
-    A list of lists is read too, and markup around the answer. Blank lines are skipped; no group
-    is empty.
+    A list of lists is read too, and lines with labels such as ``Bin 1:``. Blank lines are skipped;
+    no group is empty.
 
     Raises:
         Unreadable: a group is not a list of whole numbers, or there is none.
@@ -23,11 +23,9 @@ def read_groups(answer: str, *, what: str) -> list[list[int]]:
     if len(answer) > MAX_CHARACTERS:
         raise Unreadable(f"more than {MAX_CHARACTERS} characters")
     groups = []
-    for piece in _BREAK.split(unmarked(answer)):
-        plain = piece.strip().strip("[]")
-        if not plain and not piece.strip():
-            continue
-        group = integers(plain)
+    pieces = [piece.strip() for piece in _BREAK.split("\n".join(lines(answer)))]
+    for piece in unlabelled([piece for piece in pieces if piece]):
+        group = integers(piece.strip("[]"))
         if group is None:
             raise Unreadable(f"expected the numbers of each {what}, separated by commas")
         groups.append(group)

@@ -80,4 +80,5 @@ def test_hyphens(text, plain):
 
 
 def test_many_blanks_and_hyphens_take_linear_time():
-    assert len(hyphened(" " * 50_000 + "-" * 50_000)) == 99_996
+    assert len(hyphened(" " * 50_000 + "-" * 50_000)) == 100_000
+    assert len(hyphened("a" + " - " * 30_000)) == 30_002
