@@ -71,7 +71,7 @@ docs: $(READY)  ## build the site into site/, warnings are errors
 bench: $(READY)  ## run the benchmarks (installs the projects they compare with into benchmarks/.peers)
 	$(BIN)/python benchmarks/throughput.py --install-peers
 	for domain in np_hard puzzles; do $(BIN)/python benchmarks/throughput.py --domain $$domain || exit 1; done
-	for name in math_verifier sandbox np_bench ladder search search_corpus search_baselines verilog \
+	for name in math_verifier sandbox np_bench levels search search_corpus search_baselines verilog \
 		verilog_soundness; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 clean:  ## remove what the targets made

@@ -35,7 +35,7 @@ from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.curricula import Fixed, Proposal
-from rlvr_envs.wrappers.hints import Ladder, PromptHints
+from rlvr_envs.wrappers.hints import HintSequence, PromptHints
 
 TASK = "NQueens-v0"
 KNOBS = {"size": 10, "n_given": 3}
@@ -101,11 +101,11 @@ class Lesson(PromptHints):
     def __init__(self, env: TextEnv) -> None:
         super().__init__(env, HINTS, reveal=False)
 
-    def _level(self, ladder: Ladder) -> int:
-        rng = stream("lesson", ladder.problem)
-        return int(rng.integers(0, len(ladder), endpoint=True))
+    def _level(self, sequence: HintSequence) -> int:
+        rng = stream("lesson", sequence.problem)
+        return int(rng.integers(0, len(sequence), endpoint=True))
 
-    def _record(self, ladder: Ladder, level: int, score: float) -> None:
+    def _record(self, sequence: HintSequence, level: int, score: float) -> None:
         pass
 
 

@@ -275,10 +275,10 @@ def run_worlds() -> dict[str, Any]:
     results: dict[str, Any] = {}
     for what, difficulty, kind in search_worlds.cells():
         found = fresh_process.measured(__file__, what, difficulty, kind)
-        rung = results.setdefault(str(difficulty), {})
+        level = results.setdefault(str(difficulty), {})
         if kind:
-            rung = rung.setdefault("by_kind", {})
-        rung[kind or what] = found
+            level = level.setdefault("by_kind", {})
+        level[kind or what] = found
     return results
 
 

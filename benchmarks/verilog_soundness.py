@@ -54,7 +54,7 @@ from rlvr_envs.verifiers.hdl.source import Refusal
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "verilog_soundness.md"
 DIFFICULTIES = (2, 4, 6)
-RUNGS = range(11)
+LEVELS = range(11)
 MUTANTS = 12
 RUNS, CYCLES = 4, 1500  # of Icarus
 MEASURED = (
@@ -133,7 +133,7 @@ def versions(name: str, difficulty: int) -> list[Row]:
 def alternatives(name: str, seed: int) -> list[Row]:
     """Judge the alternatives of a family at all difficulties."""
     rows = []
-    for difficulty in RUNGS:
+    for difficulty in LEVELS:
         design = drawn(name, difficulty, seed)
         variant = Variant("rewrite", f"difficulty {difficulty}", design.alternative)
         rows.append(judged(design, variant))
@@ -372,7 +372,7 @@ def page(command: str, found: Row) -> str:
         "",
         "## Golden designs against their alternatives",
         "",
-        f"At difficulties {RUNGS[0]} to {RUNGS[-1]}, with the CPU time of one check: both",
+        f"At difficulties {LEVELS[0]} to {LEVELS[-1]}, with the CPU time of one check: both",
         "elaborations, simulation and proof.",
         "",
         *of_alternatives(families),

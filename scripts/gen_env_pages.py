@@ -3,10 +3,11 @@
 import inspect
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ladder_plot import charts
+from levels_plot import charts
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.documentation import sections, summary
@@ -17,7 +18,7 @@ from rlvr_envs.core.task import IndexedTask
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "environments"
 LADDER = (0, 1, 2, 3, 5, 10, 20)
-MEASURED = FOLDER.parents[1] / "benchmarks" / "results" / "ladder.json"
+MEASURED = FOLDER.parents[1] / "benchmarks" / "results" / "levels.json"
 
 
 def main() -> None:
@@ -29,7 +30,7 @@ def main() -> None:
     for spec in specs:
         path = FOLDER / spec.domain / f"{_name(spec)}.md"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(page(spec, _rungs(figures, spec.id)), encoding="utf-8")
+        path.write_text(page(spec, _levels(figures, spec.id)), encoding="utf-8")
     (FOLDER / "index.md").write_text(index(specs), encoding="utf-8")
     decisions = FOLDER.parent / "decisions"
     print(
@@ -37,7 +38,7 @@ def main() -> None:
     )
 
 
-def _rungs(figures: dict[str, Any], task_id: str) -> dict[str, dict[str, Any]]:
+def _levels(figures: dict[str, Any], task_id: str) -> dict[str, dict[str, Any]]:
     """Return what was measured of a task, by difficulty; nothing if it was not measured."""
     row = figures["tasks"]["rows"].get(task_id) if figures else None
     if row is None:
@@ -45,8 +46,8 @@ def _rungs(figures: dict[str, Any], task_id: str) -> dict[str, dict[str, Any]]:
     found = dict(zip(figures["tasks"]["columns"], row, strict=True))
     problems = max(found.pop("problems"))
     return {
-        str(rung): {"problems": problems} | {name: column[i] for name, column in found.items()}
-        for i, rung in enumerate(figures["difficulties"])
+        str(level): {"problems": problems} | {name: column[i] for name, column in found.items()}
+        for i, level in enumerate(figures["difficulties"])
         if found["effort"][i] is not None
     }
 
@@ -70,25 +71,31 @@ def index(specs: list[TaskSpec]) -> str:
     return "\n".join([*lines, ""])
 
 
-def page(spec: TaskSpec, rungs: dict[str, dict[str, Any]]) -> str:
+def page(spec: TaskSpec, levels: dict[str, dict[str, Any]]) -> str:
     """Return the page of a task: what its author wrote, and what a program knows."""
     parts = [f"# {_name(spec)}", summary(spec.task_type), "## Example", _example(spec)]
     parts += [f"## {name}\n\n{text}" for name, text in sections(spec.task_type).items()]
     parts += ["## Facts", _facts(spec), "## Knobs", _knobs(spec)]
-    if rungs:
-        parts.append(_measured(rungs))
+    if levels:
+        parts.append(_measured(spec, levels))
     return "\n\n".join([*parts, ""])
 
 
-def _measured(rungs: dict[str, dict[str, Any]]) -> str:
-    """Return what `benchmarks/ladder.py` measured of the ladder."""
-    problems = max(row.get("problems", 0) for row in rungs.values())
+def _measured(spec: TaskSpec, levels: dict[str, dict[str, Any]]) -> str:
+    """Return what `benchmarks/levels.py` measured."""
+    problems = max(row.get("problems", 0) for row in levels.values())
+    task = spec.task_type
     about = (
-        f"Measured over up to {problems} problems a level by `benchmarks/ladder.py`: effort is "
-        "what an exact search or the reference solver spends, and the baseline is the task's own "
-        "simple one."
+        f"Measured over up to {problems} problems a level by `benchmarks/levels.py`. Effort: "
+        f"{_first_sentence(task.effort)} The baseline: {_first_sentence(task.baseline)}"
     )
-    return f"{about}\n\n{charts(rungs)}"
+    return f"{about}\n\n{charts(levels)}"
+
+
+def _first_sentence(method: Callable[..., Any]) -> str:
+    """Return what the first line of a method's docstring says, as the rest of a sentence."""
+    line = inspect.getdoc(method).partition("\n")[0]  # type: ignore[union-attr]
+    return line[0].lower() + line[1:]
 
 
 def _facts(spec: TaskSpec) -> str:
@@ -133,13 +140,13 @@ def _knobs(spec: TaskSpec) -> str:
 
 def _example(spec: TaskSpec) -> str:
     parts = []
-    rungs = (None,) if issubclass(spec.task_type, IndexedTask) else (0, 3)
-    for rung in rungs:
-        env = TextEnv(spec.id, difficulty=rung, **dict(spec.example))
+    levels = (None,) if issubclass(spec.task_type, IndexedTask) else (0, 3)
+    for level in levels:
+        env = TextEnv(spec.id, difficulty=level, **dict(spec.example))
         prompt, _ = env.reset(seed=0)
         solution = env.instance.solution()
         answer = solution if isinstance(solution, str) else "\n\n".join(solution)
-        title = "The sample file" if rung is None else f"Difficulty {rung}"
+        title = "The sample file" if level is None else f"Difficulty {level}"
         parts.append(
             f"{title}, seed 0:\n\n````text\n{prompt}\n````\n\n"
             f"An answer of full marks:\n\n````text\n{answer}\n````"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from rlvr_envs.executors import EXECUTORS, Executor, open_executor
 
-# The ladder has no end, but one more zero typed by mistake would work for hours in silence.
-MAX_RUNG = 1000
+# Levels have no end, but one more zero typed by mistake would work for hours in silence.
+MAX_LEVEL = 1000
 
 _NUMBER = re.compile(r"-?[\d.]+%?|–")
 _LEAST_WRAP = 24  # a last column narrower than this is not worth wrapping
@@ -35,10 +35,10 @@ def difficulties(text: str) -> str:
     """Return the text of several difficulties; its form is for its plan to judge, its size here."""
     for part in text.split(","):
         for number in part.partition(":")[0].split("-"):
-            rung = number.strip().lstrip("0")
-            if rung.isdecimal() and (len(rung) > len(str(MAX_RUNG)) or int(rung) > MAX_RUNG):
+            level = number.strip().lstrip("0")
+            if level.isdecimal() and (len(level) > len(str(MAX_LEVEL)) or int(level) > MAX_LEVEL):
                 raise argparse.ArgumentTypeError(
-                    f"a difficulty is at most {MAX_RUNG} here (10 is hard for the strongest "
+                    f"a difficulty is at most {MAX_LEVEL} here (10 is hard for the strongest "
                     f"models), got {text!r:.40}"
                 )
     return text

@@ -144,8 +144,8 @@ def run(args: argparse.Namespace) -> int:
     screen.page("Type an answer and press Enter; Ctrl-D leaves.")
     try:
         while args.episodes is None or played < args.episodes:
-            rung = "default" if info["difficulty"] is None else info["difficulty"]
-            title = f"── {info['task']}, difficulty {rung} "
+            level = "default" if info["difficulty"] is None else info["difficulty"]
+            title = f"── {info['task']}, difficulty {level} "
             print()
             screen.page(f"{title}{'─' * min(20, width() - len(title))}")
             total += game.episode(prompt)

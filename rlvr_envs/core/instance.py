@@ -46,7 +46,7 @@ class Instance:
         spec: the registered task.
         task: the task, configured.
         problem: the problem's data, hidden fields included.
-        difficulty: the level of the ladder, or None where knobs alone made the configuration.
+        difficulty: the level, or None where knobs alone made the configuration.
         problem_seed: what `generate` was seeded with, or None for a problem that was not drawn.
         format_label: the label of the answer format.
     """

@@ -1,4 +1,4 @@
-"""Sources of instances: a task on its ladder, or a mixture of tasks.
+"""Sources of instances: a task at its levels, or a mixture of tasks.
 
 A source maps a problem seed to an instance and has no other state, so any problem can be had
 again from (id, options, problem seed).
@@ -63,8 +63,8 @@ class Source:
         self._edges = np.cumsum(np.asarray(weights, dtype=float) / np.sum(weights))
         self._task = lru_cache(maxsize=512)(self._configured)
         for spec in self.specs:  # an unknown knob is an error now, not at the first reset
-            rung = difficulty[0] if isinstance(difficulty, tuple) else difficulty
-            self._task(spec, rung)
+            level = difficulty[0] if isinstance(difficulty, tuple) else difficulty
+            self._task(spec, level)
 
     def __reduce__(self) -> Any:
         return (
@@ -90,13 +90,13 @@ class Source:
         wanted = self.difficulty if difficulty is None else difficulty
         if len(self.specs) > 1 or isinstance(wanted, tuple):
             rng = stream("source", self.id, problem_seed)
-            spec, rung = self._pick(rng), _rung(rng, wanted)
+            spec, level = self._pick(rng), _level(rng, wanted)
         else:
-            spec, rung = self.specs[0], wanted
-        task = self._task(spec, rung)
+            spec, level = self.specs[0], wanted
+        task = self._task(spec, level)
         with within_limits(spec.id):
             problem = task.generate(stream(spec.id, problem_seed))
-        return Instance(spec, task, problem, rung, problem_seed, self._label(spec, task))
+        return Instance(spec, task, problem, level, problem_seed, self._label(spec, task))
 
     def at_index(self, index: int) -> Instance:
         """Return problem ``index`` of a task whose problems are numbered.
@@ -132,7 +132,7 @@ class Source:
         return self._format or spec.answer_format_of(task.config)
 
 
-def _rung(rng: Rng, wanted: Difficulty) -> int | None:
+def _level(rng: Rng, wanted: Difficulty) -> int | None:
     if isinstance(wanted, tuple):
         return int(rng.integers(wanted[0], wanted[1], endpoint=True))
     return wanted

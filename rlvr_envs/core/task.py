@@ -289,10 +289,10 @@ def configure(
             raise ConfigError(
                 f"{task_type.__name__} has no knob {name!r}{hint} (knobs: {', '.join(names)})"
             )
-    rung = None if difficulty is None else config_type.at(check_difficulty(difficulty))
+    level = None if difficulty is None else config_type.at(check_difficulty(difficulty))
     knobs = {name: _of_its_type(task_type, name, value) for name, value in knobs.items()}
     try:
-        return config_type(**knobs) if rung is None else dataclasses.replace(rung, **knobs)
+        return config_type(**knobs) if level is None else dataclasses.replace(level, **knobs)
     except (TypeError, ValueError) as error:
         if isinstance(error, ConfigError):
             raise

@@ -47,15 +47,15 @@ class Stage:
         for name in ("steps", "response_tokens", "horizon"):
             if getattr(self, name) is not None:
                 need_counts(**{name: getattr(self, name)})
-        for rung in self.rungs:
-            if rung is not None:
-                need_counts(least=0, difficulty=rung)
+        for level in self.levels:
+            if level is not None:
+                need_counts(least=0, difficulty=level)
         shares_of(self.weights or None, len(self.tasks))
         if self.promote_at is not None:
             need_between(0, 1, promote_at=self.promote_at)
 
     @property
-    def rungs(self) -> tuple[int | None, ...]:
+    def levels(self) -> tuple[int | None, ...]:
         """The levels to draw from."""
         given = self.difficulty
         return given or (None,) if isinstance(given, tuple) else (given,)
@@ -110,7 +110,7 @@ class StagedDomains(Seeded):
         shares = shares_of(stage.weights or None, len(stage.tasks))
         return Proposal(
             task=stage.tasks[draw(rng, shares)],
-            difficulty=pick(rng, stage.rungs),
+            difficulty=pick(rng, stage.levels),
             response_tokens=stage.response_tokens,
             horizon=stage.horizon,
         )

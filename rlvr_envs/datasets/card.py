@@ -77,7 +77,7 @@ def command(plan: Plan) -> str:
 
 def card(plan: Plan, manifest: Mapping[str, Any]) -> str:
     """Return the text of the card."""
-    counts = {(split, task, rung): n for split, task, rung, n in manifest["counts"]}
+    counts = {(split, task, level): n for split, task, level, n in manifest["counts"]}
     total = sum(counts.values())
     parts = [
         _header(plan, total),
@@ -129,16 +129,16 @@ def _counts(plan: Plan, counts: Mapping[tuple[str, str, int | None], int]) -> st
 
 
 def _table(split: str, counts: Mapping[tuple[str, str, int | None], int]) -> str:
-    found = {(task, rung): n for (name, task, rung), n in counts.items() if name == split}
+    found = {(task, level): n for (name, task, level), n in counts.items() if name == split}
     tasks = sorted({task for task, _ in found})
-    rungs = sorted({rung for _, rung in found}, key=lambda rung: -1 if rung is None else rung)
-    names = ["default" if rung is None else str(rung) for rung in rungs]
+    levels = sorted({level for _, level in found}, key=lambda level: -1 if level is None else level)
+    names = ["default" if level is None else str(level) for level in levels]
     lines = [f"| {split}: task, difficulty | {' | '.join([*names, 'all'])} |"]
     lines.append("|---|" + "---:|" * (len(names) + 1))
     for task in tasks:
-        cells = [found.get((task, rung), 0) for rung in rungs]
+        cells = [found.get((task, level), 0) for level in levels]
         lines.append(f"| {task} | {' | '.join(map(str, [*cells, sum(cells)]))} |")
-    sums = [sum(found.get((task, rung), 0) for task in tasks) for rung in rungs]
+    sums = [sum(found.get((task, level), 0) for task in tasks) for level in levels]
     lines.append(f"| all | {' | '.join(map(str, [*sums, sum(sums)]))} |")
     return "\n".join(lines) + "\n"
 
@@ -165,7 +165,7 @@ def _choice(plan: Plan, manifest: Mapping[str, Any]) -> str:
     for cell, state in zip(plan.cells(), manifest["cells"], strict=True):
         if state["exhausted"]:
             lines.append(
-                f"- {cell.source} at difficulty {cell.rung} ran out of distinct problems: "
+                f"- {cell.source} at difficulty {cell.level} ran out of distinct problems: "
                 f"{state['accepted']} of {cell.count}."
             )
     return "\n".join(lines) + "\n"

@@ -37,7 +37,7 @@ class Recipe:
     """What a process must know to draw the candidates of a cell; small, and picklable."""
 
     source: str
-    rung: int | None
+    level: int | None
     seed: int
     knobs: str
     answer_format: str | None
@@ -47,7 +47,7 @@ class Recipe:
     def of(cls, plan: Plan, cell: Cell) -> "Recipe":
         """Return the recipe of a cell of a plan."""
         knobs = canonical(dict(plan.knobs))
-        return cls(cell.source, cell.rung, plan.seed, knobs, plan.answer_format, plan.check)
+        return cls(cell.source, cell.level, plan.seed, knobs, plan.answer_format, plan.check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Chunk:
 def _source(recipe: Recipe) -> Source:
     return open_source(
         recipe.source,
-        difficulty=recipe.rung,
+        difficulty=recipe.level,
         answer_format=recipe.answer_format,
         knobs=json.loads(recipe.knobs),
     )
@@ -70,8 +70,8 @@ def _source(recipe: Recipe) -> Source:
 
 def problem_seed(recipe: Recipe, number: int) -> int:
     """Return the problem seed of a candidate."""
-    rung = "default" if recipe.rung is None else recipe.rung
-    key = f"dataset {recipe.seed} {recipe.source} {rung} {number}"
+    level = "default" if recipe.level is None else recipe.level
+    key = f"dataset {recipe.seed} {recipe.source} {level} {number}"
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") % SEED_LIMIT
 
 
@@ -90,7 +90,7 @@ def draw_chunk(recipe: Recipe, first: int, count: int) -> Chunk:
         except Exception as error:  # noqa: BLE001 - reported with the seed that brings it back
             fault = f"{type(error).__name__}: {error}"
         if fault:
-            where = f"{recipe.source} at difficulty {recipe.rung}, problem_seed={seed}"
+            where = f"{recipe.source} at difficulty {recipe.level}, problem_seed={seed}"
             return Chunk(rows, f"{where}: {fault}")
     return Chunk(rows)
 

@@ -224,12 +224,12 @@ class _Run:
 
 def _exhausted(line: _Line) -> str:
     cell, state = line.cell, line.progress
-    rung = "" if cell.rung is None else f" at difficulty {cell.rung}"
+    level = "" if cell.level is None else f" at difficulty {cell.level}"
     refused = f"{state.repeated} repeated a question of this dataset"
     if state.contaminated:
         refused += f", {state.contaminated} overlap with the benchmarks"
     return (
-        f"{cell.source}{rung} has run out of distinct problems: {state.accepted} of the "
+        f"{cell.source}{level} has run out of distinct problems: {state.accepted} of the "
         f"{cell.count} wanted were found in {state.drawn} draws ({refused}). Ask for fewer, "
         "raise the difficulty, or take what there is with --allow-fewer"
     )

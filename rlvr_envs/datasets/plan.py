@@ -47,12 +47,12 @@ def read_difficulties(text: str | None) -> Difficulties:
                 f"a difficulty is '3', '0-5' or weighted '0:0.5,1:0.3,2-4:0.2', got {text!r}"
             )
         weight = Fraction(match[3] or 1) / (high - low + 1)
-        for rung in range(low, high + 1):
-            shares[rung] = shares.get(rung, Fraction(0)) + weight
+        for level in range(low, high + 1):
+            shares[level] = shares.get(level, Fraction(0)) + weight
     total = sum(shares.values())
     if not total:
         raise ConfigError(f"no difficulty of {text!r} has a weight above 0")
-    return tuple((rung, share / total) for rung, share in shares.items() if share)
+    return tuple((level, share / total) for level, share in shares.items() if share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Cell:
     """Rows of one source at one level."""
 
     source: str
-    rung: int | None
+    level: int | None
     count: int
 
 
@@ -113,7 +113,7 @@ class Plan:
         for cell in self.cells():
             open_source(
                 cell.source,
-                difficulty=cell.rung,
+                difficulty=cell.level,
                 answer_format=self.answer_format,
                 knobs=self.knobs,
             )
@@ -127,9 +127,9 @@ class Plan:
         """Return the cells, in order; counts add up exactly for each source."""
         shares = read_difficulties(self.difficulty)
         return [
-            Cell(name, rung, part)
+            Cell(name, level, part)
             for name, count in self.sources
-            for (rung, _), part in zip(shares, _apportion(count, shares), strict=True)
+            for (level, _), part in zip(shares, _apportion(count, shares), strict=True)
         ]
 
     def order(self) -> npt.NDArray[np.int64]:

@@ -25,7 +25,7 @@ def read_difficulties(text: str | None) -> tuple[int | None, ...]:
     """
     if text is None:
         return (None,)
-    rungs: list[int] = []
+    levels: list[int] = []
     for part in text.split(","):
         low, dash, high = part.strip().partition("-")
         if not low.isdecimal() or (dash and not high.isdecimal()) or len(part) > _MAX_PART_CHARS:
@@ -35,8 +35,8 @@ def read_difficulties(text: str | None) -> tuple[int | None, ...]:
         first, last = int(low), int(high or low)
         if first > last or last - first > 1000:
             raise ConfigError(f"the range {part!r} of {text!r} is empty or has over 1000 levels")
-        rungs.extend(range(first, last + 1))
-    return tuple(dict.fromkeys(rungs))
+        levels.extend(range(first, last + 1))
+    return tuple(dict.fromkeys(levels))
 
 
 def read_knobs(pairs: Sequence[str]) -> dict[str, Any]:
@@ -133,14 +133,14 @@ class Plan:
             Cell(
                 open_source(
                     task_id,
-                    difficulty=rung,
+                    difficulty=level,
                     answer_format=self.answer_format,
                     knobs=self.knobs,
                 ),
-                rung,
+                level,
             )
             for task_id in self.ids
-            for rung in self.difficulties
+            for level in self.difficulties
         ]
         for spec in (spec for cell in cells for spec in cell.source.specs):
             if self.shots and spec.interactive:

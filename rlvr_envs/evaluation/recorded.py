@@ -49,11 +49,11 @@ def _recorded_keys(request: Request) -> list[_RecordKey]:
         ("fingerprint", instance.fingerprint()),
     )
     return [
-        (kind, task_id, rung, name)
+        (kind, task_id, level, name)
         for kind, name in names
         if name is not None
         for task_id in (instance.spec.id, None)
-        for rung in (instance.difficulty, _ANY)
+        for level in (instance.difficulty, _ANY)
     ]
 
 
@@ -113,9 +113,9 @@ def _row_keys(row: Mapping[str, Any]) -> list[_RecordKey]:
     task_id = registry.full_id(str(named)) if named else None
     if task_id in registry.mixture_ids():
         task_id = None
-    rung = row.get("difficulty", _ANY)
+    level = row.get("difficulty", _ANY)
     return [
-        (kind, task_id, rung, row[kind])
+        (kind, task_id, level, row[kind])
         for kind in ("problem_seed", "index", "fingerprint")
         if row.get(kind) is not None
     ]

@@ -78,7 +78,7 @@ def _facts(done: Evaluation) -> str:
     return facts(
         {
             "tasks": len({record["task"] for record in done.records}),
-            "difficulties": _rungs(plan),
+            "difficulties": _levels(plan),
             "problems each": plan.episodes,
             "samples each": plan.samples,
             "shots": plan.shots,
@@ -88,8 +88,8 @@ def _facts(done: Evaluation) -> str:
     )
 
 
-def _rungs(plan: Plan) -> str:
-    return ", ".join("default" if rung is None else str(rung) for rung in plan.difficulties)
+def _levels(plan: Plan) -> str:
+    return ", ".join("default" if level is None else str(level) for level in plan.difficulties)
 
 
 def _tiles(summary: Summary) -> str:
@@ -118,14 +118,14 @@ def _tiles(summary: Summary) -> str:
 
 def _plots(summary: Summary) -> str:
     plots = Plots(summary)
-    several_rungs = len(plots.rungs) > 1
+    several_levels = len(plots.levels) > 1
     parts = [
         section("Score by task", "Mean score with its 95 % confidence interval.", plots.scores())
     ]
-    if several_rungs:
+    if several_levels:
         note = "Mean score along the difficulty levels; the bands are 95 % confidence intervals."
         parts.append(section("Score against difficulty", note, plots.curves()))
-    if several_rungs and len(plots.tasks) > 1:
+    if several_levels and len(plots.tasks) > 1:
         note = "Mean score of each cell."
         parts.append(grid("Task by difficulty", note, _each(plots, plots.heatmap)))
     if summary.samples > 2:
@@ -248,14 +248,14 @@ def _episode(sample: Sample) -> str:
     record, verdict = sample.record, sample.record["verdict"]
     status = str(verdict["status"])
     score = "unscored" if not record["scored"] else f"score {verdict['score']:g}"
-    rung = "default" if record["difficulty"] is None else record["difficulty"]
+    level = "default" if record["difficulty"] is None else record["difficulty"]
     which = record["problem_seed"] if record["index"] is None else f"#{record['index']}"
     colour = STATUS_COLOURS.get(status, "#777777")
     named = _escape(status.replace("_", " "))
     facts = [
         f"<b>{_escape(str(record['policy']))}</b>",
         f'<span class="badge" style="background:{colour}">{named}</span>',
-        _escape(f"{score} · difficulty {rung} · problem {which}"),
+        _escape(f"{score} · difficulty {level} · problem {which}"),
     ]
     texts = {"Prompt": sample.prompt, "Response": _response(record["response"])}
     if verdict.get("detail"):

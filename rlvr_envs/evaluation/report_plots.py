@@ -40,8 +40,8 @@ class Plots:
         self.summary = summary
         self.policies = [group.by["policy"] for group in summary["overall"]]
         self.tasks = sorted({str(group.by["task"]) for group in summary["task"]})
-        rungs = {group.by["difficulty"] for group in summary["difficulty"]}
-        self.rungs = sorted(rung for rung in rungs if rung is not None)
+        levels = {group.by["difficulty"] for group in summary["difficulty"]}
+        self.levels = sorted(level for level in levels if level is not None)
         self._cells = {
             (g.by["policy"], str(g.by["task"]), g.by["difficulty"]): g
             for g in summary["task_difficulty"]
@@ -91,20 +91,20 @@ class Plots:
         import plotly.graph_objects as go
 
         cells = [
-            [self._cells.get((policy, task, rung)) for rung in self.rungs] for task in self.tasks
+            [self._cells.get((policy, task, level)) for level in self.levels] for task in self.tasks
         ]
         means = [[None if c is None else c.score.mean for c in row] for row in cells]
         figure = go.Figure(
             go.Heatmap(
                 z=means,
-                x=[str(rung) for rung in self.rungs],
+                x=[str(level) for level in self.levels],
                 y=[short(task) for task in self.tasks],
                 zmin=0,
                 zmax=1,
                 colorscale="Viridis",
                 xgap=2,
                 ygap=2,
-                texttemplate="%{z:.2f}" if len(self.rungs) <= 12 else None,
+                texttemplate="%{z:.2f}" if len(self.levels) <= 12 else None,
                 hovertemplate="%{y}, difficulty %{x}: %{z:.3f}<extra></extra>",
                 colorbar={"thickness": 10, "outlinewidth": 0, "tickvals": [0, 0.5, 1]},
             )
@@ -134,14 +134,14 @@ class Plots:
                 for trace in self._curve(policy, task, legend=place == 0):
                     figure.add_trace(trace, row=row, col=column)
         figure.update_yaxes(range=[-0.04, 1.04], gridcolor=GRID, zeroline=False, dtick=0.5)
-        figure.update_xaxes(gridcolor=GRID, zeroline=False, tickvals=self.rungs)
+        figure.update_xaxes(gridcolor=GRID, zeroline=False, tickvals=self.levels)
         for title in figure.layout.annotations:
             title.font.size = 12
         return fragment(figure, height, legend=len(self.policies) > 1, top=24)
 
     def _curve(self, policy: str, task: str, *, legend: bool) -> list[Any]:
-        found = [(rung, self._cells.get((policy, task, rung))) for rung in self.rungs]
-        scores = {rung: group.score for rung, group in found if group}
+        found = [(level, self._cells.get((policy, task, level))) for level in self.levels]
+        scores = {level: group.score for level, group in found if group}
         return band_and_line(scores, policy, self.colour(policy), legend=legend)
 
     def samples(self) -> str:

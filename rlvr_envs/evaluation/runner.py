@@ -99,12 +99,12 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         DependencyError: a policy needs a package that is missing.
     """
     if difficulty is None or isinstance(difficulty, str):
-        rungs = read_difficulties(difficulty)
+        levels = read_difficulties(difficulty)
     else:
-        rungs = (difficulty,) if isinstance(difficulty, int) else tuple(dict.fromkeys(difficulty))
+        levels = (difficulty,) if isinstance(difficulty, int) else tuple(dict.fromkeys(difficulty))
     plan = Plan(
         ids=expand_ids([ids] if isinstance(ids, str) else ids),
-        difficulties=rungs,
+        difficulties=levels,
         episodes=episodes,
         samples=samples,
         seed=seed,

@@ -7,8 +7,9 @@ token of a chat template or the end of its own block.
 import re
 from dataclasses import dataclass
 
-from rlvr_envs.core.answer import answer_format, spoken
+from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import SandboxError
+from rlvr_envs.core.thoughts import spoken
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Limits, Result, RunStatus
 from rlvr_envs.sandboxes.sandbox import SandboxSession

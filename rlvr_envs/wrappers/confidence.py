@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.utils import RecordConstructorArgs
 
-from rlvr_envs.core.answer import answer_format, spoken
+from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import MAX_RESPONSE_CHARS, Instance
+from rlvr_envs.core.thoughts import spoken
 from rlvr_envs.wrappers.played import EpisodeReward, Played
 
 INSTRUCTION = (

@@ -7,7 +7,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.wrappers.attempts import Attempt, Attempts
-from rlvr_envs.wrappers.hints import HintsOf, Ladder, hints_of, solution_prefixes
+from rlvr_envs.wrappers.hints import HintsOf, HintSequence, hints_of, solution_prefixes
 from rlvr_envs.wrappers.retry import Feedback, criticism
 
 
@@ -66,8 +66,8 @@ class GuidanceAfterFailure(Attempts, RecordConstructorArgs):
         if self._guidance is not None:
             shown = self._guidance(attempt.instance, attempt.verdict, attempt.action)
         else:
-            ladder = Ladder(attempt.instance, self._hints, reveal=self._reveal)
-            _, hint = ladder.at(attempt.number)
+            sequence = HintSequence(attempt.instance, self._hints, reveal=self._reveal)
+            _, hint = sequence.at(attempt.number)
             said = criticism(attempt.verdict)
             shown = f"{said}\n\n{hint}" if hint else said
         self._shown.append(shown)

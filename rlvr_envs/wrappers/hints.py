@@ -97,7 +97,7 @@ def _pieces(text: str) -> list[str]:
     return words if len(words) > 1 else list(text)
 
 
-class Ladder:
+class HintSequence:
     """The hints to one problem, from none up.
 
     Args:
@@ -205,7 +205,7 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
         check_wraps_text(self, env.unwrapped)
         self._hints = hints_of(hints)
         self._reveal = reveal
-        self._played: Ladder | None = None
+        self._played: HintSequence | None = None
         self._wanted = 0
         self._info: dict[str, Any] = {}
 
@@ -223,12 +223,12 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
             raise ConfigError(f"a hint_level is an integer from 0, got {asked!r}")
         prompt, info = self.env.reset(seed=seed, options=options)
         base: Any = self.env.unwrapped
-        self._played = ladder = self._ladder(base.instance)
-        self._wanted = self._level(ladder) if asked is None else asked
-        level, hint = ladder.at(self._wanted, MAX_OBSERVATION_CHARS - len(prompt) - 2)
+        self._played = sequence = self._sequence(base.instance)
+        self._wanted = self._level(sequence) if asked is None else asked
+        level, hint = sequence.at(self._wanted, MAX_OBSERVATION_CHARS - len(prompt) - 2)
         self._info = {"hint": hint, "hint_level": level}
         told = f"{prompt}\n\n{hint}" if hint else prompt
-        bare = {"bare_prompt": prompt, "hint_opening": ladder.opening(level)}
+        bare = {"bare_prompt": prompt, "hint_opening": sequence.opening(level)}
         return told, {**info, **self._info, **bare}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -238,15 +238,15 @@ class PromptHints(gymnasium.Wrapper[str, str, str, str]):
             self._record(self._played, self._wanted, info["verdict"].score)
         return text, float(reward), terminated, truncated, {**info, **self._info}
 
-    def _ladder(self, instance: Instance) -> Ladder:
+    def _sequence(self, instance: Instance) -> HintSequence:
         """Return the hints to a problem."""
-        return Ladder(instance, self._hints, reveal=self._reveal)
+        return HintSequence(instance, self._hints, reveal=self._reveal)
 
-    def _level(self, ladder: Ladder) -> int:
+    def _level(self, sequence: HintSequence) -> int:
         """Return the level that a problem has come to."""
         raise NotImplementedError
 
-    def _record(self, ladder: Ladder, level: int, score: float) -> None:
+    def _record(self, sequence: HintSequence, level: int, score: float) -> None:
         """Take down the score of an episode that was to be played at a level."""
         raise NotImplementedError
 
@@ -285,10 +285,10 @@ class HintOnRequest(PromptHints, RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, hints=hints, reveal=reveal)
         super().__init__(env, hints, reveal=reveal)
 
-    def _level(self, ladder: Ladder) -> int:
+    def _level(self, sequence: HintSequence) -> int:
         return 0
 
-    def _record(self, ladder: Ladder, level: int, score: float) -> None:
+    def _record(self, sequence: HintSequence, level: int, score: float) -> None:
         pass
 
 
@@ -332,12 +332,12 @@ class HintOnFailure(PromptHints, RecordConstructorArgs):
         super().__init__(env, hints, reveal=reveal)
         self.memory = memory or Failures(patience=patience)
 
-    def _level(self, ladder: Ladder) -> int:
-        return self.memory.level(ladder.problem)
+    def _level(self, sequence: HintSequence) -> int:
+        return self.memory.level(sequence.problem)
 
-    def _record(self, ladder: Ladder, level: int, score: float) -> None:
-        most = len(ladder) if level else 1  # nothing is shown where there is not even one
-        self.memory.record(ladder.problem, level, max(1, most), score)
+    def _record(self, sequence: HintSequence, level: int, score: float) -> None:
+        most = len(sequence) if level else 1  # nothing is shown where there is not even one
+        self.memory.record(sequence.problem, level, max(1, most), score)
 
 
 class ItemResponseHints(PromptHints, RecordConstructorArgs):
@@ -381,8 +381,8 @@ class ItemResponseHints(PromptHints, RecordConstructorArgs):
         super().__init__(env, hints, reveal=False)
         self.memory = memory or ItemResponse(rollouts=rollouts, rounds=rounds, target=target)
 
-    def _level(self, ladder: Ladder) -> int:
-        return self.memory.level(ladder.problem, len(ladder) + 1)
+    def _level(self, sequence: HintSequence) -> int:
+        return self.memory.level(sequence.problem, len(sequence) + 1)
 
-    def _record(self, ladder: Ladder, level: int, score: float) -> None:
-        self.memory.record(ladder.problem, level, len(ladder) + 1, score)
+    def _record(self, sequence: HintSequence, level: int, score: float) -> None:
+        self.memory.record(sequence.problem, level, len(sequence) + 1, score)

@@ -8,7 +8,7 @@ from gymnasium.utils import RecordConstructorArgs
 from rlvr_envs.core.env import MAX_OBSERVATION_CHARS
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import Instance
-from rlvr_envs.wrappers.hints import HintsOf, Ladder, PromptHints
+from rlvr_envs.wrappers.hints import HintsOf, HintSequence, PromptHints
 from rlvr_envs.wrappers.problem_memory import ProblemMemory
 
 MAX_POINTS = 16
@@ -89,7 +89,7 @@ class MinimalSubset(ProblemMemory):
         return int(known["kept"]) & ~out
 
 
-class _Points(Ladder):
+class _Points(HintSequence):
     """The points of a problem, of which a level's bits say which are shown."""
 
     @property
@@ -153,15 +153,15 @@ class KnowledgePoints(PromptHints, RecordConstructorArgs):
         super().__init__(env, points, reveal=False)
         self.memory = memory or MinimalSubset(rollouts=rollouts, tolerance=tolerance)
 
-    def _ladder(self, instance: Instance) -> Ladder:
+    def _sequence(self, instance: Instance) -> HintSequence:
         return _Points(instance, self._hints, reveal=False)
 
-    def _level(self, ladder: Ladder) -> int:
-        return self.memory.level(ladder.problem, _count(ladder))
+    def _level(self, sequence: HintSequence) -> int:
+        return self.memory.level(sequence.problem, _count(sequence))
 
-    def _record(self, ladder: Ladder, level: int, score: float) -> None:
-        self.memory.record(ladder.problem, level, _count(ladder), score)
+    def _record(self, sequence: HintSequence, level: int, score: float) -> None:
+        self.memory.record(sequence.problem, level, _count(sequence), score)
 
 
-def _count(ladder: Ladder) -> int:
-    return len(ladder).bit_length()
+def _count(sequence: HintSequence) -> int:
+    return len(sequence).bit_length()

@@ -5,11 +5,12 @@ from typing import Any
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
-from rlvr_envs.core.answer import answer_format, spoken
+from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.instance import MAX_RESPONSE_CHARS
 from rlvr_envs.core.task import Reply
+from rlvr_envs.core.thoughts import spoken
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.sandboxes.tool import PYTHON, PythonRuns, last_code, pieces

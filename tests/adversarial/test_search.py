@@ -515,7 +515,7 @@ def test_the_stored_baselines_keep_the_bounds():
     figures = json.loads(STORED.read_text("utf-8"))["figures"]
     names = {key.split()[0] for key in figures["rows"]}
     assert len(names) == 10
-    assert set(figures["rows"]) == {f"{name} {rung}" for name in names for rung in (0, 2, 5, 10)}
+    assert set(figures["rows"]) == {f"{name} {level}" for name in names for level in (0, 2, 5, 10)}
     for key, row in figures["rows"].items():
         means = dict(zip(figures["columns"], row, strict=True))
         assert means["oracle"] == 1.0, key

@@ -36,7 +36,7 @@ NAMES = sorted(
     for task_id in registry.task_ids("search")
     if getattr((spec := registry.find(task_id)).task_type, "kind", None) in KINDS
 )
-RUNGS = (1, 6)
+LEVELS = (1, 6)
 ENGINES = ("bm25", "tantivy")
 CALLS = (
     "<search>Who was born in the place that was founded first?</search>",
@@ -73,7 +73,7 @@ def episode(name, difficulty, seed=5):
 
 
 def digests(names):
-    return {f"{name} {rung}": episode(name, rung) for rung in RUNGS for name in names}
+    return {f"{name} {level}": episode(name, level) for level in LEVELS for name in names}
 
 
 def in_a_process(names, **environment):
@@ -146,13 +146,13 @@ def test_what_a_process_has_kept_changes_nothing(expected):
 
 def test_threads_that_share_worlds_agree(expected):
     """Eight threads begin with nothing kept, so that they build the same sites at once."""
-    jobs = [(name, rung) for name in NAMES for rung in RUNGS] * 2
+    jobs = [(name, level) for name in NAMES for level in LEVELS] * 2
     random.Random(1).shuffle(jobs)
     forget()
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda job: episode(*job), jobs))
-    for (name, rung), one in zip(jobs, found, strict=True):
-        assert one == expected[f"{name} {rung}"]
+    for (name, level), one in zip(jobs, found, strict=True):
+        assert one == expected[f"{name} {level}"]
 
 
 def tree(folder):

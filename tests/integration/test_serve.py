@@ -413,11 +413,11 @@ def test_the_agent_plays_its_episodes_on_a_server(served):
     from rlvr_envs.agents.grpo.rollout import Rollout
     from rlvr_envs.curricula import Proposal
 
-    def remote(task, rung):
-        return gym.make("rlvr/Remote-v0", url=served.url, env=task, difficulty=rung)
+    def remote(task, level):
+        return gym.make("rlvr/Remote-v0", url=served.url, env=task, difficulty=level)
 
-    def local(task, rung):
-        return gym.make(f"rlvr/{task}", difficulty=rung)
+    def local(task, level):
+        return gym.make(f"rlvr/{task}", difficulty=level)
 
     proposals = [
         Proposal(task=task, difficulty=1, problem_seed=seed)

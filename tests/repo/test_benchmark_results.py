@@ -15,7 +15,7 @@ STORED = sorted(path for path in RESULTS.glob("*.json") if not path.name.endswit
 FIELDS = ("measured", "device", "versions", "command", "date", "figures")
 MOST_LINES = 60
 LONGER = {
-    "ladder": 100,  # a line for each task, since the tasks' pages draw its curves
+    "levels": 200,  # a line for each task, since the tasks' pages draw its curves
     "verilog_soundness": 80,  # a line for each family of designs, since its page has them
 }
 WIDEST = 200

@@ -60,8 +60,8 @@ def make_curriculum(config: Config, problems: Problems) -> Curriculum:
     Raises:
         ConfigError: there is none of that name, or its settings do not fit.
     """
-    rungs = [rung for _, rung in problems.cells if rung is not None]
-    low, high = min(rungs, default=0), max(rungs, default=0)
+    levels = [level for _, level in problems.cells if level is not None]
+    low, high = min(levels, default=0), max(levels, default=0)
     tasks = tuple(problems.knobs)
     known: dict[str, Any] = {
         "seed": config.seed,
@@ -96,7 +96,7 @@ def climbing(
     if not problems.rows:
         return make(low, high)
     levels = {
-        task: [rung for name, rung in problems.cells if name == task and rung is not None]
+        task: [level for name, level in problems.cells if name == task and level is not None]
         for task in problems.knobs
     }
     return OnLevels(make(0, max(1, *map(len, levels.values())) - 1), levels)
@@ -104,7 +104,7 @@ def climbing(
 
 def different(problems: Problems, count: int, seed: int) -> list[Proposal]:
     """Return so many different problems to train on, or fewer where there seem to be no more."""
-    arms = [Proposal(task=task, difficulty=rung) for task, rung in problems.cells]
+    arms = [Proposal(task=task, difficulty=level) for task, level in problems.cells]
     kinds = Fixed(arms, shares_of(problems))
     found: dict[tuple[str | None, object], Proposal] = {}
     for number in range(_TRIES * count):
@@ -126,7 +126,7 @@ def fixed(arms: Sequence[Cell], shares: Sequence[float], free: bool, seed: int) 
     """Each task by its weight, each of its levels alike; or the rows of a file as they come."""
     if free:
         return Fixed([Proposal()], seed=seed)
-    proposals = [Proposal(task=task, difficulty=rung) for task, rung in arms]
+    proposals = [Proposal(task=task, difficulty=level) for task, level in arms]
     return Fixed(proposals, shares, seed)
 
 
@@ -284,13 +284,13 @@ def staged(
         own = tuple(expand(text.split())[0])
         length, success = at(lengths, place), at(promote_at, place)
         length = part if length is None and success is None else length
-        rungs = {rung for task, rung in arms if task in own and rung is not None}
+        levels = {level for task, level in arms if task in own and level is not None}
         made.append(
             Stage(
                 tasks=own,
                 steps=length,
                 promote_at=success,
-                difficulty=tuple(sorted(rungs)),
+                difficulty=tuple(sorted(levels)),
                 response_tokens=at(response_tokens, place),
                 horizon=at(horizon, place),
                 weights=tuple(share.get(task, 1.0) for task in own),

@@ -198,15 +198,15 @@ def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:
     ends: dict[str, list[Cell]] = {}
     for cell in problems.cells:
         ends.setdefault(cell[0], []).append(cell)
-    for task, rung in {cell for cells in ends.values() for cell in (cells[0], cells[-1])}:
-        env = make_env(task, rung)
-        asked = Proposal(task=task, difficulty=rung)
+    for task, level in {cell for cells in ends.values() for cell in (cells[0], cells[-1])}:
+        env = make_env(task, level)
+        asked = Proposal(task=task, difficulty=level)
         prompt, _ = pose(env, fresh(problems, asked, stream("preflight", task)))
         _check_hints(config, env)
         # No tokenizer spends fewer tokens than one for 40 characters of English.
         if len(prompt) / 40 > context:
             raise ConfigError(
-                f"the prompts of {task} at difficulty {rung} have {len(prompt)} characters, "
+                f"the prompts of {task} at difficulty {level} have {len(prompt)} characters, "
                 f"which no context of {context} tokens holds: raise context"
             )
         env.close()

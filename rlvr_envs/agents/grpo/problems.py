@@ -76,7 +76,7 @@ def expand(
 
 
 def has_levels(task: str) -> bool:
-    """Whether a task has a ladder; the rows of a data set are as hard as they are."""
+    """Whether a task has difficulty levels; the rows of a data set are as hard as they are."""
     if task in registry.mixture_ids():
         return True
     try:
@@ -107,7 +107,7 @@ class Problems:
 
     def __init__(self, data: Data) -> None:
         self.knobs, self.weights = expand(data.tasks, data.weights)
-        self._rungs = read_difficulties(data.difficulty)
+        self._levels = read_difficulties(data.difficulty)
         self._shared = read_knobs(data.knobs)
         splits = read_splits(data.splits) if data.splits else ()
         if len(splits) == 1:
@@ -156,9 +156,9 @@ class Problems:
         if self.rows:
             return sorted({_cell(row) for row in self.rows}, key=str)
         return [
-            (task, rung)
+            (task, level)
             for task in self.knobs
-            for rung in (self._rungs if has_levels(task) else (None,))
+            for level in (self._levels if has_levels(task) else (None,))
         ]
 
     @property

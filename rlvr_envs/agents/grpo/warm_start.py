@@ -13,11 +13,11 @@ def demonstrations(run: Run, step: int) -> list[Episode]:
     chosen = run.config.optimiser
     found = []
     for place in range(chosen.warm_start_batch):
-        task, rung = cell = run.cells[place % len(run.cells)]
+        task, level = cell = run.cells[place % len(run.cells)]
         if cell not in run.envs:
-            run.envs[cell] = run.make_env(task, rung)
+            run.envs[cell] = run.make_env(task, level)
         rng = stream("demonstrations", run.config.seed, step, place)
-        kind = Proposal(task=task, difficulty=rung)
+        kind = Proposal(task=task, difficulty=level)
         problem, another = (fresh(run.problems, kind, rng) for _ in range(2))
         mistaken = another if rng.random() < chosen.warm_start_noise else None
         env, worked = run.envs[cell], chosen.warm_start_worked

@@ -40,9 +40,9 @@ def test_every_kind_is_there():
 
 def test_the_levels_are_right():
     told = {name: cells for name, *cells in rows("Difficulty levels")}
-    for place, rung in enumerate((0, 2, 5, 10)):
-        config = find("ChainSearch-v0").task_type.Config.at(rung)
-        env = TextEnv("ChainSearch-v0", difficulty=rung)
+    for place, level in enumerate((0, 2, 5, 10)):
+        config = find("ChainSearch-v0").task_type.Config.at(level)
+        env = TextEnv("ChainSearch-v0", difficulty=level)
         env.reset(seed=0)
         world = env.instance.problem.world
         facts = {field.name: getattr(world, field.name) for field in dataclasses.fields(world)}

@@ -72,7 +72,7 @@ def test_numpy_integers_are_integers():
     assert env.reset(options={"problem_seed": np.int32(5)})[1]["problem_seed"] == 5
 
 
-def test_knobs_change_the_defaults_or_a_rung():
+def test_knobs_change_the_defaults_or_a_level():
     assert len(sum_env(n_terms=5).reset(seed=0)[0].split("+")) == 5
     env = sum_env(n_terms=4, difficulty=2)
     env.reset(seed=0)

@@ -11,7 +11,7 @@ import pytest
 class Learner:
     """Has one skill per task and learns most where it sometimes succeeds.
 
-    It solves rung d of a task with probability 1 / (1 + exp(2 * (d - skill))), and a group moves
+    It solves level d of a task with probability 1 / (1 + exp(2 * (d - skill))), and a group moves
     the skill by ``rate`` times the variance of its scores: groups that all fail or all succeed
     teach nothing, as under group-relative advantages. Nothing here knows of any curriculum.
     """

@@ -16,8 +16,8 @@ from rlvr_envs.curricula import (
 )
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs/curricula.md").read_text("utf-8")
-ARMS = [("a", rung) for rung in range(13)]
-PROPOSALS = [Proposal(task=task, difficulty=rung) for task, rung in ARMS]
+ARMS = [("a", level) for level in range(13)]
+PROPOSALS = [Proposal(task=task, difficulty=level) for task, level in ARMS]
 ROWS = {
     "`Fixed`, levels 0 to 2": lambda seed: Fixed(PROPOSALS[:3], seed=seed),
     "`Fixed`, levels 0 to 12": lambda seed: Fixed(PROPOSALS, seed=seed),

@@ -49,7 +49,7 @@ def test_chances_hold_for_a_step():
     assert curriculum.chances()[1] == pytest.approx(expected, abs=1e-5)
 
 
-def test_arms_of_any_rung():
+def test_arms_of_any_level():
     curriculum = Dump([("a", None), ("a", 3)])
     curriculum.record("a", 5, [0, 1])
     curriculum.record("a", 3, [0, 0])
@@ -69,8 +69,8 @@ def test_it_leaves_what_is_mastered_and_what_is_too_hard(learner):
 
 
 def test_the_same_steps_reach_further_than_with_an_even_mixture(learner):
-    arms = [("a", rung) for rung in range(9)]
-    even = Fixed([Proposal(task=task, difficulty=rung) for task, rung in arms])
+    arms = [("a", level) for level in range(9)]
+    even = Fixed([Proposal(task=task, difficulty=level) for task, level in arms])
     for seed in range(3):
         bandit = learner({"a": 1.0}, seed=seed).train(Dump(arms, window=64), 120)
         plain = learner({"a": 1.0}, seed=seed).train(even, 120)

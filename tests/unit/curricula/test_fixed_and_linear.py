@@ -31,13 +31,13 @@ def test_fixed_is_a_function_of_its_seed():
     assert drawn(3) != drawn(4)
 
 
-def test_linear_gives_every_rung_as_many_steps():
-    curriculum, rungs = Linear(["a"], start=2, end=4, steps=9), []
+def test_linear_gives_every_level_as_many_steps():
+    curriculum, levels = Linear(["a"], start=2, end=4, steps=9), []
     for _ in range(12):
-        rungs.append(curriculum.propose().difficulty)
-        curriculum.record("a", rungs[-1], [0.0])
+        levels.append(curriculum.propose().difficulty)
+        curriculum.record("a", levels[-1], [0.0])
         curriculum.end_step()
-    assert rungs == [2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4]
+    assert levels == [2, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4]
 
 
 def test_linear_draws_all_its_tasks():

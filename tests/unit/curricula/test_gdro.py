@@ -14,7 +14,7 @@ ARMS = [("a", 0), ("b", 0), ("c", 0)]
 
 
 def even():
-    return Fixed([Proposal(task=task, difficulty=rung) for task, rung in ARMS])
+    return Fixed([Proposal(task=task, difficulty=level) for task, level in ARMS])
 
 
 def test_bins_by_the_share_of_groups_with_a_success():
@@ -88,7 +88,7 @@ def test_the_hardest_tasks_fare_better_than_under_an_even_mixture(learner):
     """Robust optimisation lifts the worst group: the paper's claim of prompt-level GDRO."""
     skills = {f"easy {i}": 3.0 for i in range(7)} | {"hard": -1.0}
     arms = [(task, 0) for task in skills]
-    even = Fixed([Proposal(task=task, difficulty=rung) for task, rung in arms])
+    even = Fixed([Proposal(task=task, difficulty=level) for task, level in arms])
     for seed in range(3):
         robust = learner(skills, seed=seed, rate=0.1).train(PromptGdro(arms, eta=3), 100)
         plain = learner(skills, seed=seed, rate=0.1).train(even, 100)

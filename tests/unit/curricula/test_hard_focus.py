@@ -9,8 +9,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.curricula import HardFocus, Proposal
 
 PROBLEMS = [
-    Proposal(task=task, difficulty=rung, problem_seed=number)
-    for task, rung, number in [("a", 1, 10), ("a", 1, 11), ("a", None, 12), ("b", 0, 13)]
+    Proposal(task=task, difficulty=level, problem_seed=number)
+    for task, level, number in [("a", 1, 10), ("a", 1, 11), ("a", None, 12), ("b", 0, 13)]
 ]
 
 

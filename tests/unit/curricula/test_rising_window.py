@@ -26,7 +26,7 @@ def test_the_top_rises_when_enough_scores_reach_the_threshold():
     assert curriculum.window("a") == (2, 3)
 
 
-def test_a_failed_decision_begins_anew_and_lower_rungs_do_not_count():
+def test_a_failed_decision_begins_anew_and_lower_levels_do_not_count():
     curriculum = made(promote_at=0.75, start=1)
     curriculum.record("a", 1, [0, 0, 0, 0])
     curriculum.end_step()
@@ -39,11 +39,11 @@ def test_a_failed_decision_begins_anew_and_lower_rungs_do_not_count():
     assert curriculum.window("a") == (1, 2)
 
 
-def test_rungs_of_the_window_are_drawn_evenly():
+def test_levels_of_the_window_are_drawn_evenly():
     curriculum = made(start=5, width=3)
     drawn = [curriculum.propose() for _ in range(600)]
-    for rung in (3, 4, 5):
-        assert 160 <= sum(each.difficulty == rung for each in drawn) <= 240
+    for level in (3, 4, 5):
+        assert 160 <= sum(each.difficulty == level for each in drawn) <= 240
     assert 240 <= sum(each.task == "a" for each in drawn) <= 360
 
 

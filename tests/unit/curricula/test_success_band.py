@@ -33,7 +33,7 @@ def test_a_step_is_judged_by_all_its_groups():
     assert curriculum.level("a") == 0.5
 
 
-def test_rungs_mix_by_the_fraction():
+def test_levels_mix_by_the_fraction():
     curriculum = SuccessBand({"a": 9})
     step(curriculum, "a", 1)
     step(curriculum, "a", 1, 1, 0, 1, 1, 0, 0, 1)  # 1 + 2 * (5/8 - 1/2) = 1.25

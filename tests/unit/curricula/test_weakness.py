@@ -33,7 +33,7 @@ def test_weak_kinds_get_more_and_catch_up(learner):
     """The paper: allocation follows failures, and the weakest kinds gain over an even mixture."""
     skills = {"weak": -0.8} | {f"strong {i}": 2.5 for i in range(7)}
     arms = [(task, 0) for task in skills]
-    even = Fixed([Proposal(task=task, difficulty=rung) for task, rung in arms])
+    even = Fixed([Proposal(task=task, difficulty=level) for task, level in arms])
     for seed in range(3):
         curriculum = Weakness(arms, survey_steps=10)
         focused = learner(skills, seed=seed, rate=0.05).train(curriculum, 80)

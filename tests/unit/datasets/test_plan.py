@@ -37,7 +37,7 @@ def test_difficulties_that_mean_nothing(text):
 
 @given(st.integers(1, 500), st.lists(st.integers(1, 9), min_size=1, max_size=6))
 def test_counts_add_up_and_are_off_by_less_than_one(count, weights):
-    text = ",".join(f"{rung}:{weight}" for rung, weight in enumerate(weights))
+    text = ",".join(f"{level}:{weight}" for level, weight in enumerate(weights))
     cells = Plan(sources=(("Gcd-v0", count),), difficulty=text).cells()
     assert sum(cell.count for cell in cells) == count
     for cell, weight in zip(cells, weights, strict=True):

@@ -11,7 +11,7 @@ def seeds(plan):
 
 
 @pytest.mark.parametrize(
-    ("text", "rungs"),
+    ("text", "levels"),
     [
         (None, (None,)),
         ("3", (3,)),
@@ -20,8 +20,8 @@ def seeds(plan):
         ("1,0-2", (1, 0, 2)),
     ],
 )
-def test_difficulties_are_lists_and_ranges(text, rungs):
-    assert read_difficulties(text) == rungs
+def test_difficulties_are_lists_and_ranges(text, levels):
+    assert read_difficulties(text) == levels
 
 
 @pytest.mark.parametrize(

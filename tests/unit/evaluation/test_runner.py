@@ -267,10 +267,10 @@ def test_tables_put_the_policies_side_by_side():
 
 def test_tables_of_one_policy_show_its_intervals_and_difficulties():
     run = evaluate("EvalPlus-v0", "oracle", episodes=3, difficulty=[0, 2, 10])
-    _, rungs = tables(run.summary)
-    assert rungs.header == ["difficulty", "score [95 % CI]"]
-    assert [row[0] for row in rungs.rows] == ["0", "2", "10"]
-    assert rungs.rows[0][1].startswith("1.000 [")
+    _, levels = tables(run.summary)
+    assert levels.header == ["difficulty", "score [95 % CI]"]
+    assert [row[0] for row in levels.rows] == ["0", "2", "10"]
+    assert levels.rows[0][1].startswith("1.000 [")
 
 
 def test_domains_are_told_apart_in_the_table_of_policies():

@@ -95,7 +95,7 @@ def test_comparison_is_over_the_problems_that_both_answered():
 
 
 def test_difficulties_are_sorted_as_numbers():
-    records = [record(i, 0, 1.0, difficulty=rung) for i, rung in enumerate((10, 2, 0))]
+    records = [record(i, 0, 1.0, difficulty=level) for i, level in enumerate((10, 2, 0))]
     groups = summarise(records, samples=1)["difficulty"]
     assert [group.by["difficulty"] for group in groups] == [0, 2, 10]
 

@@ -23,7 +23,7 @@ from rlvr_envs.wrappers import (
     solution_prefixes,
     worked_prefixes,
 )
-from rlvr_envs.wrappers.hints import Ladder
+from rlvr_envs.wrappers.hints import HintSequence
 
 ID = "rlvr/Gcd-v0"
 WRONG = r"\boxed{90001}"
@@ -76,7 +76,7 @@ def test_hints_are_first_steps_of_the_worked_solution():
     assert len(steps) > 4
     hints = solution_prefixes(posed)
     assert hints == worked_prefixes(posed) == ["\n".join(steps[:k]) for k in range(1, len(steps))]
-    level, told = Ladder(posed, solution_prefixes, reveal=False).at(2)
+    level, told = HintSequence(posed, solution_prefixes, reveal=False).at(2)
     assert (level, told) == (2, "Hint, how a worked solution begins:\n" + "\n".join(steps[:2]))
 
 
@@ -101,7 +101,7 @@ def test_without_a_worked_solution_hints_are_beginnings_of_the_answer(steps, hin
 def test_a_step_that_ends_in_the_answer_gives_way_to_a_weaker_one():
     posed = instance(ID)
     told = ["first", f"so it is {posed.reference()}.", f"thus = {posed.reference()}"]
-    assert Ladder(posed, lambda _: told, reveal=False).at(3) == (1, "Hint: first")
+    assert HintSequence(posed, lambda _: told, reveal=False).at(3) == (1, "Hint: first")
 
 
 def test_long_references_are_cut_at_few_places():
@@ -117,9 +117,9 @@ def test_no_hint_is_a_right_answer(task):
     shown = 0
     for seed in range(6):
         posed = instance(task, seed)
-        ladder = Ladder(posed, reference_prefixes, reveal=False)
-        for level in range(len(ladder) + 3):
-            got, told = ladder.at(level)
+        sequence = HintSequence(posed, reference_prefixes, reveal=False)
+        for level in range(len(sequence) + 3):
+            got, told = sequence.at(level)
             assert got <= level
             assert posed.reference() not in told
             assert posed.judge(told).status is not Status.CORRECT
@@ -131,29 +131,29 @@ def test_a_hint_that_is_a_right_answer_gives_way_to_a_weaker_one():
     posed = instance(ID)
     answer, response = posed.reference(), posed.solution()
     for telling in (answer, f"It is {response}"):
-        ladder = Ladder(posed, lambda _, telling=telling: ["Euclid", telling], reveal=False)
-        assert ladder.at(2) == (1, "Hint: Euclid")
-        ladder = Ladder(posed, lambda _, telling=telling: [telling], reveal=False)
-        assert ladder.at(1) == (0, "")
+        sequence = HintSequence(posed, lambda _, telling=telling: ["Euclid", telling], reveal=False)
+        assert sequence.at(2) == (1, "Hint: Euclid")
+        sequence = HintSequence(posed, lambda _, telling=telling: [telling], reveal=False)
+        assert sequence.at(1) == (0, "")
 
 
 def test_the_answer_is_told_where_it_is_asked_for():
     posed = instance(ID)
-    ladder = Ladder(posed, lambda _: ["Euclid"], reveal=True)
-    assert len(ladder) == 2
-    assert ladder.at(2) == (2, f"Hint: {posed.reference()}")
+    sequence = HintSequence(posed, lambda _: ["Euclid"], reveal=True)
+    assert len(sequence) == 2
+    assert sequence.at(2) == (2, f"Hint: {posed.reference()}")
 
 
 def test_a_hint_that_has_no_room_gives_way_to_a_shorter_one():
-    ladder = Ladder(instance(ID), lambda _: ["short", "x" * 500], reveal=False)
-    assert ladder.at(2, 100) == (1, "Hint: short")
-    assert ladder.at(2, 1000)[0] == 2
+    sequence = HintSequence(instance(ID), lambda _: ["short", "x" * 500], reveal=False)
+    assert sequence.at(2, 100) == (1, "Hint: short")
+    assert sequence.at(2, 1000)[0] == 2
 
 
 @pytest.mark.parametrize("given", ["a text", [1], None, iter(["x"])])
 def test_hints_that_are_none(given):
     with pytest.raises(ConfigError, match="list of texts"):
-        Ladder(instance(ID), lambda _: given, reveal=False).at(1)
+        HintSequence(instance(ID), lambda _: given, reveal=False).at(1)
     with pytest.raises(ConfigError, match="called with an instance"):
         HintOnFailure(gym.make(ID), hints=["x"])
 
@@ -187,8 +187,8 @@ def test_a_response_that_follows_a_hint_begins_as_the_oracles():
 def test_an_answer_of_one_letter_is_not_found_in_its_frame():
     # The "b" of \boxed comes before the answer.
     posed = instance("rlvr/LetterConstraint-v0")
-    ladder = Ladder(posed, reference_prefixes, reveal=False)
-    assert ladder.opening(1) == r"\boxed{" + posed.reference()[0]
+    sequence = HintSequence(posed, reference_prefixes, reveal=False)
+    assert sequence.opening(1) == r"\boxed{" + posed.reference()[0]
 
 
 def two(posed):

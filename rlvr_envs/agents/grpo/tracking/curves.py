@@ -212,32 +212,32 @@ def _by_cell(logged: Iterable[str]) -> dict[str, list[Panel]]:
         tasks: dict[str, dict[str, str]] = {}  # task → difficulty → name
         for name in cells:
             if name.startswith(f"{kind}/"):
-                _, task, rung = name.split("/")
-                tasks.setdefault(task, {})[rung] = name
+                _, task, level = name.split("/")
+                tasks.setdefault(task, {})[level] = name
         if sum(map(len, tasks.values())) <= _MOST_CELLS:
             found[title] = [
-                Panel(f"{task}, difficulty {rung}", unit, (name,), steady, share=True)
-                for task, rungs in tasks.items()
-                for rung, name in rungs.items()
+                Panel(f"{task}, difficulty {level}", unit, (name,), steady, share=True)
+                for task, levels in tasks.items()
+                for level, name in levels.items()
             ]
         else:
             found[title] = [
                 Panel(
                     f"{task}, all difficulties",
                     unit,
-                    tuple(rungs.values()),
+                    tuple(levels.values()),
                     steady,
                     share=True,
                     pooled=True,
                 )
-                for task, rungs in tasks.items()
+                for task, levels in tasks.items()
             ]
     return found
 
 
 def _order(name: str) -> tuple[str, int, str]:
-    _, task, rung = name.split("/")
-    return task, int(rung) if rung.isdecimal() else -1, rung
+    _, task, level = name.split("/")
+    return task, int(level) if level.isdecimal() else -1, level
 
 
 def smooth(points: Points, window: int, steps: Iterable[int] | None = None) -> Points:

@@ -64,8 +64,8 @@ def config(*tasks, **changes):
 def answers():
     """Prompt → the oracle's answer, for the questions that a held-out evaluation asks."""
 
-    def look_up(*tasks, rungs=(0, 1), episodes=4):
-        plan = Plan(ids=expand_ids(tasks), difficulties=rungs, episodes=episodes)
+    def look_up(*tasks, levels=(0, 1), episodes=4):
+        plan = Plan(ids=expand_ids(tasks), difficulties=levels, episodes=episodes)
         asked = [q.instance() for cell in plan.cells() for q in cell.questions(plan)]
         return {f"{i.prompt()}\n": str(i.solution()) for i in asked}
 
@@ -74,7 +74,7 @@ def answers():
 
 def test_scores_by_task_difficulty_and_temperature(answers):
     known = answers("Gcd-v0", "BaseConversion-v0")
-    hard = answers("Gcd-v0", rungs=(1,))
+    hard = answers("Gcd-v0", levels=(1,))
 
     def answer(prompt, temperature, _):
         if temperature == 0.0:
@@ -99,7 +99,7 @@ def test_scores_by_task_difficulty_and_temperature(answers):
 
 def test_pass_at_k_of_several_samples_to_each_problem(answers):
     """Problem i is answered right in i of 4 samples; the likeliest answer is asked for once."""
-    known = answers("Gcd-v0", rungs=(0,))
+    known = answers("Gcd-v0", levels=(0,))
     tries = dict.fromkeys(known, 0)
 
     def answer(prompt, temperature, _):

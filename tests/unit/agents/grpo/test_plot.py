@@ -146,7 +146,7 @@ def test_only_what_was_logged_has_a_panel():
 
 
 def test_many_difficulties_are_put_together_by_task():
-    names = [f"solve/{task}/{rung}" for task in ("A-v0", "B-v0") for rung in range(13)]
+    names = [f"solve/{task}/{level}" for task in ("A-v0", "B-v0") for level in range(13)]
     rows = {1: dict.fromkeys(names, 0.0) | {"solve/A-v0/3": 1.0}, 2: {"solve/A-v0/0": 0.5}}
     series = Series("a", (rows,))
     (panels,) = sections([series]).values()

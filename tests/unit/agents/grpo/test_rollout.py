@@ -234,7 +234,7 @@ def test_rows_and_numbers_are_posed_with_a_seed_for_wrappers():
     assert sorted(seeds) == [8, 8, 9, 9]
 
 
-def test_environments_are_made_once_for_each_task_rung_and_member():
+def test_environments_are_made_once_for_each_task_level_and_member():
     made = []
 
     def maker(task, difficulty):

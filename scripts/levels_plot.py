@@ -1,4 +1,4 @@
-"""Two small charts of a measured ladder, as SVG that suits light and dark pages."""
+"""Two small charts of measured difficulty levels, as SVG that suits light and dark pages."""
 
 import html
 import math
@@ -9,9 +9,9 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 340, 170, 58, 26, 30
 EFFORT, SUCCESS = "#3b6fd4", "#c2571a"
 
 
-def charts(rungs: Mapping[str, Mapping[str, Any]]) -> str:
+def charts(levels: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the chart of effort, and beside it that of the baseline's success if there is one."""
-    rows = [(int(rung), row) for rung, row in rungs.items() if "effort" in row]
+    rows = [(int(level), row) for level, row in levels.items() if "effort" in row]
     rows.sort(key=lambda item: item[0])
     found = []
     if any(row["effort"] > 0 for _, row in rows):
@@ -21,11 +21,11 @@ def charts(rungs: Mapping[str, Mapping[str, Any]]) -> str:
     if all(row["baseline"] is not None for _, row in rows):
         success = _points(rows, "solved")
         found.append(_chart("solved by the simple baseline", success, SUCCESS, log=False))
-    return f'<p class="ladder">{"".join(found)}</p>' if found else ""
+    return f'<p class="levels">{"".join(found)}</p>' if found else ""
 
 
 def _points(rows: Sequence[tuple[int, Mapping[str, Any]]], name: str) -> list[tuple[int, float]]:
-    return [(rung, float(row[name])) for rung, row in rows]
+    return [(level, float(row[name])) for level, row in rows]
 
 
 def _chart(title: str, points: list[tuple[int, float]], colour: str, *, log: bool) -> str:
@@ -33,8 +33,8 @@ def _chart(title: str, points: list[tuple[int, float]], colour: str, *, log: boo
     right, bottom = WIDTH - 12, HEIGHT - BOTTOM
     first, last = points[0][0], points[-1][0]
 
-    def x(rung: float) -> float:
-        return LEFT + (rung - first) / (last - first) * (right - LEFT)
+    def x(level: float) -> float:
+        return LEFT + (level - first) / (last - first) * (right - LEFT)
 
     def y(value: float) -> float:
         if log:
@@ -57,18 +57,18 @@ def _chart(title: str, points: list[tuple[int, float]], colour: str, *, log: boo
             f'opacity="0.15"/><text x="{LEFT - 6}" y="{at}" dy="4" text-anchor="end">'
             f"{_label(tick)}</text>"
         )
-    for rung, _ in points:
+    for level, _ in points:
         parts.append(
-            f'<text x="{x(rung):.1f}" y="{bottom + 15}" text-anchor="middle">{rung}</text>'
+            f'<text x="{x(level):.1f}" y="{bottom + 15}" text-anchor="middle">{level}</text>'
         )
     parts.append(
         f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 2}" text-anchor="middle">difficulty</text>'
     )
-    line = " ".join(f"{x(rung):.1f},{y(value):.1f}" for rung, value in points)
+    line = " ".join(f"{x(level):.1f},{y(value):.1f}" for level, value in points)
     parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
     parts += [
-        f'<circle cx="{x(rung):.1f}" cy="{y(value):.1f}" r="3" fill="{colour}"/>'
-        for rung, value in points
+        f'<circle cx="{x(level):.1f}" cy="{y(value):.1f}" r="3" fill="{colour}"/>'
+        for level, value in points
     ]
     return "".join([*parts, "</svg>"])
 
