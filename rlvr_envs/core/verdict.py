@@ -19,11 +19,12 @@ class Status(StrEnum):
     PARTIAL = "partial"  # some credit, where a task grants it
     WRONG = "wrong"  # the answer was read and is not right
     UNPARSABLE = "unparsable"  # no answer could be read
+    UNDECIDED = "undecided"  # the answer was read, or refused for its size, and not decided
     TIMEOUT = "timeout"  # judging this answer took longer than any honest answer needs
     VERIFIER_ERROR = "verifier_error"  # our fault or the machine's: not scored
 
 
-_ZERO = frozenset({Status.WRONG, Status.UNPARSABLE, Status.TIMEOUT, Status.VERIFIER_ERROR})
+_ZERO = frozenset(Status) - {Status.CORRECT, Status.PARTIAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,11 @@ class Verdict:
     def unparsable(cls, detail: str, **parts: float) -> "Verdict":
         """No credit: no answer could be read."""
         return cls(0.0, Status.UNPARSABLE, detail, parts)
+
+    @classmethod
+    def undecided(cls, detail: str, **parts: float) -> "Verdict":
+        """No credit: the answer may be right, but it was not decided whether it is."""
+        return cls(0.0, Status.UNDECIDED, detail, parts)
 
     @classmethod
     def timeout(cls, detail: str, **parts: float) -> "Verdict":

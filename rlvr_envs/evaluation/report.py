@@ -106,6 +106,8 @@ def _tiles(summary: Summary) -> str:
             lines.append(f"SR {_number(group.feasible)} · AR {_number(group.ratio)}")
         if group.unscored:
             lines.append(f"{group.unscored} of {group.episodes} episodes unscored")
+        if group.undecided:
+            lines.append(f"{group.undecided} answers undecided")
         if group.cut_short:
             lines.append(f"{group.cut_short} responses cut at the token limit")
         small = "".join(f"<small>{_escape(line)}</small>" for line in lines if line)
@@ -148,6 +150,7 @@ class _Optional:
     """Which columns of the table of metrics there are beside the usual ones."""
 
     quality: bool
+    undecided: bool
     cut_short: bool
 
 
@@ -156,11 +159,13 @@ def _metrics_table(summary: Summary) -> str:
     ks = [summary.samples] if summary.samples > 1 else []
     optional = _Optional(
         quality=any(group.feasible is not None for group in groups),
+        undecided=any(group.undecided for group in groups),
         cut_short=any(group.cut_short for group in groups),
     )
     names = ["task", "policy", "", "score", "95 % CI", "solved", *["SR", "AR"] * optional.quality]
     names += [name for k in ks for name in (f"pass@{k}", f"maj@{k}")]
-    names += ["problems", "episodes", "unscored", *["cut short"] * optional.cut_short]
+    names += ["problems", "episodes", "unscored", *["undecided"] * optional.undecided]
+    names += ["cut short"] * optional.cut_short
     names += ["chars", "seconds"]
     head = "".join(f"<th{_right(place)}>{_escape(name)}</th>" for place, name in enumerate(names))
     rows = "".join(_metrics_row(group, ks, optional) for group in groups)
@@ -197,6 +202,7 @@ def _metrics_row(group: Group, ks: list[int], optional: _Optional) -> str:
         str(group.problems),
         str(group.episodes),
         str(group.unscored),
+        *([f"{group.undecided / group.episodes:.1%}"] if optional.undecided else []),
         *([str(group.cut_short)] if optional.cut_short else []),
         f"{group.chars['median']:.0f}" if group.chars else "–",
         f"{group.elapsed_s:.2f}",

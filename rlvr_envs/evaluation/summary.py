@@ -41,6 +41,8 @@ class Group:
         episodes: how many episodes ended, scored or not.
         unscored: how many of them say nothing about the policy; every number below leaves
             them out.
+        undecided: how many answers were neither right nor wrong as far as the verifier could tell;
+            they count with a score of 0.
         score: the mean score.
         solved: the share of episodes with full marks.
         feasible: SR, the share of episodes whose answer breaks no constraint, where all tasks of
@@ -61,6 +63,7 @@ class Group:
     problems: int
     episodes: int
     unscored: int
+    undecided: int
     score: Estimate
     solved: Estimate
     feasible: Estimate | None
@@ -196,6 +199,7 @@ def _group(
         problems=len(problems),
         episodes=len(records),
         unscored=sum(not r["scored"] for r in records),
+        undecided=sum(r["verdict"]["status"] == Status.UNDECIDED for r in records),
         score=clustered_mean([[_score(r) for r in found] for found in scored]),
         solved=clustered_mean([[float(_solved(r)) for r in found] for found in scored]),
         feasible=_mean_part("feasible", scored) if comparable else None,

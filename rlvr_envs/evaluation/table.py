@@ -64,7 +64,12 @@ def _columns(summary: Summary, *, optimised: bool) -> list[str]:
     k = summary.samples
     many = [f"pass@{k}", f"maj@{k}"] if k > 1 else []
     quality = ["SR", "AR"] if optimised else []
-    return ["policy", "n", "score [95 % CI]", "solved", *quality, *many, "unscored", "chars"]
+    rates = ["unscored", *["undecided"] * _any_undecided(summary)]
+    return ["policy", "n", "score [95 % CI]", "solved", *quality, *many, *rates, "chars"]
+
+
+def _any_undecided(summary: Summary) -> bool:
+    return any(group.undecided for group in summary["overall"])
 
 
 def _cells(group: Group, summary: Summary, *, optimised: bool) -> list[str]:
@@ -82,6 +87,7 @@ def _cells(group: Group, summary: Summary, *, optimised: bool) -> list[str]:
         *quality,
         *many,
         str(group.unscored),
+        *([f"{group.undecided / group.episodes:.1%}"] * _any_undecided(summary)),
         "–" if median is None else f"{median:.0f}",
     ]
 

@@ -15,8 +15,10 @@ from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.verifiers.mathtext import fallback
+from rlvr_envs.verifiers.mathtext.alternatives import alternatives
 from rlvr_envs.verifiers.mathtext.calculus import derivative
 from rlvr_envs.verifiers.mathtext.compare import Decision, same
+from rlvr_envs.verifiers.mathtext.congruences import family, residues
 from rlvr_envs.verifiers.mathtext.forms import assignment, is_worked_out, settle, without_rounding
 from rlvr_envs.verifiers.mathtext.gold import CompiledGold, compile_gold
 from rlvr_envs.verifiers.mathtext.identity import same as same_expression
@@ -81,7 +83,12 @@ _BY_STAGE = {
 
 
 def verify_math(
-    gold: str, response: str, *, answer_type: str | None = None, rel_tol: float | None = None
+    gold: str,
+    response: str,
+    *,
+    answer_type: str | None = None,
+    rel_tol: float | None = None,
+    rounded: bool = False,
 ) -> Verdict:
     r"""Judge a full response by its final ``\boxed{}`` answer.
 
@@ -90,11 +97,12 @@ def verify_math(
         response: everything the model wrote.
         answer_type: what kind of answer the gold is; read from the gold when None.
         rel_tol: a relative tolerance for numbers, on top of the exact policy.
+        rounded: whether a decimal gold stands for all numbers that round to it.
 
     Raises:
         ConfigError: the answer type is unknown or the tolerance out of range.
     """
-    compiled = compile_gold(gold, answer_type=answer_type)
+    compiled = compile_gold(gold, answer_type=answer_type, rounded=rounded)
     found = answer_format("boxed").extract(response)
     if found.answer is None:
         check_tolerance(rel_tol)
@@ -110,6 +118,7 @@ def verify_math_batch(
     *,
     answer_type: str | None = None,
     rel_tol: float | None = None,
+    rounded: bool = False,
 ) -> list[Verdict]:
     """Judge many responses; the verdicts are those of `verify_math`, in order.
 
@@ -119,7 +128,7 @@ def verify_math_batch(
     if len(golds) != len(responses):
         raise ConfigError(f"{len(golds)} golds do not fit {len(responses)} responses")
     return [
-        verify_math(gold, response, answer_type=answer_type, rel_tol=rel_tol)
+        verify_math(gold, response, answer_type=answer_type, rel_tol=rel_tol, rounded=rounded)
         for gold, response in zip(golds, responses, strict=True)
     ]
 
@@ -130,6 +139,7 @@ def judge_math(
     *,
     answer_type: str | None = None,
     rel_tol: float | None = None,
+    rounded: bool = False,
     exact: bool = False,
 ) -> Verdict:
     """Judge an answer that was already taken out of its response.
@@ -139,13 +149,17 @@ def judge_math(
         answer: what the model answered.
         answer_type: what kind of answer the gold is; read from the gold when None.
         rel_tol: a relative tolerance for numbers, on top of the exact policy.
-        exact: whether a decimal stands for itself alone, and not for what rounds to it.
+        rounded: whether a decimal gold stands for all numbers that round to it.
+        exact: whether a decimal answer stands for itself alone, and never for an exact number such
+            as the square root of 2 that rounds to it.
 
     Raises:
         ConfigError: the answer type is unknown or the tolerance out of range.
     """
     compiled = (
-        gold if isinstance(gold, CompiledGold) else compile_gold(gold, answer_type=answer_type)
+        gold
+        if isinstance(gold, CompiledGold)
+        else compile_gold(gold, answer_type=answer_type, rounded=rounded)
     )
     check_tolerance(rel_tol)
     if not compiled.verifiable:
@@ -157,10 +171,13 @@ def judge_math(
         return _BY_STAGE[int(answer) == compiled.integer, "number"]
     if not answer or len(answer) > max(MAX_ANSWER, 2 * len(compiled.text)):
         return Verdict.unparsable(f"the answer is empty or longer than {MAX_ANSWER} characters")
-    ruling = _rule(compiled, answer, _Policy(rel_tol, exact))
-    if ruling is None and exact:  # the second reader compares numbers up to a tolerance
-        return _undecided("it could not be read")
-    return _ask_again(compiled, answer) if ruling is None else ruling
+    policy = _Policy(rel_tol, exact)
+    ruling = _rule(compiled, answer, policy)
+    if ruling is not None and ruling.score:
+        return ruling
+    others = (_rule(compiled, other, policy) for other in alternatives(compiled.text, answer))
+    right = next((other for other in others if other is not None and other.score), ruling)
+    return right or _ask_again(compiled, answer, policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +207,15 @@ def _unverifiable(gold: CompiledGold) -> Verdict:
 
 
 def _undecided(reason: str) -> Verdict:
-    return Verdict.wrong(f"undecided, so not rewarded: {reason}", undecided=1.0)
+    return Verdict.undecided(f"not rewarded, since it was not decided: {reason}")
 
 
 def _rule(gold: CompiledGold, answer: str, policy: _Policy) -> Verdict | None:
     """Decide in this process; None if the second reader is worth asking."""
     try:
         decided = _rule_words(gold, answer)
+        if decided is None and ("mod" in gold.text or "equiv" in gold.text):
+            decided = _rule_residues(gold, answer)
         if decided is None:
             if "mod" not in gold.text:
                 answer = drop_modulus(answer)
@@ -233,6 +252,12 @@ def _rule_words(gold: CompiledGold, answer: str) -> bool | None:
     return None
 
 
+def _rule_residues(gold: CompiledGold, answer: str) -> bool | None:
+    """Compare residues; None where the gold or the answer names none."""
+    mine, theirs = residues(gold.text), residues(answer) or family(answer)
+    return None if mine is None or theirs is None else mine == theirs
+
+
 def _rule_typed(gold: CompiledGold, answer: str, value: Value, policy: _Policy) -> Verdict | None:
     if gold.declared and not is_worked_out(value, gold.answer_type, gold.value):
         return Verdict.wrong("the answer is not in the form that its type asks for", stage=3.0)
@@ -262,8 +287,6 @@ def _best(gold: CompiledGold, answer: str, value: Value, policy: _Policy) -> Dec
     decision = same(gold.value, value, rel_tol)
     if decision:
         return True
-    if gold.as_list is not None and isinstance(value, Listing):
-        return same(gold.as_list, value, rel_tol) or decision
     other = None
     if isinstance(gold.value, Listing) and isinstance(value, Scalar):
         other = read_as_list(answer)
@@ -279,7 +302,9 @@ def _is_settled_here(gold: CompiledGold) -> bool:
     return gold.hopeless or (gold.declared and gold.answer_type not in ("expression", "equation"))
 
 
-def _ask_again(gold: CompiledGold, answer: str) -> Verdict:
+def _ask_again(gold: CompiledGold, answer: str, policy: _Policy) -> Verdict:
+    if policy.exact:  # the second reader compares numbers up to a tolerance
+        return _undecided("it could not be read")
     opinion = fallback.second_opinion(gold.text, answer)
     if opinion.fault:
         return Verdict.verifier_error(opinion.fault)

@@ -186,5 +186,5 @@ def test_no_worker_is_kept_busy_by_what_nobody_can_read(monkeypatch):
 def test_long_products_and_unclosed_environments_cost_little():
     """Bounded work, seen by its outcome: neither is differentiated nor searched for an end."""
     task, problem = next(problems("IndefiniteIntegral", 0))
-    assert task.verify(problem, "x^2" * 500).parts.get("undecided") == 1.0
+    assert task.verify(problem, "x^2" * 500).status == "undecided"
     assert task.verify(problem, r"\begin{aligned}" * 120 + r"\end{gathered}").score == 0.0

@@ -35,7 +35,7 @@ CASES = [
 def test_hostile_answers_earn_nothing(answer: str) -> None:
     for gold in GOLDS:
         verdict = judge_math(gold, answer)
-        assert verdict.status in (Status.WRONG, Status.UNPARSABLE, Status.TIMEOUT), (gold, verdict)
+        assert verdict.score == 0.0 and verdict.scored, (gold, verdict)
         boxed = verify_math(gold, f"\\boxed{{{answer}}}")
         assert boxed.score == 0.0, (gold, boxed)
 

@@ -4,11 +4,18 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from operator import itemgetter
 
-from rlvr_envs.verifiers.mathtext import nodes, units
+from rlvr_envs.verifiers.mathtext import nodes, units, vectors
+from rlvr_envs.verifiers.mathtext.families import same_family
 from rlvr_envs.verifiers.mathtext.forms import Assigned, assignment, record, rename_parameter
 from rlvr_envs.verifiers.mathtext.nodes import Node, Num, Sym
+from rlvr_envs.verifiers.mathtext.normalise import NO_SOLUTION, canonical_words
 from rlvr_envs.verifiers.mathtext.regions import INEQUALITIES, region_of, same_region
-from rlvr_envs.verifiers.mathtext.relations import are_scalar, same_equation, same_inequalities
+from rlvr_envs.verifiers.mathtext.relations import (
+    are_scalar,
+    same_equation,
+    same_inequalities,
+    same_solutions,
+)
 from rlvr_envs.verifiers.mathtext.tolerance import same_expr
 from rlvr_envs.verifiers.mathtext.values import (
     BaseN,
@@ -33,7 +40,7 @@ MAX_PAIRS = 4_000  # comparisons spent on matching two unordered lists
 def same(gold: Value, answer: Value, rel_tol: float | None = None) -> Decision:
     """Return whether an answer says what the gold says, or None if that stays open."""
     if isinstance(answer, Opaque):
-        return False if answer.final else None
+        return False if answer.final and not answer.large else None
     if isinstance(gold, Opaque):
         return None
     return _HANDLERS[type(gold)](gold, answer, rel_tol)
@@ -61,22 +68,40 @@ def _scalar(gold: Scalar, answer: Value, rel_tol: float | None) -> Decision:
         return quotient is not None and same_expr(gold.expr, quotient, rel_tol)
     if not isinstance(answer, Scalar):
         return False
-    if gold.unit and not answer.unit:
-        spelled = units.spelled_in_symbols(answer.expr)
-        if spelled is not None and spelled[1] == units.dimensions(gold.unit):
-            answer = Scalar(spelled[0])
+    if gold.unit != answer.unit:
+        converted = _converted(gold, answer)
+        if converted is not None:
+            return same_expr(*converted, rel_tol)
     readings = _readings(gold, answer)
     decisions = [same_expr(mine, theirs, rel_tol) for mine, theirs in readings]
-    if True in decisions:
+    if True in decisions or (not gold.unit and same_family(gold.expr, answer.expr)):
         return True
     return None if None in decisions else False
+
+
+def _converted(gold: Scalar, answer: Scalar) -> tuple[Node, Node] | None:
+    """Return two measures in the unit of the gold, if one of them reads its unit as symbols."""
+    sides = []
+    for side in (gold, answer):
+        if side.unit:
+            sides.append((side.expr, units.dimensions(side.unit)))
+        elif (spelled := units.spelled_in_symbols(side.expr)) is not None:
+            sides.append(spelled)
+        else:
+            return None
+    (mine, unit), (theirs, other) = sides
+    ratio = Fraction(1) if unit == other else units.conversion(other, unit)
+    return None if ratio is None else (mine, nodes.mul(theirs, Num(ratio)))
 
 
 def _readings(gold: Scalar, answer: Scalar) -> list[tuple[Node, Node]]:
     """Return the pairs of expressions of which one must agree, units considered."""
     mine, theirs = gold.unit, answer.unit
-    if mine == theirs or not units.compatible(mine, theirs):
-        return [(gold.expr, answer.expr)] if mine == theirs else []
+    if mine == theirs:
+        return [(gold.expr, answer.expr)]
+    if not units.compatible(mine, theirs):
+        ratio = units.conversion(units.dimensions(theirs), units.dimensions(mine))
+        return [] if ratio is None else [(gold.expr, nodes.mul(answer.expr, Num(ratio)))]
     # A bare gold may be a number of percent, but nobody counts pi percent.
     counts = theirs != "%" or isinstance(gold.expr, Num)
     pairs = [(gold.expr, answer.expr)] if counts else []
@@ -125,10 +150,8 @@ def _assignments(
 ) -> Decision:
     if mine.name == theirs.name:
         return same(mine.value, theirs.value, rel_tol)
-    if isinstance(gold, Chain) and isinstance(answer, Chain):
-        proportional = _equations(gold, answer)
-        if proportional:
-            return True
+    if isinstance(gold, Chain) and isinstance(answer, Chain) and _equations(gold, answer):
+        return True
     left, right = mine.name, theirs.name
     if _is_symbol(left) and _is_symbol(right):
         return False
@@ -148,7 +171,8 @@ def _equations(gold: Chain, answer: Chain) -> Decision:
         return False
     if not are_scalar(*gold.sides, *answer.sides):
         return every(same(a, b) for a, b in zip(gold.sides, answer.sides, strict=True))
-    return same_equation(gold, answer)
+    decided = same_equation(gold, answer)
+    return decided or same_solutions(gold, answer) or decided
 
 
 def _inequality(gold: Chain, answer: Value, rel_tol: float | None) -> Decision:
@@ -175,6 +199,9 @@ def _group(gold: Group, answer: Value, rel_tol: float | None) -> Decision:
         return (closed or angled) and _in_order(gold.items, answer.items, rel_tol)
     if isinstance(answer, Grid):
         return _vector(answer, gold, rel_tol, swapped=True)
+    if isinstance(answer, Scalar):
+        found = vectors.components(answer.expr, len(gold.items))
+        return found is not None and _in_order(gold.items, tuple(map(Scalar, found)), rel_tol)
     is_tuple = gold.opening in ("(", "langle") and gold.closing != "]"
     if isinstance(answer, Listing) and is_tuple and region_of(answer) is None:
         return answer.joiner != "or" and _in_order(gold.items, answer.items, rel_tol)
@@ -270,12 +297,7 @@ def _braces(gold: Braces, answer: Value, rel_tol: float | None) -> Decision:
     if isinstance(answer, Listing):
         return _covers(gold.items, answer.items, rel_tol)
     if isinstance(answer, Text):
-        return not gold.items and answer.words in (
-            "no solution",
-            "no solutions",
-            "none",
-            "empty set",
-        )
+        return not gold.items and canonical_words(answer.words) == NO_SOLUTION
     return (
         len(gold.items) == 1 and isinstance(answer, Scalar) and same(gold.items[0], answer, rel_tol)
     )
@@ -371,7 +393,7 @@ def _text(gold: Text, answer: Value, rel_tol: float | None) -> Decision:
     answer = _unlabelled(answer)
     if not isinstance(answer, Text):
         return False
-    mine, theirs = gold.words, answer.words
+    mine, theirs = canonical_words(gold.words), canonical_words(answer.words)
     plural = min(len(mine), len(theirs)) > 3 and (mine + "s" == theirs or theirs + "s" == mine)
     return mine == theirs or plural
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.verifiers.mathtext import nodes
-from rlvr_envs.verifiers.mathtext.forms import settle
+from rlvr_envs.verifiers.mathtext.forms import settle, without_rounding
 from rlvr_envs.verifiers.mathtext.nodes import Num
 from rlvr_envs.verifiers.mathtext.normalise import plain_words
 from rlvr_envs.verifiers.mathtext.reader import (
@@ -55,7 +55,6 @@ class CompiledGold:
         declared: whether the type was given rather than inferred.
         value: the typed reading.
         integer: the gold when it is a plain whole number.
-        as_list: the second reading of a gold such as ``1,234``.
         hopeless: whether a second reader has nothing to add.
     """
 
@@ -66,21 +65,28 @@ class CompiledGold:
     declared: bool
     value: Value
     integer: int | None = None
-    as_list: Value | None = None
     hopeless: bool = False
 
 
-def compile_gold(gold: str, *, answer_type: str | None = None) -> CompiledGold:
+def compile_gold(
+    gold: str, *, answer_type: str | None = None, rounded: bool = False
+) -> CompiledGold:
     """Return a gold ready to judge answers, from a cache when it was compiled before.
+
+    Args:
+        gold: the right answer.
+        answer_type: what kind of answer it is; read from the gold when None.
+        rounded: whether a decimal stands for all numbers that round to it, as in data sets whose
+            golds are rounded. Otherwise it is exact.
 
     Raises:
         ConfigError: the answer type is unknown.
     """
-    return _compile(gold, answer_type)
+    return _compile(gold, answer_type, rounded)
 
 
 @lru_cache(maxsize=65_536)
-def _compile(gold: str, answer_type: str | None) -> CompiledGold:
+def _compile(gold: str, answer_type: str | None, rounded: bool) -> CompiledGold:
     if answer_type is not None and answer_type not in ANSWER_TYPES:
         known = ", ".join(ANSWER_TYPES)
         hint = did_you_mean(answer_type, ANSWER_TYPES)
@@ -91,7 +97,8 @@ def _compile(gold: str, answer_type: str | None) -> CompiledGold:
     if len(text) > MAX_GOLD:
         return _refused(text, answer_type, f"it is longer than {MAX_GOLD} characters")
     try:
-        return _typed(text, answer_type)
+        found = _typed(text, answer_type)
+        return found if rounded else replace(found, value=without_rounding(found.value))
     except (ArithmeticError, ValueError, TypeError, RecursionError) as error:
         return _refused(text, answer_type, f"it could not be read ({type(error).__name__})")
 
@@ -124,7 +131,6 @@ def _compiled(text: str, name: str, value: Value, *, declared: bool) -> Compiled
     if isinstance(value, Scalar) and isinstance(value.expr, Num) and not value.unit:
         exact = value.expr.ulp is None and value.expr.value.denominator == 1
         whole = value.expr.value.numerator if exact else None
-    listed = read_as_list(text) if isinstance(value, Scalar) and "," in text else None
     return CompiledGold(
         text=text,
         answer_type=name,
@@ -133,7 +139,6 @@ def _compiled(text: str, name: str, value: Value, *, declared: bool) -> Compiled
         declared=declared,
         value=value,
         integer=whole,
-        as_list=None if listed is None or isinstance(listed, Opaque) else settle(listed),
     )
 
 

@@ -221,10 +221,13 @@ def _points(names: list[str], seed: int) -> Iterator[dict[str, Fraction]]:
             else:
                 point[name] = Fraction(drawn % 11 + 2)
         yield point
-    for trial in range(12, 16):
-        # Descending whole numbers keep binomials and falling factorials defined.
+    for trial in range(12, 20):
+        # Whole numbers in falling or rising order keep binomials and falling factorials defined.
+        rising = trial % 2
         yield {
-            name: Fraction(3 * (len(names) - place) + _draw(seed, trial, place) % 3)
+            name: Fraction(
+                3 * (place + 1 if rising else len(names) - place) + _draw(seed, trial, place) % 3
+            )
             for place, name in enumerate(names)
         }
 

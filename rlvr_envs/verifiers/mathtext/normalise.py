@@ -259,6 +259,25 @@ def loose_spelling(text: str) -> str:
     return _LOOSE_SPACE.sub("", " ".join(text.split()))
 
 
+NO_SOLUTION, NO_VALUE = "no solution", "does not exist"
+_NOTHING_SOLVES = re.compile(
+    r"(?:(?:there (?:is|are)|(?:it|the (?:equation|system|inequality)) has|has) )?"
+    r"(?:no(?: such| real| integer| rational| positive| valid)*"
+    r" (?:solutions?|roots?|numbers?|values?|integers?)(?: exists?)?|none)|(?:the )?empty set"
+)
+_NOTHING_IS = re.compile(
+    r"d\.?\s?n\.?\s?e\.?|(?:(?:it|the limit|limit|the value) )?(?:does not|doesn't|do not) exist"
+    r"|nonexistent|no limit(?: exists)?"
+)
+
+
+def canonical_words(words: str) -> str:
+    """Return one phrase for all that say that there is no solution, or no value."""
+    if _NOTHING_SOLVES.fullmatch(words):
+        return NO_SOLUTION
+    return NO_VALUE if _NOTHING_IS.fullmatch(words) else words
+
+
 def plain_words(text: str) -> str:
     """Return a text answer reduced to its lower-case words."""
     if not text.isascii():

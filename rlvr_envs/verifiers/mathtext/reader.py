@@ -21,8 +21,13 @@ _BASE = re.compile(
     r"(?:_\s*(?:\{\s*)?(?:\\text\{\s*)?(?:base\s*)?([0-9]{1,2})[\s}]*"
     r"|\s(?:\\text\{\s*)?\(?\s*(?:in\s*)?base[\s-]*([0-9]{1,2})[\s})]*)"
 )
+_CHOICE_WORD = (
+    r"(?:(?:\\(?:text|textbf|mathrm)\s*\{\s*)?(?i:(?:the )?(?:correct )?(?:option|choice|answer)"
+    r"(?: is)?)\s*:?\s*\}?\s*)?"
+)
 _CHOICE = re.compile(
-    r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*\(?\s*([A-Z])\s*[).:]?\s*\}?"
+    _CHOICE_WORD
+    + r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*\(?\s*([A-Z])\s*[).:]?\s*\}?"
 )
 _CHOICE_WITH_TEXT = re.compile(
     r"(?:\\(?:text|textbf|mathrm|mathbf|mbox|textrm)\s*\{)?\s*(?:\(([A-Z])\)|([A-Z])[.):])\s*\}?\s*\S"
@@ -110,9 +115,9 @@ def _parse(clean: str) -> Value:
     except Unreadable as error:
         return Opaque(str(error))
     except TooLarge as error:
-        return Opaque(str(error), final=True)
+        return Opaque(str(error), final=True, large=True)
     except (RecursionError, ArithmeticError, IndexError) as error:
-        return Opaque(type(error).__name__, final=True)
+        return Opaque(type(error).__name__, final=True, large=True)
 
 
 def read_base(clean: str) -> BaseN | None:

@@ -97,7 +97,11 @@ def _combined(value: Combined) -> Region | None:
 
 
 def _listed(value: Listing) -> Region | None:
-    regions = [_region(item) for item in value.items if isinstance(item, Chain)]
+    if not any(
+        isinstance(item, Chain) and INEQUALITIES.issuperset(item.relations) for item in value.items
+    ):
+        return None
+    regions = [_region(item) or _solved(item) for item in value.items if isinstance(item, Chain)]
     names = {_subject(item) for item in value.items if isinstance(item, Chain)}
     if len(regions) != len(value.items) or len(names) != 1:
         return None
@@ -109,6 +113,18 @@ def _listed(value: Listing) -> Region | None:
         joined = value.joiner == "or" or (value.joiner != "and" and not common)
         found = found + other if joined else common
     return found
+
+
+def _solved(chain: Chain) -> Region | None:
+    """Return the one number that solves an equation such as ``x = 3``."""
+    left, *rest = chain.sides
+    if chain.relations != ("=",) or not isinstance(left, Scalar) or not isinstance(rest[0], Scalar):
+        return None
+    name, bound = left.expr, rest[0].expr
+    if not isinstance(name, Sym) or nodes.symbols(bound):
+        return None
+    point = _interval(bound, bound, True, True)
+    return None if point is None else (point,)
 
 
 def _subject(chain: Chain) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from rlvr_envs.verifiers.mathtext import identity, nodes
-from rlvr_envs.verifiers.mathtext.nodes import Node, Num
+from rlvr_envs.verifiers.mathtext.nodes import Node, Num, Sym
 from rlvr_envs.verifiers.mathtext.values import Chain, Scalar, Value
 
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
@@ -17,6 +17,36 @@ def are_scalar(*sides: Value) -> bool:
 def same_equation(gold: Chain, answer: Chain) -> bool | None:
     """Whether two equations between expressions agree up to a constant factor and side swap."""
     return _proportional(_difference(gold.sides), _difference(answer.sides), signed=False)
+
+
+def same_solutions(gold: Chain, answer: Chain) -> bool:
+    """Whether two equations have the same solutions, one of them being solved for a name.
+
+    ``y = 6/x`` and ``xy = 6`` do: the second is linear in y, and putting in the first leaves
+    nothing. The points where a denominator vanishes are not looked at.
+    """
+    return _solves(gold, answer) or _solves(answer, gold)
+
+
+def _solves(solved: Chain, equation: Chain) -> bool:
+    for name, value in (solved.sides, solved.sides[::-1]):
+        if not isinstance(name, Scalar) or not isinstance(value, Scalar):
+            return False
+        if not isinstance(name.expr, Sym) or name.expr.name in nodes.symbols(value.expr):
+            continue
+        difference, symbol = _difference(equation.sides), name.expr.name
+        names = nodes.symbols(difference)
+        if symbol not in names or not nodes.symbols(value.expr) <= names:
+            continue
+        at_zero = nodes.substitute(difference, symbol, nodes.ZERO)
+        slope = nodes.add(nodes.substitute(difference, symbol, nodes.ONE), nodes.neg(at_zero))
+        line = nodes.add(at_zero, nodes.mul(slope, name.expr))
+        if identity.same(difference, line) is not True or identity.same(slope, nodes.ZERO):
+            continue
+        rest = nodes.substitute(difference, symbol, value.expr)
+        if identity.same(rest, nodes.ZERO) is True:
+            return True
+    return False
 
 
 def same_inequalities(gold: Chain, answer: Chain) -> bool | None:

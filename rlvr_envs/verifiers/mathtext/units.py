@@ -7,6 +7,7 @@ from rlvr_envs.verifiers.mathtext.lexer import Unreadable, words_of
 from rlvr_envs.verifiers.mathtext.nodes import Mul, Node, Num, Pow, Sym
 
 MAX_WORDS = 6
+_MAX_POWER = 4  # of a unit that is converted
 
 _MULTIPLIERS = {
     "hundred": 10**2,
@@ -109,8 +110,78 @@ def _spell_powers(unit: str) -> str:
     return re.sub(r"\bcubic (\S+)", r"\1 ^ 3", unit)
 
 
+# Sizes in metres, seconds, grams, litres, cents, joules, hertz, pascals and watts.
+_SIZES: dict[str, tuple[str, Fraction]] = {
+    name: (dimension, Fraction(size))
+    for dimension, sizes in {
+        "length": {
+            "nm": "1e-9",
+            "mm": "0.001",
+            "cm": "0.01",
+            "dm": "0.1",
+            "m": "1",
+            "km": "1000",
+            "in": "0.0254",
+            "ft": "0.3048",
+            "yd": "0.9144",
+            "yard": "0.9144",
+            "mi": "1609.344",
+        },
+        "time": {
+            "ms": "0.001",
+            "s": "1",
+            "min": "60",
+            "h": "3600",
+            "day": "86400",
+            "week": "604800",
+        },
+        "mass": {
+            "mg": "0.001",
+            "g": "1",
+            "kg": "1000",
+            "lb": "453.59237",
+            "oz": "28.349523125",
+            "ton": "1000000",
+            "tonne": "1000000",
+        },
+        "volume": {"ml": "0.001", "mL": "0.001", "cl": "0.01", "dl": "0.1", "l": "1", "L": "1"},
+        "money": {"\u00a2": "1", "$": "100"},
+        "energy": {"J": "1", "kJ": "1000"},
+        "frequency": {"Hz": "1", "kHz": "1000", "MHz": "1000000", "GHz": "1000000000"},
+        "pressure": {"Pa": "1", "kPa": "1000"},
+        "power": {"W": "1", "kW": "1000"},
+    }.items()
+    for name, size in sizes.items()
+}
+
+
+def conversion(one: dict[str, int], two: dict[str, int]) -> Fraction | None:
+    """Return how many of the second unit one of the first is, None if they measure other things.
+
+    Units are given by their exponents (`dimensions`).
+    """
+    first, second = _size(one), _size(two)
+    if first is None or second is None or first[0] != second[0]:
+        return None
+    return first[1] / second[1]
+
+
+def _size(unit: dict[str, int]) -> tuple[dict[str, int], Fraction] | None:
+    """Return the dimensions of a unit, and its size in their own units."""
+    found: dict[str, int] = {}
+    size = Fraction(1)
+    for name, exponent in unit.items():
+        if name not in _SIZES or abs(exponent) > _MAX_POWER:
+            return None
+        dimension, factor = _SIZES[name]
+        found[dimension] = found.get(dimension, 0) + exponent
+        size *= factor**exponent
+    return {name: power for name, power in found.items() if power}, size
+
+
 def dimensions(unit: str) -> dict[str, int]:
-    """Return the exponents of a unit such as ``m / s ^ 2``."""
+    """Return the exponents of a unit such as ``m / s ^ 2`` or ``sq cm``."""
+    unit = _spell_powers(unit)
     found: dict[str, int] = {}
     sign, last = 1, ""
     for part in unit.split():

@@ -92,10 +92,17 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """An answer that was not understood, and why; ``final`` ones are not worth a second reader."""
+    """An answer that was not understood, and why.
+
+    Attributes:
+        reason: why not.
+        final: whether a second reader would not understand it either.
+        large: whether it was refused for its size, so that it may be right all the same.
+    """
 
     reason: str
     final: bool = False
+    large: bool = False
 
 
 Value = (

@@ -30,17 +30,17 @@ def answering(monkeypatch: pytest.MonkeyPatch, *replies: object) -> list[tuple[s
     [
         ((True,), Status.CORRECT),
         ((False,), Status.WRONG),
-        ((None,), Status.WRONG),
+        ((None,), Status.UNDECIDED),
         ((WorkerTimeout("long"), False), Status.TIMEOUT),
         ((WorkerTimeout("long"), WorkerDied("gone")), Status.TIMEOUT),
-        ((WorkerMemory("full"), False), Status.WRONG),
+        ((WorkerMemory("full"), False), Status.UNDECIDED),
         ((WorkerTimeout("long"), WorkerTimeout("long")), Status.VERIFIER_ERROR),
         ((WorkerTimeout("long"), WorkerMemory("full")), Status.VERIFIER_ERROR),
         ((WorkerTimeout("long"), WorkerKilled("gone")), Status.VERIFIER_ERROR),
         ((WorkerMemory("full"), WorkerMemory("full")), Status.VERIFIER_ERROR),
         ((WorkerKilled("gone"), True), Status.VERIFIER_ERROR),
         ((WorkerDied("gone"),), Status.VERIFIER_ERROR),
-        ((WorkerDied("gone"), True), Status.WRONG),
+        ((WorkerDied("gone"), True), Status.UNDECIDED),
     ],
 )
 def test_what_the_worker_says_becomes_a_verdict(

@@ -162,7 +162,7 @@ def test_marks_around_a_text(text, plain):
 def test_dashes_and_arrows_join_words():
     assert hyphened("A \u2013 B") == "A-B"
     assert hyphened("A -> B, C    →    D") == "A->B, C→D"
-    assert hyphened("A     - B") == "A -B"  # four blanks at most
+    assert hyphened("A     - B") == "A     - B"  # four blanks at most
 
 
 def test_output_tolerances_include_their_ends():

@@ -212,7 +212,7 @@ def test_points_are_of_the_kinds_that_are_named() -> None:
     signs = set()
     for seed in range(50):
         points = list(identity._points(names, seed))
-        assert len(points) == 16
+        assert len(points) == 20
         assert all(list(point) == names for point in points)
         for point in points[0:9:3]:
             assert all(0 < value < 1 for value in point.values())
@@ -224,19 +224,23 @@ def test_points_are_of_the_kinds_that_are_named() -> None:
             signs |= {(name, value > 0) for name, value in point.items()}
         for point in points[9:12]:
             assert all(value in range(2, 13) for value in point.values())
-        for point in points[12:]:
-            assert all(one > other > 0 for one, other in pairwise(point.values()))
-            assert all(value.denominator == 1 for value in point.values())
+        for place, point in enumerate(points[12:]):
+            values = list(point.values())[:: -1 if place % 2 else 1]
+            assert all(one > other > 0 for one, other in pairwise(values))
+            assert all(value.denominator == 1 for value in values)
     assert {("b", True), ("b", False), ("c", True), ("c", False)} <= signs
 
 
 def test_whole_points_take_every_value() -> None:
     points = [point for seed in range(200) for point in identity._points(["a", "b"], seed)]
-    small = {point["a"] for place, point in enumerate(points) if 9 <= place % 16 < 12}
+    small = {point["a"] for place, point in enumerate(points) if 9 <= place % 20 < 12}
     assert small == set(range(2, 13))
-    descending = [point for place, point in enumerate(points) if place % 16 >= 12]
-    assert {point["a"] for point in descending} == {6, 7, 8}
-    assert {point["b"] for point in descending} == {3, 4, 5}
+    falling = [point for place, point in enumerate(points) if place % 20 in range(12, 20, 2)]
+    assert {point["a"] for point in falling} == {6, 7, 8}
+    assert {point["b"] for point in falling} == {3, 4, 5}
+    rising = [point for place, point in enumerate(points) if place % 20 in range(13, 20, 2)]
+    assert {point["a"] for point in rising} == {3, 4, 5}
+    assert {point["b"] for point in rising} == {6, 7, 8}
 
 
 def test_points_of_each_kind_come_first() -> None:

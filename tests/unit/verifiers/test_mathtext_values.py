@@ -306,7 +306,7 @@ def test_what_a_decimal_stands_for(
         ("x^2 + C", "x^2 + y", 0.0),
         ("x^2 + C", "x^3 + K", 0.0),
         ("C_1 x + C_2", "c_1 x + c_2", 1.0),
-        ("C_1 x + C_2", "c_2 x + c_1", 0.0),
+        ("C_1 x + C_2", "c_2 x + c_1", 1.0),
         (r"\frac{\pi}{6} + k\pi", r"\frac{\pi}{6} + n\pi", 1.0),
         (r"\frac{\pi}{6} + k\pi", r"\frac{\pi}{6} + x\pi", 0.0),
         ("6 + 2k", "6 + 2n", 0.0),  # no angle, so k is no parameter
