@@ -170,7 +170,7 @@ def _metrics_table(summary: Summary) -> str:
     head = "".join(f"<th{_right(place)}>{_escape(name)}</th>" for place, name in enumerate(names))
     rows = "".join(_metrics_row(group, ks, optional) for group in groups)
     note = (
-        "Intervals are clustered by problem, with Student's t. pass@k is unbiased; maj@k scores "
+        "Intervals are clustered by problem. pass@k is unbiased; maj@k scores "
         "the most frequent answer of k samples. Responses have the median length in characters; "
         "seconds are the mean of an episode."
     )
