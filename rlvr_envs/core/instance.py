@@ -11,7 +11,13 @@ from typing import Any
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.answer import answer_format
-from rlvr_envs.core.errors import DependencyError, RowError, UsageError, within_limits
+from rlvr_envs.core.errors import (
+    DependencyError,
+    RlvrEnvsError,
+    RowError,
+    UsageError,
+    within_limits,
+)
 from rlvr_envs.core.problem import canonical, fingerprint, from_json, to_json
 from rlvr_envs.core.registry import TaskSpec
 from rlvr_envs.core.task import InteractiveTask, Task
@@ -150,12 +156,20 @@ class Instance:
         if missing:
             raise RowError(f"the row lacks {', '.join(missing)}; a row has {', '.join(ROW_KEYS)}")
         spec = registry.find(row["id"])
-        task = _task(spec.id, canonical(row["config"]))
-        problem = from_json(spec.task_type.Problem, row["problem"])
-        stored = row.get("fingerprint")
-        if stored is not None and stored != fingerprint(spec.id, problem):
-            raise RowError(f"the problem of this {spec.id} row does not match its fingerprint")
-        answer_format(row["answer_format"])
+        try:
+            task = _task(spec.id, canonical(row["config"]))
+            problem = from_json(spec.task_type.Problem, row["problem"])
+            stored = row.get("fingerprint")
+            if stored is not None and stored != fingerprint(spec.id, problem):
+                raise RowError(f"the problem of this {spec.id} row does not match its fingerprint")
+            answer_format(row["answer_format"])
+        except RlvrEnvsError:
+            raise
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise RowError(
+                f"this {spec.id} row holds what no row of the task does "
+                f"({type(error).__name__}: {error!s:.200})"
+            ) from error
         return cls(
             spec,
             task,

@@ -5,7 +5,7 @@ from typing import Any
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError, UsageError
 from rlvr_envs.core.instance import Instance, Row
 from rlvr_envs.core.verdict import Verdict
 
@@ -51,7 +51,16 @@ def solve(row: Mapping[str, Any]) -> str | list[str]:
     Raises:
         RowError: the row is incomplete or was altered.
     """
-    return Instance.from_row(row).solution()
+    instance = Instance.from_row(row)
+    try:
+        return instance.solution()
+    except RlvrEnvsError:
+        raise
+    except Exception as error:
+        raise RowError(
+            f"the oracle of {instance.spec.id} cannot solve this row ({type(error).__name__}: "
+            f"{error!s:.200}): its problem was altered, or is not one that the task draws"
+        ) from error
 
 
 def verify(row: Mapping[str, Any], response: str | Sequence[str]) -> Verdict:
@@ -59,5 +68,13 @@ def verify(row: Mapping[str, Any], response: str | Sequence[str]) -> Verdict:
 
     Raises:
         RowError: the row is incomplete or was altered.
+        UsageError: the row's task is interactive and the response is one text.
     """
-    return Instance.from_row(row).judge(response)
+    instance = Instance.from_row(row)
+    if instance.interactive and isinstance(response, str):
+        raise UsageError(
+            f"{instance.spec.id} is played in several messages, so its response is the list of all "
+            f"of them, got the text {response!r:.40}: pass [text] if there was one message, or "
+            "play the row with gym.make(id) and reset(options={'problem': row})"
+        )
+    return instance.judge(response)

@@ -4,7 +4,7 @@ import gymnasium as gym
 import pytest
 
 import rlvr_envs
-from rlvr_envs.core.errors import ConfigError, RowError
+from rlvr_envs.core.errors import ConfigError, RowError, UsageError
 
 TASK = "rlvr/Gcd-v0"
 
@@ -36,3 +36,19 @@ def test_a_row_is_solved_and_judged():
     assert rlvr_envs.verify(row, r"\boxed{0}").score == 0.0
     with pytest.raises(RowError, match="problem"):
         rlvr_envs.verify({key: row[key] for key in row if key != "problem"}, "1")
+
+
+def test_one_text_is_no_response_to_a_row_of_several_turns():
+    row = rlvr_envs.make_problem("rlvr/GuessNumber-v0", seed=1, difficulty=0)
+    actions = rlvr_envs.solve(row)
+    with pytest.raises(UsageError, match=r"list of all of them.*pass \[text\]"):
+        rlvr_envs.verify(row, actions[-1])
+    assert rlvr_envs.verify(row, actions).score == 1.0
+
+
+def test_a_row_that_no_task_draws_is_a_row_error():
+    row = rlvr_envs.make_problem("rlvr/Sudoku-v0", seed=1, difficulty=0)
+    del row["fingerprint"]
+    row["problem"] = {**row["problem"], "givens": [[0]], "box_height": 0}
+    with pytest.raises(RowError):
+        rlvr_envs.solve(row)
