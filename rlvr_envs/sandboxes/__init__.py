@@ -1,1 +1,13 @@
-"""Where code that a model wrote runs: never in our own process, always within stated limits."""
+"""Where code that a model wrote runs: never in our own process, always within stated limits.
+
+    from rlvr_envs.sandboxes import Job, Limits, Sandbox
+
+    with Sandbox() as sandbox:
+        job = Job(script="main.py", files={"main.py": b"print(6 * 7)"}, limits=Limits(cpu_s=1))
+        result = sandbox.run(job)  # result.status, result.stdout
+"""
+
+from rlvr_envs.sandboxes.base import Case, Job, Limits, Result, RunStatus
+from rlvr_envs.sandboxes.sandbox import Sandbox
+
+__all__ = ["Case", "Job", "Limits", "Result", "RunStatus", "Sandbox"]

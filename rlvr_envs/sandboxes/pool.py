@@ -4,6 +4,7 @@ import atexit
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -15,6 +16,22 @@ RECYCLE_AFTER = 1000
 
 # An idle slot holds about 10 MiB of its own.
 MAX_SESSIONS = 256
+
+
+class _Turn:
+    """A job that waits for its turn.
+
+    Attributes:
+        alone: whether no other job may run beside it.
+        came: set when its turn came, or the pool was closed.
+        counted: whether its turn came, so that it counts among the jobs that run.
+    """
+
+    __slots__ = ("alone", "came", "counted")
+
+    def __init__(self, alone: bool) -> None:
+        self.alone, self.counted = alone, False
+        self.came = threading.Event()
 
 
 class SlotPool:
@@ -43,10 +60,11 @@ class SlotPool:
         self._free: list[tuple[Channel, int]] = []
         self._lent: set[Channel] = set()
         self._running = 0
-        self._alone = 0  # jobs that run alone, or wait for it: no other starts meanwhile
+        self._exclusive = False  # whether the job that runs is to run alone
+        self._waiting: deque[_Turn] = deque()
         self._in_session = 0
         self._closed = False
-        self._change = threading.Condition()
+        self._change = threading.Lock()
 
     def _here(self) -> None:
         """In a forked child, forget the parent's slots."""
@@ -78,27 +96,39 @@ class SlotPool:
 
     @contextmanager
     def _admitted(self, alone: bool) -> Iterator[None]:
-        """Wait until another job may run, and count it while it does."""
-        counted = False
-        with self._change:
-            self._alone += alone
+        """Wait until another job may run, first come, first served, and count it while it does."""
+        turn = _Turn(alone)
         try:
             with self._change:
-                self._change.wait_for(lambda: self._closed or self._has_room(alone))
                 self._check_open()
-                counted = True
-                self._running += 1
+                self._waiting.append(turn)
+                self._admit()
+            turn.came.wait()
+            if not turn.counted:
+                self._check_open()
             yield
         finally:
             with self._change:
-                self._running -= counted
-                self._alone -= alone
-                self._change.notify_all()
+                if turn.counted:
+                    self._running -= 1
+                    self._exclusive &= not alone
+                elif turn in self._waiting:
+                    self._waiting.remove(turn)
+                self._admit()
+
+    def _admit(self) -> None:
+        """Give those who wait their turn, in order, as far as there is room."""
+        while self._waiting and self._has_room(self._waiting[0].alone):
+            turn = self._waiting.popleft()
+            self._running += 1
+            self._exclusive = turn.alone
+            turn.counted = True
+            turn.came.set()
 
     def _has_room(self, alone: bool) -> bool:
         if alone:
             return self._running == 0
-        return self._running < self.slots and not self._alone
+        return self._running < self.slots and not self._exclusive
 
     @contextmanager
     def _lending(self, channel: Channel) -> Iterator[None]:
@@ -167,7 +197,9 @@ class SlotPool:
             self._closed = True
             ending = [*(channel for channel, _ in self._free), *self._lent]
             self._free, self._lent = [], set()
-            self._change.notify_all()
+            for turn in self._waiting:
+                turn.came.set()
+            self._waiting.clear()
         for channel in ending:
             with suppress(OSError):
                 channel.close()

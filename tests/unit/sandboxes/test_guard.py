@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from rlvr_envs.core.errors import SandboxError
+from rlvr_envs.core.errors import SandboxError, UsageError
 from rlvr_envs.sandboxes.backend import Backend
 from rlvr_envs.sandboxes.base import Job, Limits, RunStatus
 from rlvr_envs.sandboxes.pool import SlotPool
@@ -216,7 +216,7 @@ def test_a_job_that_runs_alone_waits_for_the_others_and_keeps_new_ones_out():
     assert first_runs.wait(30)
     threads.append(threading.Thread(target=alone))
     threads[1].start()
-    while not pool._alone:
+    while len(pool._waiting) < 1:
         time.sleep(0.001)
     threads.append(threading.Thread(target=late))
     threads[2].start()
@@ -226,4 +226,43 @@ def test_a_job_that_runs_alone_waits_for_the_others_and_keeps_new_ones_out():
     for thread in threads:
         thread.join(30)
     assert order == ["first", "alone", "late"]
-    assert (pool._running, pool._alone) == (0, 0)
+    assert (pool._running, pool._exclusive, len(pool._waiting)) == (0, False, 0)
+
+
+def test_callers_are_served_in_the_order_in_which_they_came():
+    pool = SlotPool(Silent(), slots=1)
+    served, threads = [], []
+
+    def call(number):
+        with pool.slot():
+            served.append(number)
+
+    with pool.slot():
+        for number in range(40):
+            threads.append(threading.Thread(target=call, args=(number,)))
+            threads[-1].start()
+            while len(pool._waiting) <= number:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join(30)
+    assert served == list(range(40))
+
+
+def test_a_closed_pool_turns_those_away_who_wait():
+    pool, told = SlotPool(Silent(), slots=1), []
+
+    def call():
+        try:
+            with pool.slot():
+                told.append("served")
+        except UsageError as error:
+            told.append(str(error))
+
+    with pool.slot():
+        waiting = threading.Thread(target=call)
+        waiting.start()
+        while not pool._waiting:
+            time.sleep(0.001)
+        pool.close()
+        waiting.join(30)
+    assert told == ["this sandbox is closed"]
