@@ -98,7 +98,8 @@ class EndpointPolicy(Policy):
     async def open(self) -> None:
         self._client = self._httpx.AsyncClient(
             timeout=self._options.timeout_s,
-            headers={"Content-Type": "application/json"}
+            # A compressed reply could be a thousand times as long as what is counted.
+            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"}
             | ({"Authorization": f"Bearer {self._key}"} if self._key else {}),
             limits=self._httpx.Limits(max_connections=self._options.concurrency),
         )
@@ -148,10 +149,10 @@ class EndpointPolicy(Policy):
         except self._httpx.HTTPError as error:
             return f"the request failed: {type(error).__name__}: {self._redact(str(error))}", 0.0
         if not whole:
-            return f"the reply is longer than {MAX_REPLY_BYTES >> 20} MiB", 0.0
+            return f"the reply is longer than {MAX_REPLY_BYTES >> 20} MiB, or compressed", 0.0
         if reply.status_code == 200:
-            return _read(reply)
-        what = f"HTTP {reply.status_code}: {self._redact(' '.join(reply.text[:300].split()))}"
+            return self._read(reply)
+        what = f"HTTP {reply.status_code}: {self._quote(reply.text)}"
         if reply.status_code == 400 and self._limit == "max_tokens" and _NEW_LIMIT in reply.text:
             self._limit = _NEW_LIMIT  # OpenAI's reasoning models renamed it
             return what, 0.0
@@ -165,7 +166,9 @@ class EndpointPolicy(Policy):
         """Return the reply, and whether it was read to its end."""
         async with self._client.stream("POST", self._url, content=data) as reply:
             body = bytearray()
-            async for piece in reply.aiter_bytes():
+            if reply.headers.get("content-encoding", "identity").lower() != "identity":
+                return reply, False
+            async for piece in reply.aiter_raw():
                 body += piece
                 if len(body) > MAX_REPLY_BYTES:
                     return reply, False
@@ -175,6 +178,29 @@ class EndpointPolicy(Policy):
 
     def _redact(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
+
+    def _quote(self, text: str) -> str:
+        """Return the beginning of what a server said, on one line; the key goes before the cut."""
+        return " ".join(self._redact(text)[:300].split())
+
+    def _read(self, reply: Any) -> "Response | tuple[str, float]":
+        try:
+            data = reply.json()
+            choice = data["choices"][0]
+            text = choice["message"].get("content")
+            usage = data.get("usage") or {}
+            tokens = usage.get("completion_tokens")
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            return f"HTTP 200 without a chat completion: {self._quote(reply.text)!r}", 0.0
+        if text is not None and not isinstance(text, str):
+            return f"HTTP 200 whose content is no text: {self._quote(repr(text))}", 0.0
+        finish = choice.get("finish_reason")
+        return Response(
+            # A model that spent all its tokens on hidden reasoning has said nothing.
+            text or "",
+            finish if isinstance(finish, str) else None,
+            tokens if isinstance(tokens, int) else None,
+        )
 
 
 def _checked(url: str) -> str:
@@ -187,26 +213,6 @@ def _checked(url: str) -> str:
             "put the key into an environment variable and name it with --api-key-env"
         )
     return url
-
-
-def _read(reply: Any) -> "Response | tuple[str, float]":
-    try:
-        data = reply.json()
-        choice = data["choices"][0]
-        text = choice["message"].get("content")
-        usage = data.get("usage") or {}
-        tokens = usage.get("completion_tokens")
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-        return f"HTTP 200 without a chat completion: {reply.text[:200]!r}", 0.0
-    if text is not None and not isinstance(text, str):
-        return f"HTTP 200 whose content is no text: {text!r:.200}", 0.0
-    finish = choice.get("finish_reason")
-    return Response(
-        # A model that spent all its tokens on hidden reasoning has said nothing.
-        text or "",
-        finish if isinstance(finish, str) else None,
-        tokens if isinstance(tokens, int) else None,
-    )
 
 
 def retry_after(header: str | None, now: float) -> float:

@@ -1,5 +1,6 @@
 """The HTTP policy against a server of our own on this machine."""
 
+import gzip
 import json
 import threading
 import time
@@ -43,7 +44,7 @@ class Server:
                     outer.requests.append((self.path, dict(self.headers), body))
                 step = outer.script[min(number, len(outer.script) - 1)]
                 status, text, headers = step(body) if callable(step) else step
-                data = text.encode()
+                data = text if isinstance(text, bytes) else text.encode()
                 try:
                     self.send_response(status)
                     for name, value in headers.items():
@@ -149,6 +150,15 @@ def test_an_endless_reply_is_given_up_before_it_fills_the_memory(server, monkeyp
     assert record["verdict"]["status"] == "policy_error"
 
 
+def test_a_compressed_reply_is_not_expanded(server):
+    bomb = gzip.compress(b" " * (1 << 26))
+    server.script = [(200, bomb, {"Content-Encoding": "gzip"})]
+    (record,) = server.evaluate(retries=0).records
+    assert record["verdict"]["status"] == "policy_error"
+    assert "compressed" in record["verdict"]["detail"]
+    assert server.requests[0][1]["Accept-Encoding"] == "identity"
+
+
 def test_nobody_listening_is_unscored():
     options = PolicyOptions(base_url="http://127.0.0.1:9/v1", retries=0)
     run = evaluate("EvalPlus-v0", "openai:m", episodes=2, options=options)
@@ -201,6 +211,16 @@ def test_an_echoed_key_is_not_recorded(server, tmp_path):
     text = (tmp_path / "episodes.jsonl").read_text()
     assert "bad key ***" in text
     assert SECRET not in text
+
+
+@pytest.mark.parametrize("before", [0, 190, 295])
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_no_part_of_an_echoed_key_is_recorded(server, tmp_path, status, before):
+    server.script = [(status, "x" * before + SECRET, {})]
+    server.evaluate(tmp_path, retries=0)
+    text = (tmp_path / "episodes.jsonl").read_text()
+    assert "xx" in text or "***" in text
+    assert not any(SECRET[:length] in text for length in range(4, len(SECRET) + 1))
 
 
 def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch):
