@@ -9,7 +9,7 @@ TROUBLE: dict[str, str] = {
     "spaces": " \n\t ",
     "null byte": "\x00",
     "lone surrogate": "\ud800",
-    "right-to-left override": "\u202e42",
+    "right-to-left override": "\u202e42 no idea",
     "superscript digit": "²",
     "arabic digit": "٣",
     "not a number": "NaN",

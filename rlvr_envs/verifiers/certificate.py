@@ -17,7 +17,7 @@ from rlvr_envs.verifiers.markup import unmarked
 MAX_DIGITS = 1_000  # of one number
 
 _MATRIX = re.compile(r"\\(?:begin|end)\{(?:[bpvBV]?|small)(?:matrix|array)\}(?:\{[lcr|]*\})?")
-_RULE = re.compile(r"\|?(?:\s*:?-{2,}:?\s*\|?)+")
+_RULE = re.compile(r"[|\s]*+(?::?+-{2,}+:?+[|\s]*+)++")
 _BULLET = re.compile(r"[-*\u2022][ \t]+(?=\S)")
 _NUMBER = re.compile(r"\(?(\d{1,6})[.):][ \t]+(?=\S)")
 _LABEL = re.compile(r"[A-Za-z][A-Za-z ]{0,30}?[ _#]{0,2}(\d{1,6})[ \t]*[:=][ \t]*(?=\S)")
@@ -29,15 +29,23 @@ _POINT = re.compile(r"([+-]?[0-9]+)\.0{1,20}")
 _QUOTIENT = re.compile(r"([+-]?)(?:([0-9]+)/([0-9]+)|\\[dt]?frac\{(-?[0-9]+)\}\{([0-9]+)\})")
 
 
-def lines(text: str) -> list[str]:
-    """Return the lines that hold something, without what frames, numbers, marks or labels them."""
+def lines(text: str, *, rows: int | None = None) -> list[str]:
+    """Return the lines that hold something, without what frames, numbers, marks or labels them.
+
+    Args:
+        text: the answer.
+        rows: how many lines the answer should have, where that is known. What stands above the rule
+            of a table is its header, unless a line would be missing without it.
+    """
     if _MATRIX.search(text):
         text = _MATRIX.sub("\n", text).replace("\\\\", "\n").replace("&", " ")
     text = unmarked(text)
     found = [line.strip() for line in text.split("\n") if line.strip()]
     rules = [i for i, line in enumerate(found) if "-" in line and _RULE.fullmatch(line)]
-    if rules and "|" in text:  # what stands above the rule of a table is its header
-        found = [found[i] for i in range(rules[0] + 1, len(found)) if i not in rules]
+    if rules and "|" in text:
+        body = [line for i, line in enumerate(found) if i > rules[0] and i not in rules]
+        entire = [line for i, line in enumerate(found) if i not in rules]
+        found = entire if rows is not None and len(body) < rows else body
     return unlabelled(found)
 
 

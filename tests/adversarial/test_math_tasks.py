@@ -123,7 +123,7 @@ def test_terms_too_small_to_see_are_seen(term):
 
 def test_a_congruence_of_the_question_is_not_its_answer():
     task, _ = next(problems("ChineseRemainder", 0))
-    problem = ChineseRemainderProblem((8, 5), (1, 1), 1)
+    problem = ChineseRemainderProblem((8, 5), (1, 1), (1, 1), 1)
     for copied in (r"x \equiv 1 \pmod{8}", r"1 \pmod{8}", "1 (mod 5)"):
         assert task.verify(problem, copied).score == 0.0
     for right in ("1", "x = 1", rf"x \equiv 1 \pmod{{{math.lcm(8, 5)}}}"):

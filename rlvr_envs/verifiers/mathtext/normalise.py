@@ -237,7 +237,7 @@ def drop_modulus(text: str) -> str:
     ``17 \bmod 13`` is another matter: a remainder still to be taken.
     """
     modulus = modulus_of(text)
-    if modulus is None:
+    if modulus is None or "\\bmod" in text:
         return text
     rest = text[: _MODULUS.search(text).start()]  # type: ignore[union-attr]
     return rest if all(int(digits) < modulus for digits in _DIGITS.findall(rest)) else text

@@ -127,3 +127,16 @@ def test_time_is_linear(text):
     begin = time.process_time()
     parse.words(text)
     assert time.process_time() - begin < 5
+
+
+def test_a_first_row_above_a_rule_counts_where_it_is_needed():
+    table = "| 1 | 2 |\n|---|---|\n| 3 | 4 |"
+    assert lines(table) == ["| 3 | 4 |"]
+    assert lines(table, rows=2) == ["| 1 | 2 |", "| 3 | 4 |"]
+    assert read_grid(table, 2, 2, "1234") == GRID
+
+
+def test_a_long_line_of_hyphens_takes_linear_time():
+    begin = time.process_time()
+    lines("|" + "-" * 90_000 + "x\n|---|")
+    assert time.process_time() - begin < 5
