@@ -32,7 +32,7 @@ _LINK = (
     r"|\n[ \t]*+(?:[-*\u2022]|\(?\w{1,3}[.)])"
 )
 _FILL = r"(?:[ \t$~*]|\\[ ,;:!()\[\]]|\\q?quad\b)*+"
-_LABEL = r"(?:[A-Za-z](?:_?\w|_\{\w+\})?+[ \t]*+[=:])?+"
+_LABEL = r"(?:[A-Za-z](?:\d|_\w|_\{\w+\})?+[ \t]*+[=:])?+"
 _JOINER = re.compile(rf"{_FILL}(?:(?:{_LINK}|\n){_FILL})*+{_LABEL}{_FILL}")
 _JOINS = re.compile(_LINK)
 _BLANK_LINE = re.compile(r"\n[ \t]*+\n")

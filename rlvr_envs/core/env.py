@@ -1,12 +1,13 @@
 """The environment: adapts a source of instances to Gymnasium's reset and step."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import gymnasium
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, UsageError, did_you_mean
-from rlvr_envs.core.instance import MAX_RESPONSE_CHARS, Instance, too_long
+from rlvr_envs.core.instance import MAX_RESPONSE_CHARS, Instance, row_errors, too_long
 from rlvr_envs.core.seeding import SEED_LIMIT, Rng, draw_seed, stream
 from rlvr_envs.core.source import open_source, read_difficulty
 from rlvr_envs.core.spaces import UnicodeText
@@ -126,11 +127,12 @@ class TextEnv(gymnasium.Env[str, str]):
             self._seeds = stream("episodes", self.source.id, seed)
         self._instance = instance = self._choose(options or {})
         self._session = None
-        if isinstance(instance.task, InteractiveTask):
-            self._session = instance.task.begin(instance.problem)
+        with row_errors(instance.spec.id) if "problem" in (options or {}) else nullcontext():
+            if isinstance(instance.task, InteractiveTask):
+                self._session = instance.task.begin(instance.problem)
+            prompt = instance.prompt()
         self._turn, self._over = 0, False
         self._turn_limit = self._max_turns or instance.spec.max_turns
-        prompt = instance.prompt()
         if len(prompt) > MAX_OBSERVATION_CHARS:
             raise ConfigError(
                 f"the prompt has {len(prompt)} characters, the limit is {MAX_OBSERVATION_CHARS}: "

@@ -4,7 +4,8 @@ Every door goes through here, so a problem has the same prompt and the same verd
 comes from ``gym.make``, ``gym.make_vec``, a dataset row or the command line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,18 +14,26 @@ from rlvr_envs.core import registry
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import (
     DependencyError,
-    RlvrEnvsError,
     RowError,
+    SandboxError,
     UsageError,
     within_limits,
 )
-from rlvr_envs.core.problem import canonical, fingerprint, from_json, to_json
+from rlvr_envs.core.problem import canonical, check_size, fingerprint, from_json, to_json
 from rlvr_envs.core.registry import TaskSpec
 from rlvr_envs.core.task import InteractiveTask, Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.core.version import __version__
 
 Row = dict[str, Any]
+
+
+class TrustedRow(Row):
+    """A row that may name what its task opens: files, folders and servers.
+
+    Rows that this process makes are such rows. Read from JSON, or copied, they are like any other.
+    """
+
 
 # A longer response is not read at all: it gets a verdict that says so.
 MAX_RESPONSE_CHARS = 1_000_000
@@ -108,6 +117,7 @@ class Instance:
 
         Raises:
             DependencyError: the task needs a program or package that is missing here.
+            RowError: the row that this is from would have its task open what it may not name.
             UsageError: the response is not text (or, for an interactive task, texts).
         """
         if isinstance(self.task, InteractiveTask):
@@ -129,7 +139,7 @@ class Instance:
 
     def to_row(self) -> Row:
         """Return a JSON object from which alone the problem can be posed and judged."""
-        return {
+        row = {
             "id": self.spec.id,
             "config": to_json(self.task.config),
             "difficulty": self.difficulty,
@@ -141,10 +151,16 @@ class Instance:
             "fingerprint": self.fingerprint(),
             "version": __version__,
         }
+        return TrustedRow(row) if self.task.trusted else row
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> "Instance":
+    def from_row(cls, row: Mapping[str, Any], *, trusted: bool = False) -> "Instance":
         """Rebuild the instance that `to_row` wrote; the fingerprint must match the problem.
+
+        Args:
+            row: the row.
+            trusted: whether its task may open the files, folders and servers that the row names. A
+                `TrustedRow` is trusted anyway.
 
         Raises:
             RowError: a key is missing, or a value was altered or does not fit the task.
@@ -155,21 +171,20 @@ class Instance:
         missing = [key for key in ("id", "config", "problem", "answer_format") if key not in row]
         if missing:
             raise RowError(f"the row lacks {', '.join(missing)}; a row has {', '.join(ROW_KEYS)}")
+        for key in ("id", "answer_format"):
+            if not isinstance(row[key], str):
+                raise RowError(f"the {key} of a row is a text, got {row[key]!r:.80}")
         spec = registry.find(row["id"])
-        try:
-            task = _task(spec.id, canonical(row["config"]))
+        with row_errors(spec.id):
+            for key in ("config", "problem"):
+                check_size(row[key], key)
+            may_open = trusted or isinstance(row, TrustedRow)
+            task = _task(spec.id, canonical(row["config"]), may_open)
             problem = from_json(spec.task_type.Problem, row["problem"])
             stored = row.get("fingerprint")
             if stored is not None and stored != fingerprint(spec.id, problem):
                 raise RowError(f"the problem of this {spec.id} row does not match its fingerprint")
             answer_format(row["answer_format"])
-        except RlvrEnvsError:
-            raise
-        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise RowError(
-                f"this {spec.id} row holds what no row of the task does "
-                f"({type(error).__name__}: {error!s:.200})"
-            ) from error
         return cls(
             spec,
             task,
@@ -180,12 +195,31 @@ class Instance:
         )
 
 
+@contextmanager
+def row_errors(task_id: str) -> Iterator[None]:
+    """Turn what a task raises over a row that it did not write into a `RowError`.
+
+    What is missing on this machine, or was asked in the wrong way, is no fault of the row.
+    """
+    try:
+        yield
+    except (DependencyError, RowError, SandboxError, UsageError):
+        raise
+    except Exception as error:
+        raise RowError(
+            f"this {task_id} row holds what no row of the task does "
+            f"({type(error).__name__}: {error!s:.200})"
+        ) from error
+
+
 @lru_cache(maxsize=256)
-def _task(task_id: str, config_json: str) -> Task[Any, Any]:
+def _task(task_id: str, config_json: str, trusted: bool) -> Task[Any, Any]:
     import json
 
     task_type = registry.find(task_id).task_type
-    return task_type(from_json(task_type.Config, json.loads(config_json)))
+    task = task_type(from_json(task_type.Config, json.loads(config_json)))
+    task.trusted = trusted
+    return task
 
 
 def _check_texts(actions: Sequence[object]) -> None:
@@ -205,7 +239,7 @@ def _guarded(verify: Any, problem: Any, answer: Any) -> Verdict:
     """Judge an answer; a verifier that breaks has no say in the score."""
     try:
         verdict = verify(problem, answer)
-    except DependencyError:  # nothing could be judged here before something is installed
+    except (DependencyError, RowError):  # something is to be installed, or the row is at fault
         raise
     except Exception as error:  # noqa: BLE001 - a broken verifier must not look like a bad answer
         return Verdict.verifier_error(f"the verifier failed: {type(error).__name__}: {error}")

@@ -80,7 +80,7 @@ def verdict_of(outcome: Outcome) -> Verdict:
 
 def _fault(error: WorkerError) -> Verdict:
     if isinstance(error, WorkerTimeout):
-        return Verdict.timeout(f"judging this answer takes more than {CPU_S:g} s of CPU time")
+        return Verdict.timeout(f"judging this answer: {error}")
     return Verdict.verifier_error(f"{type(error).__name__}: {error}")
 
 

@@ -26,6 +26,14 @@ _HIDDEN = "rlvr_envs.hidden"
 _FRACTION = re.compile(r"-?\d+(/\d+)?", re.ASCII)
 _MISSING = dataclasses.MISSING
 
+# What the data of a row may hold. The largest that tasks write are the tests of published
+# programming problems, some MiB. Python writes and reads no longer integers.
+_MAX_CHARS = 1 << 26
+_MAX_ITEMS = 1 << 22
+_MAX_DEPTH = 32
+_MAX_DIGITS = 4300
+_INTEGER_END = 10**_MAX_DIGITS
+
 
 def hidden(default: Any = _MISSING) -> Any:
     """Declare a dataclass field that neither the prompt nor the public view may show.
@@ -92,6 +100,33 @@ def from_json(cls: type[T], data: Any) -> T:
     """
     decode: Decoder = _decoder(typing.cast(Any, cls))
     return typing.cast(T, decode(data, cls.__name__))
+
+
+def check_size(data: Any, where: str) -> None:
+    """Check that JSON data is no larger than any problem: in text, items, depth and digits.
+
+    Raises:
+        RowError: it is larger, or is no JSON data.
+    """
+    chars, items, level, depth = 0, 0, [data], 0
+    while level:
+        depth, items = depth + 1, items + len(level)
+        below: list[Any] = []
+        for each in level:
+            if isinstance(each, str):
+                chars += len(each)
+            elif isinstance(each, (list, tuple)):
+                below.extend(each)
+            elif isinstance(each, Mapping):
+                below.extend(each.values())
+            elif isinstance(each, int) and abs(each) >= _INTEGER_END:
+                raise RowError(f"{where}: an integer has more than {_MAX_DIGITS} digits")
+        if chars > _MAX_CHARS or items > _MAX_ITEMS or depth > _MAX_DEPTH:
+            raise RowError(
+                f"{where}: larger than any problem is ({_MAX_CHARS:,} characters, {_MAX_ITEMS:,} "
+                f"values, {_MAX_DEPTH} lists within each other)"
+            )
+        level = below
 
 
 def fitted(kind: Any, value: Any, where: str) -> Any:

@@ -5,8 +5,8 @@ from typing import Any
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
-from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError, UsageError
-from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.instance import Instance, Row, row_errors
 from rlvr_envs.core.verdict import Verdict
 
 
@@ -45,32 +45,43 @@ def make_problem(
     return env.instance.to_row()
 
 
-def solve(row: Mapping[str, Any]) -> str | list[str]:
+def solve(row: Mapping[str, Any], *, trusted: bool = False) -> str | list[str]:
     """Return the oracle's full response to a row, or its actions where the task is interactive.
+
+    It runs in this process without a limit: an altered row may take for ever. For rows of
+    strangers there is ``rlvr verify --oracle``.
+
+    Args:
+        row: the row.
+        trusted: whether the task may open the files, folders and servers that the row names.
 
     Raises:
         RowError: the row is incomplete or was altered.
+        UsageError: the task has no oracle for such a row.
     """
-    instance = Instance.from_row(row)
-    try:
+    instance = Instance.from_row(row, trusted=trusted)
+    with row_errors(instance.spec.id):
         return instance.solution()
-    except RlvrEnvsError:
-        raise
-    except Exception as error:
-        raise RowError(
-            f"the oracle of {instance.spec.id} cannot solve this row ({type(error).__name__}: "
-            f"{error!s:.200}): its problem was altered, or is not one that the task draws"
-        ) from error
 
 
-def verify(row: Mapping[str, Any], response: str | Sequence[str]) -> Verdict:
+def verify(
+    row: Mapping[str, Any], response: str | Sequence[str], *, trusted: bool = False
+) -> Verdict:
     """Judge a model's full response to a row, or the actions of an interactive episode.
+
+    It runs in this process without a limit: an altered row may take for ever. For rows of
+    strangers there are ``rlvr verify`` and `rlvr_envs.datasets.score.judge`.
+
+    Args:
+        row: the row.
+        response: the response, or the actions.
+        trusted: whether the task may open the files, folders and servers that the row names.
 
     Raises:
         RowError: the row is incomplete or was altered.
         UsageError: the row's task is interactive and the response is one text.
     """
-    instance = Instance.from_row(row)
+    instance = Instance.from_row(row, trusted=trusted)
     if instance.interactive and isinstance(response, str):
         raise UsageError(
             f"{instance.spec.id} is played in several messages, so its response is the list of all "

@@ -43,7 +43,11 @@ def read_difficulty(value: object) -> Difficulty:
 
 
 class Source:
-    """Where an environment's instances come from; build one with `open_source`."""
+    """Where an environment's instances come from; build one with `open_source`.
+
+    Attributes:
+        trusted: whether its tasks may open the files, folders and servers that the knobs name.
+    """
 
     def __init__(
         self,
@@ -60,17 +64,22 @@ class Source:
         self.difficulty = difficulty
         self._knobs = dict(knobs)
         self._format = answer_format
+        self.trusted = True
         self._edges = np.cumsum(np.asarray(weights, dtype=float) / np.sum(weights))
         self._task = lru_cache(maxsize=512)(self._configured)
         for spec in self.specs:  # an unknown knob is an error now, not at the first reset
-            level = difficulty[0] if isinstance(difficulty, tuple) else difficulty
-            self._task(spec, level)
+            self._task(spec, _lowest(difficulty))
 
     def __reduce__(self) -> Any:
         return (
             _rebuild,
             (self.id, self.task_ids, self.weights, self.difficulty, self._knobs, self._format),
+            self.trusted,
         )
+
+    def __setstate__(self, trusted: bool) -> None:
+        if not trusted:
+            self.distrust()
 
     @property
     def task_ids(self) -> tuple[str, ...]:
@@ -83,7 +92,14 @@ class Source:
         return tuple(np.diff(self._edges, prepend=0.0).tolist())
 
     def _configured(self, spec: TaskSpec, difficulty: int | None) -> Task[Any, Any]:
-        return spec.task_type(configure(spec.task_type, difficulty, self._knobs))
+        task = spec.task_type(configure(spec.task_type, difficulty, self._knobs))
+        task.trusted = self.trusted
+        return task
+
+    def distrust(self) -> None:
+        """Let the tasks open nothing that the knobs name: these are a stranger's."""
+        self.trusted = False
+        self._task.cache_clear()
 
     def draw(self, problem_seed: int, difficulty: Difficulty = None) -> Instance:
         """Return the instance of a problem seed, at another difficulty if one is given."""
@@ -114,12 +130,19 @@ class Source:
     def replay(self, row: Mapping[str, Any]) -> Instance:
         """Return the instance of a stored row.
 
+        A row with the knobs of this source may open what they name, as the source itself may.
+
         Raises:
             ConfigError: the row is of a task that this source does not have.
         """
         instance = Instance.from_row(row)
-        if instance.spec.id not in self.task_ids:
-            raise ConfigError(f"the row is of {instance.spec.id}, which {self.id} does not serve")
+        spec = instance.spec
+        if spec.id not in self.task_ids:
+            raise ConfigError(f"the row is of {spec.id}, which {self.id} does not serve")
+        if not instance.task.trusted and len(self.specs) == 1:
+            own = self._task(spec, _lowest(self.difficulty))
+            if own.trusted and own.config == instance.task.config:
+                return Instance.from_row(row, trusted=True)
         return instance
 
     def _pick(self, rng: Rng) -> TaskSpec:
@@ -130,6 +153,10 @@ class Source:
 
     def _label(self, spec: TaskSpec, task: Task[Any, Any]) -> str:
         return self._format or spec.answer_format_of(task.config)
+
+
+def _lowest(difficulty: Difficulty) -> int | None:
+    return difficulty[0] if isinstance(difficulty, tuple) else difficulty
 
 
 def _level(rng: Rng, wanted: Difficulty) -> int | None:

@@ -49,6 +49,8 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
             to it.
         judged_in_sandbox: whether `verify` hands the answer to a sandbox, which has processes of
             its own: such answers are judged in threads, not in worker processes.
+        trusted: whether the configuration is the caller's own, and not that of a row that could
+            come from anybody; `outside` looks at it.
 
     Episode End:
         After one step.
@@ -62,6 +64,7 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
     shortcut_bound: ClassVar[float] = 0.05
     distinct_at_zero: ClassVar[int] = 2_000
     judged_in_sandbox: ClassVar[bool] = False
+    trusted: bool = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read `Config` and `Problem` off the type arguments, so that they are said once."""
@@ -76,6 +79,25 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.config})"
+
+    def outside(self, name: str) -> Any:
+        """Return a knob that names a file, a folder or a server, so that it can be opened.
+
+        Tasks read such knobs by this alone, and only where they open what is named.
+
+        Raises:
+            RowError: a row chose the name, and nobody said that the row may.
+        """
+        value = getattr(self.config, name)
+        (field,) = (each for each in dataclasses.fields(self.Config) if each.name == name)
+        if self.trusted or value == field.default:
+            return value
+        raise RowError(
+            f"this row has {type(self).__name__.removesuffix('Task')} open {name}={value!r:.80}, "
+            "which a row may not do by itself: if it is yours, allow it (trusted=True in "
+            "rlvr_envs.verify and solve, --trust-rows in rlvr verify and export), or make the "
+            "environment with the row's own knobs"
+        )
 
     @abstractmethod
     def generate(self, rng: Rng) -> ProblemT:

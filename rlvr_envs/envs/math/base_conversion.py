@@ -2,14 +2,17 @@
 
 import re
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.expressions import SIGNS
 
 DIGITS = string.digits + string.ascii_uppercase
@@ -31,19 +34,28 @@ _PREFIXES = {2: "0B", 8: "0O", 16: "0X"}
 class BaseConversionConfig(TaskConfig):
     """The length of the numbers, the bases, and whether there is a calculation."""
 
-    n_digits: int = knob(4, "digits of each number, written in its own base", low=1)
+    n_digits: int = knob(4, "digits of each number, as it would be written in base 10", low=1)
     max_base: int = knob(16, "bases are drawn from 2..max_base", low=3, high=len(DIGITS))
     n_numbers: int = knob(
         1, "how many numbers; if more than one, they are added or multiplied", low=1
     )
+    through_ten: bool = knob(False, "whether a single number has base 10 before or afterwards")
+
+    def check(self) -> None:
+        if self.through_ten and (self.n_numbers > 1 or self.max_base < 10):
+            raise ConfigError(f"through_ten needs n_numbers=1 and max_base >= 10, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "BaseConversionConfig":
-        """One more digit a level; bases up to 36 at level 9; more numbers from level 4."""
+        """To or from base 10 up to level 1, then between any two bases; calculations from level 3.
+
+        Numbers get a digit each level, and one more number is added every second level from 3 on.
+        """
         return cls(
-            n_digits=3 + difficulty,
-            max_base=min(9 + 3 * difficulty, len(DIGITS)),
-            n_numbers=1 + max(0, difficulty - 1) // 3,
+            n_digits=2 + difficulty,
+            max_base=min(16 + 2 * difficulty, len(DIGITS)),
+            n_numbers=1 + max(0, difficulty - 1) // 2,
+            through_ten=difficulty < 2,
         )
 
 
@@ -80,7 +92,8 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
         number in any other base is not. No known gaps.
 
     Difficulty:
-        The number of digits, the bases and the count of numbers grow.
+        The number of digits, the bases and the count of numbers grow. Base 10 is on one side at
+        first; later numbers in several bases are added and multiplied.
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 4.4.
@@ -89,13 +102,16 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
     def generate(self, rng: Rng) -> BaseConversionProblem:
         config = self.config
         bases = tuple(self._base(rng) for _ in range(config.n_numbers))
-        values = [
-            integer(rng, base ** (config.n_digits - 1), base**config.n_digits - 1) for base in bases
-        ]
+        values = integers(
+            rng, 10 ** (config.n_digits - 1), 10**config.n_digits - 1, config.n_numbers
+        )
         operators = tuple("+*"[draw] for draw in integers(rng, 0, 1, config.n_numbers - 1))
         target = self._base(rng)
-        while target in bases and len(set(bases)) == 1:
+        while set(bases) == {target}:
             target = self._base(rng)
+        if config.through_ten:
+            other = bases[0] if bases[0] != 10 else target
+            bases, target = ((other,), 10) if integer(rng, 0, 1) else ((10,), other)
         result = _calculate(values, operators)
         return BaseConversionProblem(
             tuple(written(value, base) for value, base in zip(values, bases, strict=True)),
@@ -106,8 +122,8 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
         )
 
     def _base(self, rng: Rng) -> int:
-        """Return a base; half of the time one of those in daily use."""
-        if integer(rng, 0, 1):
+        """Return a base; half of the time, without base 10 alone, one of those in daily use."""
+        if not self.config.through_ten and integer(rng, 0, 1):
             return pick(rng, [base for base in (2, 8, 10, 16) if base <= self.config.max_base])
         return integer(rng, 2, self.config.max_base)
 
@@ -141,6 +157,31 @@ class BaseConversionTask(Task[BaseConversionConfig, BaseConversionProblem]):
 
     def solve(self, problem: BaseConversionProblem) -> str:
         return problem.result
+
+    def effort(self, problem: BaseConversionProblem) -> int:
+        """Count the digit operations in base 10: reading, calculating, and dividing again."""
+        cost, values = 0, []
+        for number, base in zip(problem.numbers, problem.bases, strict=True):
+            values.append(int(number, base))
+            places = [DIGITS.index(digit) for digit in reversed(number)]
+            cost += effort.evaluating(places, base) if base != 10 else 0
+        for operator, left, right in zip(problem.operators, values, values[1:], strict=False):
+            # A number is as long as itself in a sum, and as all before it together in a product.
+            pay = effort.multiplying if operator == "*" else effort.adding
+            cost += pay(left, right)
+        rest = int(problem.result, problem.target)
+        while rest and problem.target != 10:
+            cost += effort.dividing(rest, problem.target)
+            rest //= problem.target
+        return cost
+
+    def baseline(self, rng: Rng, problem: BaseConversionProblem) -> str:
+        """Calculate with the first digit of each number, all others being taken for 0."""
+        values = [
+            DIGITS.index(number[0]) * base ** (len(number) - 1)
+            for number, base in zip(problem.numbers, problem.bases, strict=True)
+        ]
+        return written(_calculate(values, problem.operators), problem.target)
 
     def explain(self, problem: BaseConversionProblem) -> list[str]:
         """Return the numbers in base 10, the calculation, and the divisions by the target base."""
@@ -199,7 +240,7 @@ def read_digits(answer: str, base: int) -> int | None:
     return int(digits, base) * (-1 if text.startswith("-") else 1)
 
 
-def _calculate(values: list[int], operators: tuple[str, ...]) -> int:
+def _calculate(values: Sequence[int], operators: tuple[str, ...]) -> int:
     """Return the result by the usual precedence: products before sums."""
     total, product = 0, values[0]
     for operator, value in zip(operators, values[1:], strict=True):

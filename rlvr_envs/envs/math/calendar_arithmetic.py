@@ -12,6 +12,7 @@ from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import calendar_text as words
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.calendar_text import WEEKDAYS
 from rlvr_envs.generators.mathematics.calendars import (
     Date,
@@ -26,6 +27,8 @@ KINDS = (
     *("weekday_after", "weekday_of_date", "difference", "date_after", "clock"),
     *("made_up_difference", "made_up_date", "made_up_clock"),
 )
+_EARLY = ("weekday_after", "weekday_of_date", "difference", "date_after", "clock")
+_LATE = ("weekday_of_date", "difference", "date_after", "made_up_difference", "made_up_date")
 # Drawn dates begin here, and lie up to 500 years later.
 _FIRST_YEAR = 1600
 _SPAN_DAYS = 365 * 500
@@ -46,15 +49,22 @@ class CalendarArithmeticConfig(TaskConfig):
     max_month_days: int = knob(
         40, "the largest number of days in a made-up month, without the leap day", low=5
     )
+    leap_exceptions: bool = knob(False, "whether some leap years of a made-up calendar are plain")
 
     @classmethod
     def at(cls, difficulty: int) -> "CalendarArithmeticConfig":
-        """Moves triple in size each level; every second level adds a move; made-up years grow."""
+        """Moves triple in size each level; every second level adds a move; made-up years grow.
+
+        Made-up calendars come in at level 2; weeks and clocks that only take a remainder leave
+        after level 5, when leap years get exceptions.
+        """
         return cls(
+            kinds=_EARLY if difficulty < 2 else KINDS if difficulty < 6 else _LATE,
             n_steps=1 + difficulty // 2,
             max_days=12 * 3**difficulty,
             max_months=3 + difficulty,
             max_month_days=10 + 3 * difficulty,
+            leap_exceptions=difficulty > 5,
         )
 
 
@@ -66,7 +76,7 @@ class CalendarArithmeticProblem:
         kind: one of `KINDS`.
         start: a date, a weekday from 0, or hours and minutes.
         steps: the days or minutes gone forward, or back where negative, in turn.
-        end: the later date of a difference; empty otherwise.
+        end: the later date of a difference, or the date whose weekday is asked for; else empty.
         calendar: the rules of a made-up calendar.
         day: how many hours a day has, and minutes an hour; empty where no clock is asked about.
         answer: like ``start``, or a single number.
@@ -105,7 +115,8 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
         as 5 March 2024 or March 5, 2024. A time must not use am or pm.
 
     Difficulty:
-        The size and number of the moves and the length of made-up years grow.
+        The size and number of the moves and the length of made-up years grow. Real calendars come
+        first, then made-up ones join.
 
     References:
         Reingold and Dershowitz, Calendrical Calculations.
@@ -156,25 +167,48 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
             return str(problem.answer[0])
         return words.date_number(problem.answer)
 
+    def effort(self, problem: CalendarArithmeticProblem) -> int:
+        """Count the digit operations of the worked solution, and of adding the moves up."""
+        moves = effort.totalling((0, *problem.steps))
+        return moves + effort.written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: CalendarArithmeticProblem) -> str:
+        """Count months of 30 and years of 360 days, and weeks by the last digit of the days."""
+        start, days = problem.start, sum(problem.steps)
+        if problem.kind.startswith("weekday"):
+            if not problem.end:
+                return words.WEEKDAYS[(start[0] + abs(days) % 10) % 7]
+            return words.WEEKDAYS[abs(problem.end[2] - start[2]) % 7]
+        if problem.kind.endswith("clock"):
+            return words.time(start[0], (start[1] + days) % problem.day[1])
+        if problem.end:
+            years, months, gap = (b - a for a, b in zip(start, problem.end, strict=True))
+            return str(max(0, 360 * years + 30 * months + gap))
+        year, rest = divmod(360 * start[0] + 30 * start[1] + start[2] - 31 + days, 360)
+        return words.date_number((year, rest // 30 + 1, rest % 30 + 1))
+
     def explain(self, problem: CalendarArithmeticProblem) -> list[str]:
         start, steps = problem.start, problem.steps
         if problem.kind.endswith("clock"):
             return clock(start, steps, problem.day)
         if problem.kind == "weekday_after":
             return weekday(start[0], sum(steps), steps)
-        system: _System = problem.calendar or _Gregorian()
+        system: System = problem.calendar or _Gregorian()
         year, month, day = start
-        if problem.kind == "weekday_of_date":
-            return to_weekday(system, (year, month, day), (2000, 1, 1), 5)
         if problem.end:
             last_year, last_month, last_day = problem.end
-            return difference(system, (year, month, day), (last_year, last_month, last_day))
+            end = last_year, last_month, last_day
+            lines = difference(system, (year, month, day), end)
+            if problem.kind == "difference" or problem.calendar:
+                return lines
+            first = system.number((year, month, day))
+            return [*lines, *weekday(first % 7, system.number(end) - first)]
         return later(system, (year, month, day), steps)
 
     def _dates(self, rng: Rng, kind: str) -> CalendarArithmeticProblem:
         """Draw a question on the Gregorian calendar or on a made-up one."""
         calendar = self._calendar(rng) if kind.startswith("made_up") else None
-        system: _System = _Gregorian() if calendar is None else calendar
+        system: System = _Gregorian() if calendar is None else calendar
         if calendar is None:
             begin = system.number((_FIRST_YEAR, 1, 1)) + integer(rng, 0, _SPAN_DAYS)
         else:
@@ -182,12 +216,10 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
         steps: tuple[int, ...] = ()
         end: tuple[int, ...] = ()
         answer: tuple[int, ...]
-        if kind == "weekday_of_date":
-            begin += integer(rng, 0, self.config.max_days)
-            answer = (begin % 7,)
-        elif kind.endswith("difference"):
-            answer = (integer(rng, 2, self.config.max_days),)
-            end = system.date(begin + answer[0])
+        if kind == "weekday_of_date" or kind.endswith("difference"):
+            gap = integer(rng, 2, self.config.max_days)
+            answer = (gap,) if kind != "weekday_of_date" else ((begin + gap) % 7,)
+            end = system.date(begin + gap)
         else:
             steps = self._steps(rng, begin)
             answer = system.date(begin + sum(steps))
@@ -216,12 +248,9 @@ class CalendarArithmeticTask(Task[CalendarArithmeticConfig, CalendarArithmeticPr
     def _calendar(self, rng: Rng) -> MadeUpCalendar:
         n_months = integer(rng, 2, self.config.max_months)
         months = integers(rng, 4, self.config.max_month_days, n_months)
-        return MadeUpCalendar(months, integer(rng, 2, 7), integer(rng, 1, n_months))
-
-
-class _System(Protocol):
-    def number(self, date: Date) -> int: ...
-    def date(self, number: int) -> Date: ...
+        every = integer(rng, 2, 7)
+        plain = every * integer(rng, 3, 9) if self.config.leap_exceptions else 0
+        return MadeUpCalendar(months, every, integer(rng, 1, n_months), plain)
 
 
 class _Gregorian:
@@ -255,10 +284,11 @@ def _ask_weekday(problem: CalendarArithmeticProblem) -> str:
             f"Today is a {day}. From today, {words.walk(problem.steps, 'days').lower()}. "
             "Which day of the week do you reach?"
         )
-    year, month, day_of_month = problem.start
+    known, asked = ((year, month, day) for year, month, day in (problem.start, problem.end))
+    name = words.WEEKDAYS[gregorian_number(known) % 7]
     return (
-        "In the Gregorian calendar, 1 January 2000 was a Saturday. Which day of the week is "
-        f"{words.gregorian((year, month, day_of_month))}?"
+        f"{_GREGORIAN} {words.gregorian(known)} is a {name}. Which day of the week is "
+        f"{words.gregorian(asked)}?"
     )
 
 
@@ -319,17 +349,6 @@ def weekday(start: int, days: int, work: Sequence[int] = ()) -> list[str]:
         *steps,
         f"Weeks change nothing: {operand(days)} mod 7 = {left}",
         f"{WEEKDAYS[start]} and {left} more days: count on from {WEEKDAYS[start]}.",
-    ]
-
-
-def to_weekday(system: System, date: Date, known: Date, known_weekday: int) -> list[str]:
-    """Return the steps to the weekday of a date from that of the first day of a known year."""
-    years = system.number((date[0], 1, 1)) - system.number(known)
-    steps, day = _day_of_year(system, date)
-    return [
-        f"From 1 January {known[0]} to 1 January {date[0]}, leap days included: {years} days.",
-        *steps,
-        *weekday(known_weekday, years + day - 1, (years, day, -1)),
     ]
 
 

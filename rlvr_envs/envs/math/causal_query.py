@@ -1,6 +1,6 @@
 """Causal queries: associational, interventional and counterfactual distributions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -150,8 +150,29 @@ class CausalQueryTask(Task[CausalQueryConfig, CausalQueryProblem]):
         return Verdict.correct(distance=float(far))
 
     def solve(self, problem: CausalQueryProblem) -> str:
-        hundredths = (int(100 * p + Fraction(1, 2)) for p in problem.answer)
-        return f"[{', '.join(f'{h // 100}.{h % 100:02}' for h in hundredths)}]"
+        return _listed(problem.answer)
+
+    def effort(self, problem: CausalQueryProblem) -> int:
+        """Count the probabilities and values in the tables of the variables that bear on the query.
+
+        A counterfactual reads them three times: for the noises, and in both worlds.
+        """
+        model = Model(problem.sizes, problem.mechanisms)
+        query = Query(problem.target, problem.variable, problem.value)
+        worlds = 3 if problem.level == "counterfactual" else 1
+        tables = (model.mechanisms[v] for v in _kept(model, problem.level, query))
+        return worlds * sum(len(row) for table in tables for row in table.rows)
+
+    def baseline(self, rng: Rng, problem: CausalQueryProblem) -> str:
+        """Answer the mean of the rows in the target's own table."""
+        table = Model(problem.sizes, problem.mechanisms).mechanisms[problem.target]
+        size = problem.sizes[problem.target]
+        weights = [0] * size
+        for row in table.rows:
+            pairs = zip(row, table.noise, strict=True) if table.noise else enumerate(row)
+            for value, weight in pairs:
+                weights[value] += weight
+        return _listed(Fraction(weight, sum(weights)) for weight in weights)
 
     def explain(self, problem: CausalQueryProblem) -> list[str]:
         model = Model(problem.sizes, problem.mechanisms)
@@ -198,6 +219,11 @@ _FORM = (
     "Answer with the list of the probabilities of {values}, in this order, in square brackets and "
     "separated by commas. Round each probability to two decimals."
 )
+
+
+def _listed(distribution: Iterable[Fraction]) -> str:
+    hundredths = (int(100 * p + Fraction(1, 2)) for p in distribution)
+    return f"[{', '.join(f'{h // 100}.{h % 100:02}' for h in hundredths)}]"
 
 
 def _involved(model: Model, level: str, target: int, variable: int) -> int:

@@ -10,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.verifiers.mathtext.normalise import modulus_of
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -22,6 +23,7 @@ class ChineseRemainderConfig(TaskConfig):
 
     n_moduli: int = knob(3, "number of congruences", low=2)
     max_modulus: int = knob(30, "the moduli are distinct numbers from 3..max_modulus")
+    max_factor: int = knob(1, "x comes with factors from 1..max_factor", low=1)
 
     def check(self) -> None:
         if self.max_modulus < 2 * self.n_moduli + 2:
@@ -29,16 +31,24 @@ class ChineseRemainderConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ChineseRemainderConfig":
-        """The moduli double each level; every second level adds a congruence."""
-        return cls(n_moduli=2 + difficulty // 2, max_modulus=10 * 2**difficulty)
+        """The moduli double each level; every second level adds a congruence.
+
+        From level 3 on, x has a factor in each congruence, which must be divided out first.
+        """
+        return cls(
+            n_moduli=2 + difficulty // 2,
+            max_modulus=14 * 2**difficulty,
+            max_factor=1 if difficulty < 3 else 4 * difficulty,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ChineseRemainderProblem:
-    """The congruences, and the least solution."""
+    """The congruences ``factor x = remainder (mod modulus)``, and the least solution."""
 
     moduli: tuple[int, ...]
     remainders: tuple[int, ...]
+    factors: tuple[int, ...]
     solution: int = hidden()
 
 
@@ -48,8 +58,9 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
 
     Description:
         The solution is drawn uniformly below the least common multiple of the moduli, so it is
-        the smallest one and the congruences are consistent. The moduli are distinct but need not
-        be coprime.
+        the smallest one and the congruences are consistent. It is no smaller than any modulus, so
+        no remainder is the answer. The moduli are distinct but need not be coprime. A factor of x
+        is coprime to its modulus.
 
     Observation:
         The congruences, one per line.
@@ -64,7 +75,7 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
         Exact, on integers. No known gaps.
 
     Difficulty:
-        The moduli and the count of congruences grow.
+        The moduli and the count of congruences grow, and x gets factors.
 
     References:
         Sunzi Suanjing, chapter 3, problem 26; Ore, "The general Chinese remainder theorem", 1952.
@@ -78,14 +89,19 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
             modulus = integer(rng, 3, config.max_modulus)
             if modulus not in moduli:
                 moduli.append(modulus)
-        solution = integer(rng, 0, math.lcm(*moduli) - 1)
-        remainders = tuple(solution % modulus for modulus in moduli)
-        return ChineseRemainderProblem(tuple(moduli), remainders, solution)
+            if len(moduli) == config.n_moduli and math.lcm(*moduli) < 2 * max(moduli):
+                moduli.pop()  # it and all others divide one of them
+        solution = integer(rng, max(moduli), math.lcm(*moduli) - 1)
+        factors = tuple(_coprime(rng, config.max_factor, modulus) for modulus in moduli)
+        remainders = tuple(f * solution % m for f, m in zip(factors, moduli, strict=True))
+        return ChineseRemainderProblem(tuple(moduli), remainders, factors, solution)
 
     def prompt(self, problem: ChineseRemainderProblem) -> str:
         lines = "\n".join(
-            f"$x \\equiv {remainder} \\pmod{{{modulus}}}$"
-            for remainder, modulus in zip(problem.remainders, problem.moduli, strict=True)
+            f"${'' if factor == 1 else factor}x \\equiv {remainder} \\pmod{{{modulus}}}$"
+            for factor, remainder, modulus in zip(
+                problem.factors, problem.remainders, problem.moduli, strict=True
+            )
         )
         return (
             "Find the smallest non-negative integer $x$ that satisfies all of these congruences:\n"
@@ -101,11 +117,36 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
     def solve(self, problem: ChineseRemainderProblem) -> str:
         return str(problem.solution)
 
+    def effort(self, problem: ChineseRemainderProblem) -> int:
+        """Count the digit operations of joining the congruences, with Euclid's algorithm."""
+        cost, period = 0, 1
+        for factor, modulus in zip(problem.factors, problem.moduli, strict=True):
+            if factor > 1:
+                cost += 2 * effort.euclid(modulus, factor) + effort.multiplying(modulus, modulus)
+            cost += 2 * effort.euclid(period, modulus) + effort.multiplying(period, modulus)
+            period = math.lcm(period, modulus)
+        return cost
+
+    def baseline(self, rng: Rng, problem: ChineseRemainderProblem) -> str:
+        """Answer the least number that fits the first congruence and is above all moduli."""
+        modulus, most = problem.moduli[0], max(problem.moduli)
+        return str(most + (problem.remainders[0] - most) % modulus)
+
     def explain(self, problem: ChineseRemainderProblem) -> list[str]:
-        """Return the congruences joined one after another."""
-        x, period = problem.remainders[0], problem.moduli[0]
-        steps = [f"The first congruence says x = {x} + {period} * t."]
-        for modulus, remainder in zip(problem.moduli[1:], problem.remainders[1:], strict=True):
+        """Return the congruences without their factors, joined one after another."""
+        moduli, remainders = problem.moduli, []
+        steps = []
+        for factor, told, modulus in zip(problem.factors, problem.remainders, moduli, strict=True):
+            inverse = pow(factor, -1, modulus)
+            remainders.append(inverse * told % modulus)
+            if factor > 1:
+                steps.append(
+                    f"{factor} * {inverse} mod {modulus} = 1, so x leaves {inverse} * {told} mod "
+                    f"{modulus} = {remainders[-1]} on division by {modulus}."
+                )
+        x, period = remainders[0], moduli[0]
+        steps.append(f"The first congruence says x = {x} + {period} * t.")
+        for modulus, remainder in zip(moduli[1:], remainders[1:], strict=True):
             steps.append(f"Now {x} + {period} * t must leave {remainder} on division by {modulus}.")
             steps += self._least(x, period, modulus, remainder)
             while x % modulus != remainder:
@@ -135,3 +176,9 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
                 f"{slope} * {inverse} mod {small} = 1, so t = {inverse} * {gap} mod {small} = {t}.",
             ]
         return [*lines, f"So t = {t}: {x} + {period} * {t} = {x + period * t}."]
+
+
+def _coprime(rng: Rng, limit: int, modulus: int) -> int:
+    """Return a factor up to the limit that is coprime to the modulus; larger ones are likelier."""
+    draw = integer(rng, 1, limit)
+    return next(factor for factor in range(draw, 0, -1) if math.gcd(factor, modulus) == 1)

@@ -9,7 +9,13 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.evaluation import Value, combine, operations
+from rlvr_envs.generators.mathematics.evaluation import (
+    Value,
+    combine,
+    left_to_right,
+    operations,
+    work,
+)
 from rlvr_envs.generators.mathematics.expressions import Expression, join
 from rlvr_envs.generators.mathematics.latex import in_parentheses, power, signed_sum
 from rlvr_envs.generators.mathematics.stated_numbers import stated_complex
@@ -30,11 +36,11 @@ class ComplexArithmeticConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ComplexArithmeticConfig":
-        """One more number every second level, larger parts, more operators, powers from level 3."""
+        """A number every second level, larger parts, powers from level 3; division from level 2."""
         return cls(
             n_numbers=2 + difficulty // 2,
             max_part=5 + difficulty,
-            max_power=1 + difficulty // 3,
+            max_power=1 + (difficulty + 1) // 4,
             n_operators=min(2 + difficulty, len(OPERATORS)),
         )
 
@@ -118,7 +124,15 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
         return Verdict.correct() if right else Verdict.wrong("the number is wrong")
 
     def solve(self, problem: ComplexArithmeticProblem) -> str:
-        return signed_sum([(problem.real, ""), (problem.imaginary, "i")])
+        return _written((problem.real, problem.imaginary))
+
+    def effort(self, problem: ComplexArithmeticProblem) -> int:
+        """Count the digit operations of the calculation, innermost first, with all reductions."""
+        return work(problem.expression)
+
+    def baseline(self, rng: Rng, problem: ComplexArithmeticProblem) -> str:
+        """Calculate from left to right, without a look at brackets, precedence and powers."""
+        return _written(left_to_right(problem.expression))
 
     def explain(self, problem: ComplexArithmeticProblem) -> list[str]:
         steps, _ = operations(problem.expression)
@@ -126,6 +140,10 @@ class ComplexArithmeticTask(Task[ComplexArithmeticConfig, ComplexArithmeticProbl
 
 
 _NUMBER = 0  # the rank of a written number, which binds more loosely than any operator
+
+
+def _written(value: Value) -> str:
+    return signed_sum(zip(value, ("", "i"), strict=True))
 
 
 def _bracketed(piece: Expression[Value]) -> Expression[Value]:

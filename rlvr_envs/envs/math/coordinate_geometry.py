@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from math import gcd, isqrt, lcm
 
 from rlvr_envs.core.errors import ConfigError
@@ -13,6 +14,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.latex import Rational, linear, number, point, signed_sum
 from rlvr_envs.generators.mathematics.plain_answers import squeeze
 from rlvr_envs.generators.mathematics.steps import ascii_math, operand, total, worked
@@ -104,6 +106,16 @@ def _two_lines(rng: Rng, scale: Scale) -> Numbers:
     a, b, c = _line(rng, scale)
     d, e, f = _line(rng, scale)
     return (a, b, c, d, -e if a * e == b * d else e, f)
+
+
+def _three_lines(rng: Rng, scale: Scale) -> Numbers:
+    """Draw three lines that form a triangle."""
+    while True:
+        lines = [_line(rng, scale) for _ in range(3)]
+        parallel = any(a[0] * b[1] == a[1] * b[0] for a, b in combinations(lines, 2))
+        numbers = (*lines[0], *lines[1], *lines[2])
+        if not parallel and len(set(_corners(_meetings(numbers)))) == 3:
+            return numbers
 
 
 def _triangle(rng: Rng, scale: Scale) -> Numbers:
@@ -200,10 +212,16 @@ def _answer_line(numbers: Numbers) -> str:
     return f"{linear(whole[:2], 'xy')} = {whole[2]}"
 
 
-def _answer_crossing(numbers: Numbers) -> str:
+def _meeting(numbers: Numbers) -> Point:
     a, b, c, d, e, f = numbers
     bottom = a * e - b * d
-    return point(((c * e - b * f) / bottom, (a * f - c * d) / bottom))
+    return (c * e - b * f) / bottom, (a * f - c * d) / bottom
+
+
+def _meetings(numbers: Numbers) -> Numbers:
+    """Return the coordinates of the three points where two of three lines meet."""
+    one, two, three = numbers[:3], numbers[3:6], numbers[6:]
+    return (*_meeting(one + two), *_meeting(two + three), *_meeting(one + three))
 
 
 def _towards(numbers: Numbers, steps: int) -> str:
@@ -282,7 +300,7 @@ KINDS = {
             f"Find the intersection point of the lines {_equation(n[:3])} and {_equation(n[3:])}. "
             f"{_PAIR}"
         ),
-        _answer_crossing,
+        lambda n: point(_meeting(n)),
         "tuple",
     ),
     "reflection": Kind(
@@ -314,8 +332,27 @@ KINDS = {
         _answer_circumcentre,
         "tuple",
     ),
+    "lines_area": Kind(
+        _three_lines,
+        lambda n: (
+            "Find the area of the triangle whose sides lie on the lines "
+            f"{listed([_equation(n[i : i + 3]) for i in (0, 3, 6)])}. Give the exact value."
+        ),
+        lambda n: _answer_area(_meetings(n)),
+        "rational",
+    ),
 }
-_EASY = 5  # the first kinds need one formula each; the lowest levels have no others
+# The kinds of the first levels, from a formula with two points to several steps with lines.
+_LEVELS = (
+    ("distance", "section", "line", "radius"),
+    ("line", "radius", "crossing", "line_distance"),
+    ("line", "crossing", "line_distance", "foot", "area"),
+    ("crossing", "foot", "reflection", "area"),
+    ("crossing", "foot", "reflection", "area", "circumcentre"),
+    ("foot", "reflection", "area", "circumcentre"),
+    ("reflection", "area", "circumcentre"),
+    ("area", "circumcentre", "lines_area"),
+)
 _SIGN = re.compile(r"(?<=[0-9xy)}])[+-]")
 _SUM_IN_BRACKETS = re.compile(r"[({][^(){}]*[0-9][+-]")
 _OPEN_POWER = re.compile(r"(?:\^|\*\*)(?!\{?\(?(?:1/2|0?\.5|\\frac\{1\}\{2\}|\\frac12))")
@@ -342,10 +379,10 @@ class CoordinateGeometryConfig(TaskConfig):
     def at(cls, difficulty: int) -> "CoordinateGeometryConfig":
         """Coordinates double each level; denominators and vertices grow every second level.
 
-        Levels 0 and 1 have only the kinds that need a single formula.
+        Kinds that need one formula make way for those of several steps, up to level 7.
         """
         return cls(
-            kinds=tuple(KINDS)[: _EASY if difficulty < 2 else None],
+            kinds=_LEVELS[min(difficulty, len(_LEVELS) - 1)],
             max_coordinate=5 * 2**difficulty,
             max_denominator=1 + difficulty // 2,
             n_vertices=3 + difficulty // 2,
@@ -366,11 +403,11 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
     """Compute a point, a length, an area or a line in the coordinate plane, exactly.
 
     Description:
-        Ten kinds: distance between two points; midpoint of a segment, or the point that divides
+        Eleven kinds: distance between two points; midpoint of a segment, or the point that divides
         it in a given ratio; area of a polygon; line through two points; intersection of two
         lines; reflection of a point in a line; foot of a perpendicular; distance from a point to
         a line; centre of the circle through three points; radius of a circle given by its
-        expanded equation.
+        expanded equation; area of the triangle that three lines form.
 
     Observation:
         One question with all coordinates and equations.
@@ -387,7 +424,8 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
         nothing. A decimal counts only where it is exact.
 
     Difficulty:
-        Coordinates and denominators grow, and polygons have more vertices.
+        Questions with one formula make way for those of several steps. Coordinates and
+        denominators grow, and polygons have more vertices.
 
     References:
         Coxeter and Greitzer, Geometry Revisited, chapter 1; the shoelace formula of Gauss.
@@ -411,6 +449,22 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
 
     def solve(self, problem: CoordinateGeometryProblem) -> str:
         return problem.answer
+
+    def effort(self, problem: CoordinateGeometryProblem) -> int:
+        """Count the digit operations of the worked solution."""
+        return effort.written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: CoordinateGeometryProblem) -> str:
+        """Answer the mean of the points, the first point, or differences of numbers added up."""
+        x, y, *others = problem.numbers
+        answer_type = KINDS[problem.kind].answer_type
+        if answer_type == "equation":
+            return f"y = {number(y)}"
+        if problem.kind == "section":
+            return point(((x + others[0]) / 2, (y + others[1]) / 2))
+        if answer_type == "tuple":
+            return point((x, y))
+        return number(abs(x - others[0]) + abs(y - others[-1]))
 
     def explain(self, problem: CoordinateGeometryProblem) -> list[str]:
         return STEPS[problem.kind](problem.numbers)
@@ -565,6 +619,15 @@ def _circumcentre(numbers: Numbers) -> list[str]:
     return [*steps, *_crossing(tuple(lines))]
 
 
+def _lines_area(numbers: Numbers) -> list[str]:
+    one, two, three = numbers[:3], numbers[3:6], numbers[6:]
+    pairs = {"first and second": one + two, "second and third": two + three}
+    steps = []
+    for name, pair in (pairs | {"first and third": one + three}).items():
+        steps += [f"The corner on the {name} line:", *_crossing(pair)]
+    return [*steps, *_area(_meetings(numbers))]
+
+
 def _radius(numbers: Numbers) -> list[str]:
     d, e, f = numbers
     square = (d * d + e * e) / 4 - f
@@ -588,4 +651,5 @@ STEPS: dict[str, Callable[[Numbers], list[str]]] = {
     "foot": lambda numbers: _towards_steps(numbers, 1),
     "line_distance": _line_distance,
     "circumcentre": _circumcentre,
+    "lines_area": _lines_area,
 }

@@ -12,17 +12,32 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.counting_steps import STEPS
 from rlvr_envs.generators.mathematics.words import counted, listed
 from rlvr_envs.verifiers.symbolic import judge_math
 
 # The kinds of counting questions: how each draws its numbers, is worded, and is counted.
 #
-# Each kind is three functions. ``draw(rng, size)`` gives the numbers of a question; ``ask(numbers,
-# surface)`` words it in one of `SURFACES` settings; ``count(numbers)`` is the answer.
+# Each kind is four functions. ``draw(rng, size)`` gives the numbers of a question; ``ask(numbers,
+# surface)`` words it in one of `SURFACES` ways: an even or odd setting, each with its own nouns;
+# ``count(numbers)`` is the answer, and ``hurried(numbers)`` is what one gets without the rule that
+# makes the question hard.
 
 Numbers = tuple[int, ...]
+SURFACES = 16
 _COLOURS = ("red", "blue", "green", "white", "black", "yellow", "orange", "purple")
+_BODIES = (
+    *(("committee", "teacher", "parent"), ("jury", "violinist", "pianist")),
+    *(("team", "nurse", "doctor"), ("crew", "sailor", "cook")),
+    *(("panel", "writer", "painter"), ("group", "girl", "boy")),
+    *(("council", "farmer", "baker"), ("delegation", "student", "professor")),
+    *(("board", "engineer", "lawyer"), ("quiz team", "aunt", "uncle")),
+    *(("choir", "tenor", "soprano"), ("patrol", "guard", "ranger")),
+    *(("band", "drummer", "singer"), ("club", "member", "guest")),
+    *(("staff", "chemist", "biologist"), ("troupe", "dancer", "actor")),
+)
+_THINGS = ("sweets", "apples", "coins", "pencils", "balls", "stickers", "cards", "nuts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,7 @@ class Kind:
     draw: Callable[[Rng, int], Numbers]
     ask: Callable[[Numbers, int], str]
     count: Callable[[Numbers], int]
+    hurried: Callable[[Numbers], int]
 
 
 # Arrangements of a multiset in a row; numbers: whether the first kind must be spread, then copies.
@@ -46,16 +62,19 @@ def _draw_arrangement(rng: Rng, size: int) -> Numbers:
 
 def _ask_arrangement(numbers: Numbers, surface: int) -> str:
     spread, *copies = numbers
-    if surface:
-        beads = [f"{n} {colour}" for n, colour in zip(copies, _COLOURS, strict=False)]
-        rule = f" No two {_COLOURS[0]} beads may be next to each other." if spread else ""
+    setting, turn = surface % 2, surface // 2
+    if setting:
+        colours = _COLOURS[turn:] + _COLOURS[:turn]
+        beads = [f"{n} {colour}" for n, colour in zip(copies, colours, strict=False)]
+        rule = f" No two {colours[0]} beads may be next to each other." if spread else ""
         return (
             f"You put {listed(beads)} beads in a row and use all of them.{rule} Beads of the same "
             "colour are identical. Read each row from left to right. How many different rows are "
             "possible?"
         )
-    letters = "".join(n * letter for n, letter in zip(copies, string.ascii_uppercase, strict=False))
-    rule = " so that no two letters A are next to each other" if spread else ""
+    alphabet = string.ascii_uppercase[turn:]
+    letters = "".join(n * letter for n, letter in zip(copies, alphabet, strict=False))
+    rule = f" so that no two letters {alphabet[0]} are next to each other" if spread else ""
     return f"How many different strings can you form with all the letters of {letters}{rule}?"
 
 
@@ -82,7 +101,7 @@ def _draw_committee(rng: Rng, size: int) -> Numbers:
 
 def _ask_committee(numbers: Numbers, surface: int) -> str:
     first, second, seats, least = numbers
-    body, one, two = (("committee", "teacher", "parent"), ("jury", "violinist", "pianist"))[surface]
+    body, one, two = _BODIES[surface]
     return (
         f"A {body} of {counted(seats, 'person', 'people')} is chosen from {counted(first, one)} "
         f"and {counted(second, two)}. It must include at least {counted(least, one)}. In how many "
@@ -111,7 +130,7 @@ def _draw_paths(rng: Rng, size: int) -> Numbers:
 def _ask_paths(numbers: Numbers, surface: int) -> str:
     width, height, *flat = numbers
     points = listed([f"$({x}, {y})$" for x, y in _pairs(flat)], "or")
-    if surface:
+    if surface % 2:
         avoid = f" The robot must not visit {points}." if points else ""
         return (
             f"A robot walks from $(0, 0)$ to $({width}, {height})$ on the points with integer "
@@ -155,17 +174,18 @@ def _draw_shares(rng: Rng, size: int) -> Numbers:
 
 def _ask_shares(numbers: Numbers, surface: int) -> str:
     things, takers, least, most = numbers
-    if surface:
+    if surface % 2:
         unknowns = [f"x_{{{i}}}" for i in range(1, takers + 1)]
         return (
             f"How many integer solutions does the equation ${' + '.join(unknowns)} = {things}$ "
             f"have in which every unknown is at least {least} and at most {most}?"
         )
+    noun = _THINGS[surface // 2]
     bounds = f"must get at least {least} and" if least else "gets"
     return (
-        f"You give all of {things} identical sweets to {takers} children. Every child {bounds} "
+        f"You give all of {things} identical {noun} to {takers} children. Every child {bounds} "
         f"at most {most} of them. In how many ways can you do this? "
-        "Two ways differ if some child gets a different number of sweets."
+        f"Two ways differ if some child gets a different number of {noun}."
     )
 
 
@@ -189,7 +209,7 @@ def _draw_table(rng: Rng, size: int) -> Numbers:
 
 def _ask_table(numbers: Numbers, surface: int) -> str:
     people, special, apart = numbers
-    group = ("sisters", "friends")[surface]
+    group = ("sisters", "friends")[surface % 2]
     if not apart:
         rule = f"the {special} {group} sit in consecutive seats"
     elif special == 2:
@@ -227,7 +247,7 @@ def _ask_multiples(numbers: Numbers, surface: int) -> str:
     limit, avoided, *divisors = numbers
     texts = [str(divisor) for divisor in divisors]
     amount = "none" if avoided else "at least one"
-    if surface:
+    if surface % 2:
         return (
             f"Tickets are numbered from 1 to {limit}. A ticket wins if its number is a multiple of "
             f"{amount} of the numbers {listed(texts)}. How many tickets win?"
@@ -257,7 +277,7 @@ def _draw_runs(rng: Rng, size: int) -> Numbers:
 
 def _ask_runs(numbers: Numbers, surface: int) -> str:
     length, symbols, run = numbers
-    if surface:
+    if surface % 2:
         return (
             f"You paint each of {length} posts in a row in one of {symbols} colours. One of the "
             f"colours is red. No {run} consecutive posts may all be red. In how many ways can you "
@@ -287,7 +307,7 @@ def _draw_spaced(rng: Rng, size: int) -> Numbers:
 
 def _ask_spaced(numbers: Numbers, surface: int) -> str:
     places, chosen, gap = numbers
-    if surface:
+    if surface % 2:
         return (
             f"You choose a set of {chosen} different integers from 1 to {places}. Any two of them "
             f"must differ by more than {gap}. How many such sets are there?"
@@ -314,7 +334,7 @@ def _draw_fixed(rng: Rng, size: int) -> Numbers:
 
 def _ask_fixed(numbers: Numbers, surface: int) -> str:
     things, fixed = numbers
-    if surface:
+    if surface % 2:
         return (
             f"{things} guests leave their hats at the door. When they go home, each guest takes "
             "one hat. In how many ways can they take the hats so that the number of guests who get "
@@ -345,7 +365,7 @@ def _draw_parts(rng: Rng, size: int) -> Numbers:
 
 def _ask_parts(numbers: Numbers, surface: int) -> str:
     things, parts, named = numbers
-    if surface:
+    if surface % 2:
         rule = (
             f"give {things} different toys to {parts} children so that each child gets at least one"
             if named
@@ -370,17 +390,49 @@ def _count_parts(numbers: Numbers) -> int:
 
 
 KINDS = {
-    "arrangement": Kind(_draw_arrangement, _ask_arrangement, _count_arrangement),
-    "committee": Kind(_draw_committee, _ask_committee, _count_committee),
-    "paths": Kind(_draw_paths, _ask_paths, _count_paths),
-    "shares": Kind(_draw_shares, _ask_shares, _count_shares),
-    "table": Kind(_draw_table, _ask_table, _count_table),
-    "multiples": Kind(_draw_multiples, _ask_multiples, _count_multiples),
-    "runs": Kind(_draw_runs, _ask_runs, _count_runs),
-    "spaced": Kind(_draw_spaced, _ask_spaced, _count_spaced),
-    "fixed_points": Kind(_draw_fixed, _ask_fixed, _count_fixed),
-    "parts": Kind(_draw_parts, _ask_parts, _count_parts),
+    "arrangement": Kind(
+        *(_draw_arrangement, _ask_arrangement, _count_arrangement),
+        lambda n: factorial(sum(n[1:])),
+    ),
+    "committee": Kind(
+        *(_draw_committee, _ask_committee, _count_committee),
+        lambda n: comb(n[0] + n[1], n[2]),
+    ),
+    "paths": Kind(
+        *(_draw_paths, _ask_paths, _count_paths),
+        lambda n: comb(n[0] + n[1], n[0]),
+    ),
+    "shares": Kind(
+        *(_draw_shares, _ask_shares, _count_shares),
+        lambda n: comb(n[0] + n[1] - 1, n[1] - 1),
+    ),
+    "multiples": Kind(
+        *(_draw_multiples, _ask_multiples, _count_multiples),
+        lambda n: sum(n[0] // divisor for divisor in n[2:]),
+    ),
+    "table": Kind(
+        *(_draw_table, _ask_table, _count_table),
+        lambda n: factorial(n[0] - 1),
+    ),
+    "runs": Kind(
+        *(_draw_runs, _ask_runs, _count_runs),
+        lambda n: n[1] ** n[0],
+    ),
+    "spaced": Kind(
+        *(_draw_spaced, _ask_spaced, _count_spaced),
+        lambda n: comb(n[0], n[1]),
+    ),
+    "fixed_points": Kind(
+        *(_draw_fixed, _ask_fixed, _count_fixed),
+        lambda n: factorial(n[0] - n[1]),
+    ),
+    "parts": Kind(
+        *(_draw_parts, _ask_parts, _count_parts),
+        lambda n: n[1] ** n[0],
+    ),
 }
+_WIDE = 5  # the first kinds, which have many small questions
+_SHORT = ("multiples", "table", "spaced")
 _ATTEMPTS = 20  # after so many draws in a row, an answer below 2 is accepted
 
 
@@ -397,8 +449,14 @@ class CountingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "CountingConfig":
-        """The size grows by three each level."""
-        return cls(size=3 + 3 * difficulty)
+        """The size grows by three each level.
+
+        Five kinds come in at level 2, and those that stay a single formula leave after level 5.
+        """
+        kinds = tuple(KINDS)[: _WIDE if difficulty < 2 else None]
+        if difficulty > 5:
+            kinds = tuple(kind for kind in kinds if kind not in _SHORT)
+        return cls(kinds=kinds, size=4 + 3 * difficulty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +493,8 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
         Exact, on integers. No known gaps.
 
     Difficulty:
-        The number of things grows, so listing all cases becomes impossible.
+        The number of things grows, so listing all cases becomes impossible. Kinds with many small
+        questions come first; those that stay short leave.
 
     References:
         Stanley, Enumerative Combinatorics, volume 1, chapters 1 and 2.
@@ -463,8 +522,13 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
     def solve(self, problem: CountingProblem) -> str:
         return str(problem.count)
 
+    def effort(self, problem: CountingProblem) -> int:
+        """Count the digit operations of the worked solution."""
+        return effort.written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: CountingProblem) -> str:
+        """Count as if the rule that makes the question hard were not there."""
+        return str(KINDS[problem.kind].hurried(problem.numbers))
+
     def explain(self, problem: CountingProblem) -> list[str]:
         return STEPS[problem.kind](problem.numbers)
-
-
-SURFACES = 2

@@ -10,9 +10,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.evaluation import operations
+from rlvr_envs.generators.mathematics import effort
+from rlvr_envs.generators.mathematics.evaluation import left_to_right, operations, work
 from rlvr_envs.generators.mathematics.expressions import Expression, grow
-from rlvr_envs.generators.mathematics.latex import decimal
+from rlvr_envs.generators.mathematics.latex import decimal, number
 from rlvr_envs.generators.mathematics.stated_numbers import judge_rational
 
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
@@ -35,10 +36,10 @@ class DecimalArithmeticConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "DecimalArithmeticConfig":
-        """One more term and form a level; a whole digit every second level, a place every third."""
+        """One more term a level; forms come in up to level 4; digits and percentages grow."""
         return cls(
             n_terms=2 + difficulty,
-            whole_digits=1 + difficulty // 2,
+            whole_digits=1 + 2 * difficulty // 3,
             places=1 + difficulty // 3,
             forms=FORMS[: 1 + difficulty],
         )
@@ -90,13 +91,15 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
         start = self._decimal(rng)
         count = 1 + self.config.n_terms // 3
         if form == "percent_of":
-            percents = [Fraction(value, 2) for value in integers(rng, 3, 198, count)]
+            parts = self._parts()
+            drawn = integers(rng, 1 + parts, 99 * parts, count)
+            percents = [Fraction(value, parts) for value in drawn]
             value = start
             for percent in percents:
                 value *= percent / 100
             chain = " of ".join(f"{decimal(percent)}%" for percent in percents)
             return DecimalArithmeticProblem(f"What is {chain} of {decimal(start)}?", False, value)
-        changes = [_change(rng) for _ in range(count)]
+        changes = [self._change(rng) for _ in range(count)]
         factor = Fraction(1)
         for change in changes:
             factor *= 1 + change / 100
@@ -120,6 +123,16 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
         text = f"Calculate the exact value, as a decimal:\n\n$${made.text}$$"
         return DecimalArithmeticProblem(text, False, made.value)
 
+    def _parts(self) -> int:
+        """Return into how many parts percentages split 1%: halves at first, then tenths and on."""
+        return 2 if self.config.places == 1 else 10 ** (self.config.places - 1)
+
+    def _change(self, rng: Rng) -> Fraction:
+        """Return a change in percent: -95 to 100, never 0."""
+        parts = self._parts()
+        draw = integer(rng, -95 * parts, 100 * parts - 1)
+        return Fraction(draw + (draw >= 0), parts)
+
     def _decimal(self, rng: Rng) -> Fraction:
         digits = 1 + integer(rng, 0, self.config.whole_digits - 1) + self.config.places
         draw = integer(rng, 1, 10**digits - 1)
@@ -135,6 +148,29 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
 
     def solve(self, problem: DecimalArithmeticProblem) -> str:
         return decimal(problem.value)
+
+    def effort(self, problem: DecimalArithmeticProblem) -> int:
+        """Count the digit operations of the calculation, one step after the other."""
+        if "$$" in problem.question:
+            return work(problem.question.split("$$")[1], size=_without_point)
+        return effort.written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: DecimalArithmeticProblem) -> str:
+        """Calculate from left to right, and add percentages up as if all were of the start."""
+        question = problem.question
+        if "$$" in question:
+            return decimal(left_to_right(question.split("$$")[1])[0])
+        found = [Fraction(text) for text in _DECIMAL.findall(question)]
+        if question.startswith("What is"):
+            return decimal(found[0] / 100 * found[-1])
+        parts = _CHANGE.findall(question)
+        change = sum(
+            (Fraction(x) * (1 if verb == "rises" else -1) for verb, x in parts), Fraction(0)
+        )
+        if "changes to" in question:
+            end = Fraction(_DECIMAL.findall(question.split("changes to")[1])[0])
+            return number((end / found[0] - 1) * 100 - change)
+        return decimal(change if problem.in_percent else found[0] * (1 + change / 100))
 
     def explain(self, problem: DecimalArithmeticProblem) -> list[str]:
         question = problem.question
@@ -153,10 +189,8 @@ class DecimalArithmeticTask(Task[DecimalArithmeticConfig, DecimalArithmeticProbl
         return _followed(question, found[0], problem.in_percent)
 
 
-def _change(rng: Rng) -> Fraction:
-    """Return a change in percent: -95 to 100 in steps of one half, never 0."""
-    draw = integer(rng, -190, 199)
-    return Fraction(draw + (draw >= 0), 2)
+def _without_point(value: Fraction) -> int:
+    return int(decimal(value).replace(".", ""))
 
 
 def _story(changes: list[Fraction]) -> str:

@@ -25,7 +25,8 @@ from rlvr_envs.generators.mathematics.calculus import (
     substitute,
 )
 from rlvr_envs.generators.mathematics.calculus_steps import from_text
-from rlvr_envs.generators.mathematics.integration_steps import integral_steps
+from rlvr_envs.generators.mathematics.effort import symbols
+from rlvr_envs.generators.mathematics.integration_steps import hurried_integral, integral_steps
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _ANGLES = tuple(Fraction(k, n) for n, k in ((1, 1), (2, 1), (3, 1), (3, 2), (4, 1), (6, 1)))
@@ -62,7 +63,7 @@ class DefiniteIntegralConfig(TaskConfig):
             n_terms=min(1 + difficulty // 4, 4),
             degree=1 + (difficulty + 2) // 4,
             max_coefficient=9 + 2 * difficulty,
-            max_bound=min(2 + difficulty // 4, 5),
+            max_bound=min(4 + difficulty // 4, 5),
         )
 
 
@@ -134,6 +135,19 @@ class DefiniteIntegralTask(Task[DefiniteIntegralConfig, DefiniteIntegralProblem]
 
     def solve(self, problem: DefiniteIntegralProblem) -> str:
         return problem.value
+
+    def effort(self, problem: DefiniteIntegralProblem) -> int:
+        """Count the symbols of the integrand, three times, and of the value.
+
+        The antiderivative is about as long as the integrand, and both bounds are put into it.
+        """
+        return 3 * symbols(problem.integrand) + symbols(problem.value)
+
+    def baseline(self, rng: Rng, problem: DefiniteIntegralProblem) -> str:
+        """Integrate powers of x, take everything else for constant, and put the bounds in."""
+        whole = hurried_integral(from_text(problem.integrand))
+        low, high = (substitute(whole, X, from_text(at)) for at in (problem.low, problem.high))
+        return latex(add(high, neg(low)))
 
     def explain(self, problem: DefiniteIntegralProblem) -> list[str]:
         found = integral_steps(from_text(problem.integrand))

@@ -9,7 +9,12 @@ from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics.calculus import (
+    Add,
+    Mul,
     Node,
+    Num,
+    Pow,
+    Sym,
     X,
     add,
     call,
@@ -24,11 +29,12 @@ from rlvr_envs.generators.mathematics.calculus import (
     substitute,
 )
 from rlvr_envs.generators.mathematics.calculus_steps import derivative_steps, from_text
+from rlvr_envs.generators.mathematics.effort import symbols
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _MAX_LENGTH = 800  # of a derivative in characters; a longer one makes way for a simpler function
 _RATES = (-4, -3, -2, 2, 3, 4)  # without 1: nobody should be paid for copying e^x
-_ORDINALS = {1: "derivative", 2: "second derivative", 3: "third derivative"}
+_ORDINALS = ("", "second ", "third ", "fourth ", "fifth ", "sixth ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +51,17 @@ class DerivativeConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "DerivativeConfig":
-        """A rule is added every second rung; coefficients, degrees, orders and points grow.
+        """A rule is added at odd levels, and the degree grows at even ones.
 
+        Values at a point come from level 2 on, second derivatives from 4 and third ones from 8.
         Functions whose derivative would be too long to write are drawn anew with fewer rules.
         """
         return cls(
             n_rules=(difficulty + 1) // 2,
-            degree=2 + difficulty // 8,
+            degree=min(2 + difficulty // 2, 8),
             max_coefficient=9 + difficulty,
-            max_order=1 + difficulty // 3,
-            max_point=difficulty // 2,
+            max_order=min(1 + difficulty // 4, 3),
+            max_point=min(difficulty // 2, 3),
         )
 
 
@@ -75,8 +82,9 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
     Description:
         A random expression of polynomials, products, quotients, powers and compositions with
         sin, cos, exp, ln and the square root. Arguments of ln, roots and denominators are
-        positive for x >= 0. Derivatives of higher order are asked of a polynomial times one
-        function of a linear argument, so that the answer stays short enough to be written.
+        positive for x >= 0. Derivatives of higher order are asked of functions with fewer rules,
+        from order 4 on of a power of x times one function of a linear argument, so that the
+        answer stays short enough to be written.
 
     Observation:
         The function, and what is asked: the derivative, one of higher order, or its value at a
@@ -105,12 +113,13 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
         higher = config.max_order > 1 and integer(rng, 1, 4) == 1
         order = integer(rng, 2, config.max_order) if higher else 1
         # The derivatives of a nested function grow by a factor with each order.
-        rules = config.n_rules if order == 1 else min(config.n_rules, 3 if order == 2 else 0)
+        rules = (config.n_rules + order - 1) // order if order < 4 else 0
         point: int | None = None
         if config.max_point and rng.integers(2):
             point = integer(rng, 1, config.max_point)
         while True:
-            function = self._function(rng, rules) if order < 3 else self._short(rng, order)
+            short = order > 2 and rules == 0
+            function = self._short(rng, order) if short else self._function(rng, rules)
             derivative = function
             for _ in range(order):
                 derivative = differentiate(derivative)
@@ -122,11 +131,10 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
             rules -= 1
 
     def prompt(self, problem: DerivativeProblem) -> str:
-        word = _ORDINALS.get(problem.order, f"derivative of order {problem.order}")
-        start = f"Find the {word} of ${problem.function}$ with respect to $x$"
+        start = f"Find the {_named(problem.order)} of ${problem.function}$"
         if problem.point is None:
-            return f"{start}. Give it as an expression in $x$."
-        return f"{start}, at $x = {problem.point}$. Give the exact value."
+            return f"{start}. Answer with an expression in $x$."
+        return f"{start} at $x = {problem.point}$. Answer with the exact value."
 
     def verify(self, problem: DerivativeProblem, answer: str) -> Verdict:
         kind = "expression" if problem.point is None else "real"
@@ -135,13 +143,28 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
     def solve(self, problem: DerivativeProblem) -> str:
         return problem.derivative
 
+    def effort(self, problem: DerivativeProblem) -> int:
+        """Count the symbols of the derivatives that are written, and again to put a point in."""
+        function, cost = from_text(problem.function), 0
+        for _ in range(problem.order):
+            function = differentiate(function)
+            cost += symbols(latex(function))
+        return cost if problem.point is None else 2 * cost
+
+    def baseline(self, rng: Rng, problem: DerivativeProblem) -> str:
+        """Differentiate factor by factor, and forget the chain rule."""
+        function = from_text(problem.function)
+        for _ in range(problem.order):
+            function = _hurried(function)
+        at = X if problem.point is None else num(problem.point)
+        return latex(substitute(function, X, at))
+
     def explain(self, problem: DerivativeProblem) -> list[str]:
         function = from_text(problem.function)
         steps = derivative_steps(function)
         for order in range(2, problem.order + 1):
             function = differentiate(function)
-            word = _ORDINALS.get(order, f"derivative of order {order}")
-            steps.append(f"Once more: the {word} is {latex(differentiate(function))}.")
+            steps.append(f"Once more: the {_named(order)} is {latex(differentiate(function))}.")
         if problem.point is not None:
             value = substitute(differentiate(function), X, num(problem.point))
             steps.append(f"Put in x = {problem.point}: {latex(value)}")
@@ -150,7 +173,9 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
     def _function(self, rng: Rng, n_rules: int) -> Node:
         """Return a function whose tree has ``n_rules`` inner nodes."""
         if n_rules == 0:
-            return self._polynomial(rng, integer(rng, 1, self.config.degree))
+            # A lone line would be answered by a number that the prompt shows.
+            least = min(2, self.config.degree) if self.config.n_rules == 0 else 1
+            return self._polynomial(rng, integer(rng, least, self.config.degree))
         kind = pick(rng, ("product", "quotient", "power", "sum", "call", "call", "call"))
         if kind == "power":
             return power(self._function(rng, n_rules - 1), integer(rng, 2, 4))
@@ -206,3 +231,26 @@ class DerivativeTask(Task[DerivativeConfig, DerivativeProblem]):
     def _positive(self, rng: Rng, node: Node) -> Node:
         """Return a function that is positive everywhere: the square of a node plus a number."""
         return add(power(node, 2), num(integer(rng, 1, self.config.max_coefficient)))
+
+
+def _named(order: int) -> str:
+    """Return the name of a derivative of some order."""
+    if order > len(_ORDINALS):
+        return f"derivative of order {order}"
+    return f"{_ORDINALS[order - 1]}derivative"
+
+
+def _hurried(node: Node) -> Node:
+    """Return the product of the factors' derivatives, without those of inner functions."""
+    if isinstance(node, Num | Sym):
+        return differentiate(node)
+    if isinstance(node, Add):
+        return add(*map(_hurried, node.terms))
+    if isinstance(node, Mul):
+        return mul(*(part if isinstance(part, Num) else _hurried(part) for part in node.factors))
+    outer, inner = (
+        (power(X, node.exponent), node.base)
+        if isinstance(node, Pow)
+        else (call(node.name, X), node.arg)
+    )
+    return substitute(differentiate(outer), X, inner)

@@ -10,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.primes import factor_small
 from rlvr_envs.generators.mathematics.steps import total, worked
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -94,11 +95,15 @@ class DigitProblemConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "DigitProblemConfig":
-        """Numbers grow fivefold a level, bases up to 36, last digits by one every second level."""
+        """Numbers grow fourfold a level, bases up to 36, last digits by one every second level.
+
+        The digit sums of a product and in another base leave after level 5.
+        """
         return cls(
-            max_value=20 * 5**difficulty,
-            max_base=min(10 + 2 * difficulty, 36),
-            n_last_digits=1 + difficulty // 2,
+            kinds=KINDS if difficulty < 6 else KINDS[2:],
+            max_value=240 * 4**difficulty,
+            max_base=min(12 + 2 * difficulty, 36),
+            n_last_digits=2 + difficulty // 2,
         )
 
 
@@ -156,6 +161,14 @@ class DigitProblemTask(Task[DigitProblemConfig, DigitProblem]):
     def solve(self, problem: DigitProblem) -> str:
         return str(problem.answer)
 
+    def effort(self, problem: DigitProblem) -> int:
+        """Count the digit operations of the worked solution."""
+        return effort.written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: DigitProblem) -> str:
+        """Answer with a rule of thumb, such as a tenth of all numbers for one digit."""
+        return str(_HURRIED[problem.kind](*problem.numbers))
+
     def explain(self, problem: DigitProblem) -> list[str]:
         return STEPS[problem.kind](*problem.numbers)
 
@@ -206,6 +219,17 @@ _KINDS: dict[str, tuple[_Draw, Callable[..., int]]] = {
     "digit_occurrences": (_interval_and_digit, in_range),
     "range_digit_sum": (_interval, range_digit_sum),
     "given_digit_sum": (_limit_and_sum, given_digit_sum),
+}
+
+
+_HURRIED: dict[str, Callable[..., int]] = {
+    "product_digit_sum": lambda a, b: digit_sum(a) * digit_sum(b),
+    "base_digit_sum": lambda value, base: digit_sum(value),
+    "power_last_digits": lambda base, exponent, modulus: base % modulus,
+    "factorial_zeros": lambda n, base: n // max(factor_small(base)),
+    "digit_occurrences": lambda low, high, digit: (high - low + 1) // 10,
+    "range_digit_sum": lambda low, high: 9 * (high - low + 1) // 2,
+    "given_digit_sum": lambda limit, wanted: limit // 10,
 }
 
 

@@ -9,7 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics import latex, matrices
+from rlvr_envs.generators.mathematics import effort, latex, matrices
 from rlvr_envs.generators.mathematics.polynomials import Poly, evaluate
 from rlvr_envs.generators.mathematics.steps import divided_out, horner, operand, polynomial, total
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -31,7 +31,7 @@ class EigenvaluesConfig(TaskConfig):
     def at(cls, difficulty: int) -> "EigenvaluesConfig":
         """Triangular at level 0; the similarities, the eigenvalues and the size grow."""
         return cls(
-            size=2 + (difficulty + 1) // 3,
+            size=2 + difficulty // 3,
             max_eigenvalue=5 + 2 * difficulty,
             n_mixes=2 * difficulty,
         )
@@ -98,6 +98,30 @@ class EigenvaluesTask(Task[EigenvaluesConfig, EigenvaluesProblem]):
 
     def solve(self, problem: EigenvaluesProblem) -> str:
         return latex.number_set(problem.eigenvalues)
+
+    def effort(self, problem: EigenvaluesProblem) -> int:
+        """Count the digit operations of the powers of the matrix and of trying its eigenvalues.
+
+        The powers give the characteristic polynomial; a triangular matrix is only read.
+        """
+        rows, size = problem.matrix, len(problem.matrix)
+        if not any(rows[i][j] for i in range(size) for j in range(i)):
+            return size
+        cost, raised = 0, rows
+        for _ in range(size - 1):
+            cost += sum(
+                effort.multiplying(raised[i][k], rows[k][j])
+                for i in range(size)
+                for j in range(size)
+                for k in range(size)
+            )
+            raised = matrices.product(raised, rows)
+        _, rest = _characteristic(rows)
+        return cost + sum(effort.evaluating(rest, value) for value in problem.eigenvalues)
+
+    def baseline(self, rng: Rng, problem: EigenvaluesProblem) -> str:
+        """Answer the entries on the diagonal, as if the matrix were triangular."""
+        return latex.number_set(row[i] for i, row in enumerate(problem.matrix))
 
     def explain(self, problem: EigenvaluesProblem) -> list[str]:
         """Return the characteristic polynomial and its roots."""

@@ -9,7 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.evaluation import operations
+from rlvr_envs.generators.mathematics.evaluation import left_to_right, operations, work
 from rlvr_envs.generators.mathematics.expressions import Expression, grow
 from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.generators.mathematics.stated_numbers import judge_rational
@@ -35,7 +35,7 @@ class FractionArithmeticConfig(TaskConfig):
         """One more fraction a level and larger denominators; all operators from level 3."""
         return cls(
             n_fractions=2 + difficulty,
-            max_denominator=6 + 2 * difficulty,
+            max_denominator=10 + 2 * difficulty,
             n_operators=min(2 + difficulty, len(OPERATORS)),
         )
 
@@ -98,6 +98,14 @@ class FractionArithmeticTask(Task[FractionArithmeticConfig, FractionArithmeticPr
 
     def solve(self, problem: FractionArithmeticProblem) -> str:
         return number(problem.value)
+
+    def effort(self, problem: FractionArithmeticProblem) -> int:
+        """Count the digit operations of the calculation, innermost first, with all reductions."""
+        return work(problem.expression)
+
+    def baseline(self, rng: Rng, problem: FractionArithmeticProblem) -> str:
+        """Calculate from left to right, without a look at brackets and precedence."""
+        return number(left_to_right(problem.expression)[0])
 
     def explain(self, problem: FractionArithmeticProblem) -> list[str]:
         steps, _ = operations(problem.expression)

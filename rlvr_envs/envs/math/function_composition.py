@@ -10,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.latex import number, polynomial
 from rlvr_envs.generators.mathematics.polynomial_answers import expanded_of, sides
 from rlvr_envs.generators.mathematics.polynomials import compose, evaluate, multiply
@@ -169,6 +170,35 @@ class FunctionCompositionTask(Task[FunctionCompositionConfig, FunctionCompositio
         if problem.argument is not None:
             return number(problem.result[0])
         return polynomial(problem.result)
+
+    def effort(self, problem: FunctionCompositionProblem) -> int:
+        """Count the digit operations of putting each value, or polynomial, into the next."""
+        cost = 0
+        if problem.argument is None:
+            inner: tuple[int, ...] = (0, 1)
+            for function in reversed(problem.functions):
+                powers = len(function.top) - 1
+                size = sum(map(effort.digits, filter(None, inner)))
+                cost += size**powers * effort.digits(max(map(abs, function.top)))
+                inner = compose(function.top, inner)
+            return cost
+        value = Fraction(problem.argument)
+        for function in reversed(problem.functions):
+            cost += effort.evaluating(function.top, value)
+            below = evaluate(tuple(map(Fraction, function.bottom)), value)
+            above = evaluate(tuple(map(Fraction, function.top)), value)
+            if len(function.bottom) > 1:
+                cost += effort.evaluating(function.bottom, value) + effort.dividing(above, below)
+            value = above / below
+        return cost
+
+    def baseline(self, rng: Rng, problem: FunctionCompositionProblem) -> str:
+        """Answer with the first function alone, as if the others were not there."""
+        first = problem.functions[0]
+        if problem.argument is None:
+            return polynomial(first.top)
+        value = _value((first,), problem.argument)
+        return number(Fraction(problem.argument) if value is None else value)
 
     def explain(self, problem: FunctionCompositionProblem) -> list[str]:
         """Return the innermost function first, then each next one of its value."""

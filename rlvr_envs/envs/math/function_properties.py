@@ -1,14 +1,15 @@
 """Finite functions: iterates, preimages, cycles and fixed points."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.latex import number_set, polynomial
 from rlvr_envs.generators.mathematics.steps import value_parts
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -29,6 +30,7 @@ class FiniteFunction:
 
 
 KINDS = ("iterate", "composition", "cycle_length", "fixed_points", "preimage", "image_size")
+_ORBITS = ("iterate", "cycle_length")
 _NAMES = "fghpqrstuvw"
 
 
@@ -50,12 +52,17 @@ class FunctionPropertiesConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "FunctionPropertiesConfig":
-        """Three more points and four times the iterations a level; a function every third."""
+        """Four more points and four times the iterations a level; a function every third level.
+
+        Formulas come in at level 2. From level 4 on, compositions are iterated too, and no problem
+        asks for a single value of one.
+        """
         return cls(
-            n_points=5 + 3 * difficulty,
+            n_points=16 + 4 * difficulty,
             n_functions=min(len(_NAMES), 1 + (difficulty + 2) // 3),
             max_iterations=4 ** (1 + difficulty),
             formula_share=0.0 if difficulty < 2 else 0.3,
+            kinds=KINDS if difficulty < 4 else tuple(k for k in KINDS if k != "composition"),
         )
 
 
@@ -88,8 +95,9 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
         Functions are given by tables or by polynomials modulo n. The questions: a high iterate at
         a point, a composition at a point, the length of the cycle that a point leads to, the
         number of fixed points of a composition, all preimages of a value, the size of an image.
-        Cycle lengths and numbers of fixed points are drawn uniformly, so no value is much more
-        frequent than others.
+        Where there are three functions or more, iterates and cycles are those of a composition.
+        Cycle lengths, sizes of images and numbers of fixed points are drawn uniformly, so no value
+        is much more frequent than others.
 
     Observation:
         The functions and the question.
@@ -104,28 +112,28 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
         Exact, on integers and finite sets.
 
     Difficulty:
-        The number of points, of composed functions and of iterations grows.
+        The number of points, of composed functions and of iterations grows. Following the
+        iterations one by one soon takes too long: only the cycle that they enter counts.
 
     References:
         Knuth, The Art of Computer Programming, volume 2, section 3.1 (functional graphs).
     """
 
     def generate(self, rng: Rng) -> FunctionPropertiesProblem:
-        kind, n = pick(rng, self.config.kinds), self.config.n_points
-        iterations = 1
-        if kind == "cycle_length":
-            point = integer(rng, 0, n - 1)
-            functions = [FiniteFunction(_with_cycle(rng, n, point))]
-        elif kind == "fixed_points":
-            functions, point = _with_fixed_points(rng, n, self.config.n_functions), 0
+        kind, n, count = pick(rng, self.config.kinds), self.config.n_points, self.config.n_functions
+        if kind in _ORBITS:
+            count = max(1, count - 1)
+        iterations, point = 1, integer(rng, 0, n - 1)
+        if kind in _PLANTED:
+            functions = _split(rng, _PLANTED[kind](rng, n, point), count)
+            point = point if kind == "cycle_length" else 0
         else:
-            count = 1 if kind == "iterate" else self.config.n_functions
             functions = [self._draw(rng) for _ in range(count)]
-            point = integer(rng, 0, n - 1)
             if kind == "preimage":
                 point = composed(functions, n)[point]
             elif kind == "iterate":
-                iterations = integer(rng, 2, self.config.max_iterations)
+                most = self.config.max_iterations
+                iterations = integer(rng, (most + 1) // 2, most)
         answer = _answer(kind, composed(functions, n), point, iterations)
         return FunctionPropertiesProblem(kind, n, tuple(functions), point, iterations, answer)
 
@@ -137,8 +145,10 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
         )
         inner = "(".join(names)
         value = f"{inner}(%s{')' * len(names)}"
-        asked = _QUESTIONS[problem.kind].format(
-            f="f",
+        lead = problem.kind in _ORBITS and len(names) > 1
+        asked = f"Let $c(x) = {value % 'x'}$. " if lead else ""
+        asked += _QUESTIONS[problem.kind].format(
+            f="c" if lead else "f",
             of_x=value % "x",
             of_point=value % problem.point,
             point=problem.point,
@@ -156,6 +166,24 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
         if problem.kind == "preimage":
             return number_set(problem.answer)
         return str(problem.answer[0])
+
+    def effort(self, problem: FunctionPropertiesProblem) -> int:
+        """Count the values looked up; one that is calculated costs a product of such numbers."""
+        n = problem.n_points
+        once = sum(
+            effort.multiplying(n, n) if function.coefficients else 1
+            for function in problem.functions
+        )
+        if problem.kind in _ORBITS:
+            path, _ = _orbit(composed(problem.functions, n), problem.point)
+            last = problem.iterations if problem.kind == "iterate" else n
+            return once * min(len(path), last)
+        return once if problem.kind == "composition" else once * n
+
+    def baseline(self, rng: Rng, problem: FunctionPropertiesProblem) -> str:
+        """Apply the first function once to the point."""
+        value = problem.functions[0].values(problem.n_points)[problem.point]
+        return number_set((value,)) if problem.kind == "preimage" else str(value)
 
     def explain(self, problem: FunctionPropertiesProblem) -> list[str]:
         n, point, functions = problem.n_points, problem.point, problem.functions
@@ -191,18 +219,20 @@ class FunctionPropertiesTask(Task[FunctionPropertiesConfig, FunctionPropertiesPr
     def _draw(self, rng: Rng) -> FiniteFunction:
         n = self.config.n_points
         if rng.random() < self.config.formula_share:
-            return FiniteFunction(coefficients=(*_values(rng, n, 2), integer(rng, 1, n - 1)))
-        return FiniteFunction(_values(rng, n, n))
+            return FiniteFunction(
+                coefficients=(*integers(rng, 0, n - 1, 2), integer(rng, 1, n - 1))
+            )
+        return FiniteFunction(_table(rng, n))
 
 
 _QUESTIONS = {
     "iterate": (
-        "Let $f^k$ be the function $f$ applied $k$ times, for example $f^2(x) = f(f(x))$. "
-        "What is $f^{{{k}}}({point})$?"
+        "Let ${f}^k$ be the function ${f}$ applied $k$ times, for example ${f}^2(x) = "
+        "{f}({f}(x))$. What is ${f}^{{{k}}}({point})$?"
     ),
     "composition": "What is ${of_point}$?",
     "cycle_length": (
-        "If you start at {point} and apply $f$ repeatedly, you reach a cycle. "
+        "If you start at {point} and apply ${f}$ repeatedly, you reach a cycle. "
         "How many different numbers does this cycle contain?"
     ),
     "fixed_points": "For how many numbers $x$ in the set is ${of_x} = x$?",
@@ -225,11 +255,7 @@ def _answer(kind: str, values: Sequence[int], point: int, iterations: int) -> tu
         return (sum(x == y for x, y in enumerate(values)),)
     if kind == "image_size":
         return (len(set(values)),)
-    path, seen = [point], {point: 0}
-    while values[path[-1]] not in seen:
-        path.append(values[path[-1]])
-        seen[path[-1]] = len(path) - 1
-    start = seen[values[path[-1]]]
+    path, start = _orbit(values, point)
     length = len(path) - start
     if kind == "cycle_length":
         return (length,)
@@ -237,9 +263,19 @@ def _answer(kind: str, values: Sequence[int], point: int, iterations: int) -> tu
     return (path[step],)
 
 
-def _values(rng: Rng, n: int, count: int) -> tuple[int, ...]:
-    values: list[int] = rng.integers(n, size=count).tolist()
-    return tuple(values)
+def _orbit(values: Sequence[int], point: int) -> tuple[list[int], int]:
+    """Return the path from a point until a value comes again, and where that value is in it."""
+    places = {point: 0}
+    path = [point]
+    while (after := values[path[-1]]) not in places:
+        places[after] = len(path)
+        path.append(after)
+    return path, places[after]
+
+
+def _table(rng: Rng, n: int) -> tuple[int, ...]:
+    """Return values of which none occurs more than twice, so that none is an easy guess."""
+    return tuple(value % n for value in rng.permutation(2 * n).tolist()[:n])
 
 
 def _with_cycle(rng: Rng, n: int, point: int) -> tuple[int, ...]:
@@ -248,20 +284,40 @@ def _with_cycle(rng: Rng, n: int, point: int) -> tuple[int, ...]:
     tail = integer(rng, 0, n - length)
     order = [x for x in rng.permutation(n).tolist() if x != point]
     path = [point, *order[: tail + length - 1]]
-    values = list(_values(rng, n, n))
+    values = list(_table(rng, n))
     for x, y in zip(path, [*path[1:], path[tail]], strict=True):
         values[x] = y
     return tuple(values)
 
 
-def _with_fixed_points(rng: Rng, n: int, count: int) -> list[FiniteFunction]:
-    """Return functions whose composition has a number of fixed points drawn evenly.
+def _with_fixed_points(rng: Rng, n: int, point: int) -> tuple[int, ...]:
+    """Return a function whose number of fixed points is drawn evenly, up to half of all."""
+    del point
+    fixed = set(rng.permutation(n).tolist()[: integer(rng, 0, n // 2)])
+    return tuple(x if x in fixed else (x + integer(rng, 1, n - 1)) % n for x in range(n))
+
+
+def _with_image(rng: Rng, n: int, point: int) -> tuple[int, ...]:
+    """Return a function whose number of different values is drawn evenly, from 2 on."""
+    del point
+    image = rng.permutation(n).tolist()[: integer(rng, 2, n)]
+    values = [*image, *(pick(rng, image) for _ in range(n - len(image)))]
+    return tuple(values[i] for i in rng.permutation(n).tolist())
+
+
+_PLANTED: dict[str, Callable[[Rng, int, int], tuple[int, ...]]] = {
+    "cycle_length": _with_cycle,
+    "fixed_points": _with_fixed_points,
+    "image_size": _with_image,
+}
+
+
+def _split(rng: Rng, goal: Sequence[int], count: int) -> list[FiniteFunction]:
+    """Return functions whose composition is the goal.
 
     All but the one applied last are permutations, so that it can undo them.
     """
-    n_fixed = integer(rng, 0, n // 2)
-    fixed = set(rng.permutation(n).tolist()[:n_fixed])
-    goal = [x if x in fixed else (x + integer(rng, 1, n - 1)) % n for x in range(n)]
+    n = len(goal)
     inner = [FiniteFunction(tuple(rng.permutation(n).tolist())) for _ in range(count - 1)]
     last = [0] * n
     for x, y in enumerate(composed(inner, n)):
@@ -271,12 +327,16 @@ def _with_fixed_points(rng: Rng, n: int, count: int) -> list[FiniteFunction]:
 
 def _orbit_steps(problem: FunctionPropertiesProblem) -> list[str]:
     """Return the path from the point, the cycle that it ends in, and what follows from them."""
-    (function,) = problem.functions
+    functions, n = problem.functions, problem.n_points
+    pairs = list(zip(_NAMES, functions, strict=False))[::-1]
     path = [problem.point]
     steps = []
     while path.count(path[-1]) == 1:
-        steps.append(f"f takes {path[-1]} to {value_told(function, path[-1], problem.n_points)}")
-        path.append(function.values(problem.n_points)[path[-1]])
+        x = path[-1]
+        for name, function in pairs:
+            steps.append(f"{name} takes {x} to {value_told(function, x, n)}")
+            x = function.values(n)[x]
+        path.append(x)
         if problem.kind == "iterate" and len(path) > problem.iterations:
             return steps
     start = path.index(path[-1])

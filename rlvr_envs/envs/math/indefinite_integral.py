@@ -1,5 +1,6 @@
 """Indefinite integrals, built by differentiating an antiderivative."""
 
+import re
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
@@ -12,9 +13,11 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import antiderivatives
 from rlvr_envs.generators.mathematics.calculus import latex
 from rlvr_envs.generators.mathematics.calculus_steps import from_text
-from rlvr_envs.generators.mathematics.integration_steps import integral_steps
+from rlvr_envs.generators.mathematics.effort import symbols
+from rlvr_envs.generators.mathematics.integration_steps import hurried_integral, integral_steps
 from rlvr_envs.verifiers.symbolic import judge_antiderivative
 
+_FUNCTION = re.compile(r"\\(?:sin|cos|ln|arctan|sqrt)|e\^")
 _LAST_KIND = len(antiderivatives.KINDS) - 1
 
 
@@ -34,15 +37,12 @@ class IndefiniteIntegralConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "IndefiniteIntegralConfig":
-        """Kinds get harder up to level 9; the number of terms grows up to level 12.
-
-        Degrees and coefficients grow at every level.
-        """
+        """Kinds get harder up to level 9, terms are added up to level 11; degrees grow always."""
         return cls(
             first_kind=min(difficulty // 3, 3),
             last_kind=min(difficulty, _LAST_KIND),
-            n_terms=min(1 + difficulty // 4, 4),
-            degree=2 + difficulty // 4,
+            n_terms=min(1 + (difficulty + 1) // 3, 5),
+            degree=2 + (difficulty + 2) // 4,
             max_coefficient=9 + 2 * difficulty,
         )
 
@@ -107,6 +107,15 @@ class IndefiniteIntegralTask(Task[IndefiniteIntegralConfig, IndefiniteIntegralPr
 
     def solve(self, problem: IndefiniteIntegralProblem) -> str:
         return problem.antiderivative
+
+    def effort(self, problem: IndefiniteIntegralProblem) -> int:
+        """Count the symbols of the integrand and an antiderivative; a function counts as ten."""
+        text = problem.integrand + problem.antiderivative
+        return symbols(text) + 9 * len(_FUNCTION.findall(text))
+
+    def baseline(self, rng: Rng, problem: IndefiniteIntegralProblem) -> str:
+        """Integrate powers of x, and take everything else for constant."""
+        return latex(hurried_integral(from_text(problem.integrand)))
 
     def explain(self, problem: IndefiniteIntegralProblem) -> list[str]:
         found = integral_steps(from_text(problem.integrand))

@@ -13,6 +13,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.evaluation import operations
 from rlvr_envs.generators.mathematics.latex import interval, number, polynomial, signed_sum, union
 from rlvr_envs.generators.mathematics.polynomials import Poly, add, evaluate, multiply
@@ -65,7 +66,9 @@ class InequalityConfig(TaskConfig):
     kinds: tuple[str, ...] = knob(
         KINDS, "kinds of inequalities, each equally likely", choices=KINDS
     )
-    n_points: int = knob(3, "number of roots and poles, or of absolute values plus 1", low=2)
+    n_points: int = knob(
+        3, "number of roots and poles; there are twice as many absolute values, less three", low=2
+    )
     max_point: int = knob(12, "numerators of roots and poles lie in -max_point..max_point")
     max_denominator: int = knob(
         2, "denominators of roots and poles are drawn from 1..max_denominator", low=1
@@ -179,7 +182,7 @@ class InequalityTask(Task[InequalityConfig, InequalityProblem]):
         return text, str(bound), points, lambda x: None if x in poles else factor * _sign(points, x)
 
     def _absolute(self, rng: Rng) -> "_Parts":
-        kinks = self._points(rng, self.config.n_points - 1)
+        kinks = self._points(rng, 2 * self.config.n_points - 3)
         factors = [nonzero(rng, 4) for _ in kinks]
         if not sum(f * kink.denominator for f, kink in zip(factors, kinks, strict=True)):
             factors[0] *= 5  # so that the outermost slopes are not 0
@@ -217,6 +220,26 @@ class InequalityTask(Task[InequalityConfig, InequalityProblem]):
                 for span in problem.solutions
             ]
         )
+
+    def effort(self, problem: InequalityProblem) -> int:
+        """Count the digit operations of the worked solution, with its table of signs."""
+        return effort.written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: InequalityProblem) -> str:
+        """Leave powers, denominators and bars away, and never turn the sign around."""
+        left, sign, right = _RELATION.split(problem.inequality)
+        quotient = _QUOTIENT.fullmatch(left)
+        sums = [(1, quotient[1] if quotient else left)]
+        if "|" in left:
+            sums = [(_factor(sign, size), inside) for sign, size, inside in _BARS.findall(left)]
+        constant = slope = 0
+        for factor, text in sums:
+            low, high, *_ = (*read_polynomial(text), 0)
+            constant, slope = constant + factor * low, slope + factor * high
+        end = (_number(right) - constant) / slope if slope else Fraction(0)
+        below, closed = sign in ("<", "\\le"), sign in ("\\le", "\\ge")
+        ends = (None, end) if below else (end, None)
+        return interval(*ends, low_closed=closed, high_closed=closed)
 
     def explain(self, problem: InequalityProblem) -> list[str]:
         config = self.config
@@ -311,6 +334,11 @@ def _number(text: str) -> Fraction:
     return operations(text)[1][0]
 
 
+def _factor(sign: str, size: str) -> int:
+    """Return the number before a pair of bars."""
+    return int(f"{sign}{size or 1}")
+
+
 def _linear(coefficients: Sequence[int], relation: str, right: Fraction) -> list[str]:
     constant, slope = coefficients
     gap = right - constant
@@ -382,7 +410,7 @@ def _absolute(left: str, relation: str, bound: Fraction) -> list[str]:
     terms = []
     for sign, size, inside in _BARS.findall(left):
         a, b = read_polynomial(inside)
-        terms.append(((-1 if sign == "-" else 1) * int(size or 1), a, b))
+        terms.append((_factor(sign, size), a, b))
     kinks = sorted({Fraction(-a, b) for _, a, b in terms})
     steps = [f"What is between bars changes sign at {', '.join(map(str, kinks))}."]
     for low, high in zip((None, *kinks), (*kinks, None), strict=True):

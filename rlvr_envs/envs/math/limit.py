@@ -32,6 +32,7 @@ from rlvr_envs.generators.mathematics.calculus import (
     substitute,
 )
 from rlvr_envs.generators.mathematics.calculus_steps import from_text, parts_of_quotient
+from rlvr_envs.generators.mathematics.effort import symbols
 from rlvr_envs.generators.mathematics.polynomials import evaluate
 from rlvr_envs.generators.mathematics.steps import (
     divided_out,
@@ -70,18 +71,26 @@ class LimitConfig(TaskConfig):
         return cls(
             first_kind=min(difficulty // 3, len(_KINDS) - 2),
             last_kind=min(difficulty, len(_KINDS) - 1),
-            order=1 + difficulty // 3,
-            n_functions=1 + difficulty // 5,
+            order=1 + (difficulty + 1) // 3,
+            n_functions=1 + max(0, difficulty - 1) // 3,
             max_coefficient=9 + difficulty,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class LimitProblem:
-    """An expression in x and the point that x tends to, in LaTeX, and the limit."""
+    """An expression in x and the point that x tends to, in LaTeX, and the limit.
+
+    Attributes:
+        expression: what tends to the limit.
+        point: where x tends to.
+        order: how many terms of a series, or common factors, cancel before the limit shows.
+        limit: the exact value.
+    """
 
     expression: str
     point: str
+    order: int = hidden()
     limit: str = hidden()
 
 
@@ -133,6 +142,18 @@ class LimitTask(Task[LimitConfig, LimitProblem]):
     def solve(self, problem: LimitProblem) -> str:
         return problem.limit
 
+    def effort(self, problem: LimitProblem) -> int:
+        """Count the symbols of the expression, once for each derivative that l'Hospital takes."""
+        return (1 + problem.order) * symbols(problem.expression)
+
+    def baseline(self, rng: Rng, problem: LimitProblem) -> str:
+        """Divide the leading coefficients of two polynomials, and answer 1 for anything else."""
+        quotient = _QUOTIENT.fullmatch(problem.expression)
+        if quotient is None:
+            return "1"
+        above, below = map(read_polynomial, quotient.groups())
+        return written.number(Fraction(above[-1], below[-1]))
+
     def explain(self, problem: LimitProblem) -> list[str]:
         return limit_steps(problem.expression, problem.point)
 
@@ -156,7 +177,7 @@ def _rational_at_infinity(rng: Rng, config: LimitConfig) -> LimitProblem:
     top = [*integers(rng, -limit, limit, degree), nonzero(rng, limit)]
     bottom = [*integers(rng, -limit, limit, degree), nonzero(rng, limit)]
     quotient = f"\\frac{{{written.polynomial(top)}}}{{{written.polynomial(bottom)}}}"
-    return LimitProblem(quotient, "\\infty", written.number(Fraction(top[-1], bottom[-1])))
+    return LimitProblem(quotient, "\\infty", 0, written.number(Fraction(top[-1], bottom[-1])))
 
 
 def _removable(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -172,10 +193,11 @@ def _removable(rng: Rng, config: LimitConfig) -> LimitProblem:
         if _value(part, root) == 0:
             part[0] += 1
     value = Fraction(_value(above, root), _value(below, root))
-    for _ in range(integer(rng, 1, config.order)):
+    multiplicity = integer(rng, 1, config.order)
+    for _ in range(multiplicity):
         above, below = _times_root(above, root), _times_root(below, root)
     quotient = f"\\frac{{{written.polynomial(above)}}}{{{written.polynomial(below)}}}"
-    return LimitProblem(quotient, str(root), written.number(value))
+    return LimitProblem(quotient, str(root), multiplicity, written.number(value))
 
 
 def _vanishing(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -196,7 +218,7 @@ def _vanishing(rng: Rng, config: LimitConfig) -> LimitProblem:
     if isinstance(quotient, Num):
         # Both sides were multiples of one function.
         quotient, rates[1] = div(add(call("exp", sides[0]), num(-1)), mul(num(2), X)), 2
-    return LimitProblem(latex(quotient), "0", written.number(Fraction(rates[0], rates[1])))
+    return LimitProblem(latex(quotient), "0", 1, written.number(Fraction(rates[0], rates[1])))
 
 
 def _difference_of_roots(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -206,7 +228,7 @@ def _difference_of_roots(rng: Rng, config: LimitConfig) -> LimitProblem:
     root = sqrt(polynomial([constant, slope, lead * lead]))
     text = latex(add(root, neg(polynomial([shift, lead]))))
     value = Fraction(slope, 2 * lead) - shift
-    return LimitProblem(f"\\left( {text} \\right)", "\\infty", written.number(value))
+    return LimitProblem(f"\\left( {text} \\right)", "\\infty", 2, written.number(value))
 
 
 def _one_to_infinity(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -218,7 +240,7 @@ def _one_to_infinity(rng: Rng, config: LimitConfig) -> LimitProblem:
     base = f"\\frac{{{written.polynomial([top, scale])}}}{{{written.polynomial([bottom, scale])}}}"
     text = f"{written.in_parentheses(base)}^{{{written.polynomial(exponent)}}}"
     value = call("exp", num(Fraction((top - bottom) * exponent[1], scale)))
-    return LimitProblem(text, "\\infty", latex(value))
+    return LimitProblem(text, "\\infty", 2, latex(value))
 
 
 def _taylor(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -227,7 +249,7 @@ def _taylor(rng: Rng, config: LimitConfig) -> LimitProblem:
         rng, config.n_functions, config.order + 1, config.max_coefficient
     )
     text = latex(div(rest, mul(num(below), power(X, order))))
-    return LimitProblem(text, "0", written.number(coefficient / below))
+    return LimitProblem(text, "0", order, written.number(coefficient / below))
 
 
 def _taylor_in_power(rng: Rng, config: LimitConfig) -> LimitProblem:
@@ -236,7 +258,7 @@ def _taylor_in_power(rng: Rng, config: LimitConfig) -> LimitProblem:
     below = nonzero(rng, 9) * (1 + int(abs(coefficient)) // _MAX_EXPONENT)
     base, bottom = latex(add(ONE, rest)), latex(mul(num(abs(below)), power(X, order)))
     text = f"{written.in_parentheses(base)}^{{{'-' if below < 0 else ''}1 / ({bottom})}}"
-    return LimitProblem(text, "0", latex(call("exp", num(coefficient / below))))
+    return LimitProblem(text, "0", order + 1, latex(call("exp", num(coefficient / below))))
 
 
 # From the simplest to the hardest.

@@ -1,5 +1,6 @@
 """Linear Diophantine equations in two unknowns."""
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.plain_answers import squeeze
 from rlvr_envs.generators.mathematics.steps import euclid, operand
 
@@ -30,31 +32,38 @@ class LinearDiophantineConfig(TaskConfig):
     max_solution: int = knob(
         100, "the largest absolute value of x and y in the hidden solution", low=2
     )
+    least: bool = knob(False, "whether the solution with the smallest positive x is asked for")
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearDiophantineConfig":
-        """Coefficients and solution grow fivefold each level."""
-        return cls(max_coefficient=9 * 5**difficulty, max_solution=6 * 5**difficulty)
+        """Coefficients and solution grow fivefold each level; x must be the least one from 4 on."""
+        return cls(
+            max_coefficient=9 * 5**difficulty,
+            max_solution=6 * 5**difficulty,
+            least=difficulty > 3,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class LinearDiophantineProblem:
-    """The equation ``a x + b y = c``, and one of its solutions."""
+    """The equation ``a x + b y = c``, and one of its solutions: the asked one if only one is."""
 
     a: int
     b: int
     c: int
+    least: bool
     witness: tuple[int, int] = hidden()
 
 
 @register("LinearDiophantine-v0", domain="math")
 class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProblem]):
-    """Find one integer solution of a linear equation in two unknowns.
+    """Find an integer solution of a linear equation in two unknowns.
 
     Description:
         The right side is computed from a hidden solution, so there are infinitely many
         solutions. No coefficient is 1 or -1 and the right side is not 0, so most problems have
-        no obvious solution.
+        no obvious solution. Any solution is asked for or, at higher levels, the one with the
+        smallest positive x.
 
     Observation:
         The equation.
@@ -63,14 +72,14 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
         Two integers, as ``(x, y)`` or ``x = 3, y = -5``.
 
     Reward:
-        1 for any integer solution, otherwise 0.
+        1 for an integer solution of the kind that is asked for, otherwise 0.
 
     Verification:
         The pair is put into the equation, in exact integers. Numbers must be written in decimal,
         with at most 1,000 digits; products and powers are not evaluated.
 
     Difficulty:
-        The coefficients and the hidden solution grow.
+        The coefficients and the hidden solution grow, and then x must be the smallest one.
 
     References:
         Niven, Zuckerman and Montgomery, An Introduction to the Theory of Numbers, section 5.1.
@@ -82,14 +91,23 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
         x, y = nonzero(rng, far), nonzero(rng, far)
         if a * x + b * y == 0:
             y = -y  # the two terms then have one sign
-        return LinearDiophantineProblem(a, b, a * x + b * y, (x, y))
+        c = a * x + b * y
+        if self.config.least:
+            period = abs(b) // math.gcd(a, b)
+            x = (x - 1) % period + 1
+            y = (c - a * x) // b
+        return LinearDiophantineProblem(a, b, c, self.config.least, (x, y))
 
     def prompt(self, problem: LinearDiophantineProblem) -> str:
         sign = "+" if problem.b > 0 else "-"
+        wanted = (
+            "Of all solutions, give the one with the smallest positive $x$"
+            if problem.least
+            else "Any integer solution is accepted. Give one solution"
+        )
         return (
-            "Find integers $x$ and $y$ such that "
-            f"${problem.a}x {sign} {abs(problem.b)}y = {problem.c}$. "
-            "Any integer solution is accepted. Give one solution as an ordered pair $(x, y)$."
+            f"Find integers $x$ and $y$ such that ${problem.a}x {sign} {abs(problem.b)}y = "
+            f"{problem.c}$. {wanted} as an ordered pair $(x, y)$."
         )
 
     def verify(self, problem: LinearDiophantineProblem, answer: str) -> Verdict:
@@ -98,10 +116,23 @@ class LinearDiophantineTask(Task[LinearDiophantineConfig, LinearDiophantineProbl
             return Verdict.unparsable("expected a pair of integers such as (3, -5)")
         if problem.a * pair[0] + problem.b * pair[1] != problem.c:
             return Verdict.wrong("the pair does not satisfy the equation")
+        if problem.least and pair[0] != problem.witness[0]:
+            return Verdict.wrong("this is a solution, but x is not the smallest positive one")
         return Verdict.correct()
 
     def solve(self, problem: LinearDiophantineProblem) -> str:
         return f"({problem.witness[0]}, {problem.witness[1]})"
+
+    def effort(self, problem: LinearDiophantineProblem) -> int:
+        """Count the digit operations of Euclid's algorithm, forth and back, and of scaling."""
+        a, b, c = problem.a, problem.b, problem.c
+        scaling = effort.multiplying(c, a) + effort.multiplying(c, b)
+        lowering = effort.dividing(b * c, b) + effort.multiplying(a, c) if problem.least else 0
+        return 3 * effort.euclid(a, b) + scaling + lowering
+
+    def baseline(self, rng: Rng, problem: LinearDiophantineProblem) -> str:
+        """Set x to 1 and divide for y, whether or not a remainder is left."""
+        return f"(1, {(problem.c - problem.a) // problem.b})"
 
     def explain(self, problem: LinearDiophantineProblem) -> list[str]:
         """Return Euclid's divisions, Bezout's numbers from them, and the way to a solution."""

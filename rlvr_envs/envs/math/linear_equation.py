@@ -1,5 +1,7 @@
 """Linear equations in one unknown, with parentheses and fractions on both sides."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,9 +11,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.evaluation import operations
 from rlvr_envs.generators.mathematics.latex import appended, in_parentheses, number, signed_sum
-from rlvr_envs.generators.mathematics.steps import operand, polynomial
+from rlvr_envs.generators.mathematics.steps import ascii_math, operand, polynomial
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -33,25 +36,37 @@ class LinearEquationConfig(TaskConfig):
         "the largest denominator of the solution and of quotients; 1 means integers",
         low=1,
     )
+    n_products: int = knob(
+        0, "products of two linear factors on each side, whose squares cancel", low=0, high=20
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearEquationConfig":
-        """Deeper parentheses every second level, larger numbers, and fractions from level 2."""
+        """Deeper parentheses every third level, larger numbers, and fractions from level 2.
+
+        From level 4 on, products of linear factors stand on both sides; their squares cancel.
+        """
         return cls(
-            depth=(1 + difficulty) // 2,
+            depth=(2 + difficulty) // 3,
             max_coefficient=5 + 2 * difficulty,
             max_solution=10 + 10 * difficulty,
             max_denominator=max(1, difficulty),
+            n_products=min(difficulty // 4, 20),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class LinearEquationProblem:
-    """The two sides in LaTeX, and the unique solution."""
+    """The two sides in LaTeX, and the unique solution.
+
+    The products belong to the left and to the right in turn, each as the slope and the constant of
+    its two factors; ``left`` and ``right`` are without them.
+    """
 
     left: str
     right: str
     solution: Fraction = hidden()
+    products: tuple[tuple[int, int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +92,7 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
         Each side nests sums of a multiple (or a quotient) of an expression in parentheses, a
         multiple of x and a constant. The solution is drawn first, and a last constant on the
         right makes the equation true for it. The slopes of the two sides differ, so the solution
-        is unique.
+        is unique. Products of two linear factors may stand on both sides, with the same squares.
 
     Observation:
         The equation.
@@ -93,7 +108,7 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
 
     Difficulty:
         The depth of the parentheses, the coefficients, and the solution's numerator and
-        denominator grow.
+        denominator grow; products whose squares cancel come in.
 
     References:
         Saxton et al., Analysing Mathematical Reasoning Abilities of Neural Models,
@@ -106,12 +121,22 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
         solution = Fraction(nonzero(rng, config.max_solution), bottom)
         left = self._side(rng, config.depth)
         right = self._side(rng, config.depth // 2, constant=0) if config.depth else _NOTHING
-        if left.slope == right.slope:
+        products = tuple(p for _ in range(config.n_products) for p in self._products(rng))
+        constant, slope, _ = _balance(products)
+        if left.slope + slope == right.slope:
             sign = -1 if left.slope < 0 else 1
             text = appended(left.text, signed_sum([(sign, "x")]))
             left = _Side(text, left.slope + sign, left.constant)
-        rest = left.at(solution) - right.at(solution)
-        return LinearEquationProblem(left.text, appended(right.text, number(rest)), solution)
+        rest = left.at(solution) - right.at(solution) + slope * solution + constant
+        right_text = appended(right.text, number(rest))
+        return LinearEquationProblem(left.text, right_text, solution, products)
+
+    def _products(self, rng: Rng) -> list[tuple[int, int, int, int]]:
+        """Return a product for either side, with the same square."""
+        limit = min(9, self.config.max_coefficient)
+        one, two = integer(rng, 1, 3), integer(rng, 1, 3)
+        tops = [(one, two), (one * two, 1) if integer(rng, 0, 1) else (two, one)]
+        return [(a, nonzero(rng, limit), c, nonzero(rng, limit)) for a, c in tops]
 
     def _side(self, rng: Rng, depth: int, constant: int | None = None) -> _Side:
         """Return a sum of a multiple of x, a constant and, unless flat, a nested part."""
@@ -140,7 +165,11 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
         return value if value != 1 else self.config.max_coefficient
 
     def prompt(self, problem: LinearEquationProblem) -> str:
-        equation = f"{problem.left} = {problem.right}"
+        left, right = (
+            "".join([text, *(f" + {_product(p)}" for p in problem.products[side::2])])
+            for side, text in enumerate((problem.left, problem.right))
+        )
+        equation = f"{left} = {right}"
         return f"Solve for $x$:\n\n$${equation}$$\n\nGive the exact value of $x$."
 
     def verify(self, problem: LinearEquationProblem, answer: str) -> Verdict:
@@ -152,12 +181,18 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
     def explain(self, problem: LinearEquationProblem) -> list[str]:
         """Return both sides simplified, the terms in x collected, and the division."""
         steps = []
-        sides = []
+        sides: list[tuple[Fraction, Fraction]] = []
         for name, text in (("left", problem.left), ("right", problem.right)):
             lines, (constant, slope) = operations(text, "x")
+            for product in problem.products[len(sides) :: 2]:
+                expanded = _expanded(product)
+                lines.append(f"{ascii_math(_product(product))} = {polynomial(expanded)}")
+                constant, slope = constant + expanded[0], slope + expanded[1]
             sides.append((constant, slope))
             if lines:
                 steps += [f"Simplify the {name} side.", *lines]
+        if problem.products:
+            steps.append("The squares on both sides are the same and cancel.")
         (a, m), (b, n) = sides
         shown = [polynomial(side) for side in sides]
         if steps:
@@ -176,3 +211,32 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
                 f"{problem.solution}"
             )
         return steps
+
+    def effort(self, problem: LinearEquationProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: LinearEquationProblem) -> str:
+        """Divide the last number of the equation by the first, as if nothing were between."""
+        numbers = re.findall("[0-9]+", f"{problem.left} {problem.right}")
+        return f"{numbers[-1]}/{numbers[0]}"
+
+
+def _expanded(product: tuple[int, int, int, int]) -> tuple[int, int, int]:
+    """Return the coefficients of a product of two linear factors, constant first."""
+    a, b, c, d = product
+    return b * d, a * d + b * c, a * c
+
+
+def _balance(products: Sequence[tuple[int, int, int, int]]) -> tuple[int, int, int]:
+    """Return the coefficients of the products on the left minus those on the right."""
+    rows = [_expanded(product) for product in products]
+    constant, slope, square = (
+        sum(row[k] for row in rows[::2]) - sum(row[k] for row in rows[1::2]) for k in range(3)
+    )
+    return constant, slope, square
+
+
+def _product(product: tuple[int, int, int, int]) -> str:
+    a, b, c, d = product
+    return f"({signed_sum([(a, 'x'), (b, '')])})({signed_sum([(c, 'x'), (d, '')])})"

@@ -11,6 +11,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.latex import Rational, linear, number, point
 from rlvr_envs.generators.mathematics.steps import ascii_math, eliminate, operand
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -152,6 +153,15 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
                 f"({row[-1]}{work}) / {operand(row[k])} = {problem.solution[k]}"
             )
         return steps
+
+    def effort(self, problem: LinearSystemProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: LinearSystemProblem) -> str:
+        """Find each unknown from its own equation, as if the others were 0."""
+        rows = enumerate(zip(problem.coefficients, problem.constants, strict=True))
+        return point([constant / (row[i] or 1) for i, (row, constant) in rows])
 
 
 def _ordered(problem: LinearSystemProblem, answer: str) -> str | None:

@@ -1,5 +1,6 @@
 """Questions and answers from your own file: GSM8K, MATH, AIME and the like."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,9 +8,11 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.tables import RowFile
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import symbols
 from rlvr_envs.generators.published.math_files import Layout, Question, load
 from rlvr_envs.verifiers.symbolic import check_tolerance, compile_gold, judge_math
 
@@ -105,7 +108,7 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
             ConfigError: the file cannot be read, or holds no usable question.
         """
         config = self.config
-        path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)
+        path = _SAMPLE_FILE if config.path == SAMPLE else Path(self.outside("path"))
         columns = (config.question_column, config.answer_column)
         found = load(Layout(path, *columns, config.answer_type))
         found.check(lenient=config.on_bad_gold == "skip", knob="on_bad_gold")
@@ -133,3 +136,12 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
 
     def solve(self, problem: MathDatasetProblem) -> str:
         return problem.answer
+
+    def effort(self, problem: MathDatasetProblem) -> int:
+        """Count the symbols of the question and of its answer."""
+        return symbols(problem.question) + symbols(problem.answer)
+
+    def baseline(self, rng: Rng, problem: MathDatasetProblem) -> str:
+        """Answer the last number in the question, 0 if it has none."""
+        numbers: list[str] = re.findall("[0-9]+", problem.question)
+        return numbers[-1] if numbers else "0"

@@ -10,6 +10,7 @@ from rlvr_envs.core.seeding import Rng, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import latex, matrices
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.steps import eliminate, show_row
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -32,7 +33,7 @@ class MatrixInverseConfig(TaskConfig):
         """
         return cls(
             size=min(2 + (difficulty + 1) // 4, 12),
-            max_entry=3 + difficulty // 8,
+            max_entry=3 + difficulty // 3,
             max_pivot=2 + difficulty,
         )
 
@@ -130,3 +131,11 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
             tuple(straight[i] for i in order),
             tuple(tuple(row[i] for i in order) for row in inverse),
         )
+
+    def effort(self, problem: MatrixInverseProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: MatrixInverseProblem) -> str:
+        """Invert every entry alone, which is right for diagonal matrices."""
+        return latex.matrix([[Fraction(1, a) if a else 0 for a in row] for row in problem.matrix])

@@ -10,6 +10,7 @@ from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import latex, matrices
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.steps import times
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -22,18 +23,25 @@ class MatrixProductConfig(TaskConfig):
     max_size: int = knob(3, "rows and columns are drawn from max_size - 1 and max_size", low=1)
     max_entry: int = knob(9, "entries are drawn from -max_entry..max_entry", low=1)
     max_power: int = knob(1, "square factors are raised to a power from 1..max_power", low=1)
+    high_power: int = knob(
+        0, "exponent of a single matrix with small integer eigenvalues; 0 for none", low=0, high=60
+    )
+    high_share: float = knob(0.0, "share of questions on such a high power", low=0, high=1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MatrixProductConfig":
         """Entries grow every level; sizes (up to 12), powers (up to 4) and factors more slowly.
 
-        Larger products would exceed the length limit of answers.
+        Larger products would exceed the length limit of answers. From level 4 on, half of the
+        questions ask for a high power of one matrix, which its eigenvalues give.
         """
         return cls(
-            n_factors=2 + difficulty // 10,
+            n_factors=2 + (difficulty >= 2) + difficulty // 10,
             max_size=min(2 + (difficulty + 1) // 4, 12),
-            max_entry=5 + 2 * difficulty,
-            max_power=min(1 + (difficulty + 3) // 8, 4),
+            max_entry=5 + difficulty,
+            max_power=min(1 + difficulty // 5, 4),
+            high_power=min(4 + difficulty, 60),
+            high_share=0.0 if difficulty < 4 else 0.5,
         )
 
 
@@ -52,7 +60,8 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
 
     Description:
         Matrices of matching shapes, with entries drawn uniformly from a range around 0. At higher
-        levels the square matrices may be raised to powers.
+        levels the square matrices may be raised to powers, or the question is on a high power of
+        one matrix, which is similar to a diagonal one with small integers.
 
     Observation:
         The product, written out.
@@ -67,7 +76,7 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
         Exact, entry by entry. No known gaps.
 
     Difficulty:
-        The number of factors, their sizes, entries and powers grow.
+        The number of factors, their sizes, entries and powers grow; high powers come in.
 
     References:
         Strang, Introduction to Linear Algebra, chapter 2.
@@ -75,6 +84,8 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
 
     def generate(self, rng: Rng) -> MatrixProductProblem:
         config = self.config
+        if config.high_power and rng.random() < config.high_share:
+            return _high_power(rng, 2 + (config.high_power >= 12), config.high_power)
         low = max(1, config.max_size - 1)
         # One row is enough, but a factor of one number would make the product a copy.
         sizes = [integer(rng, low, config.max_size)]
@@ -126,3 +137,20 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
                 steps.append(f"Row {i}: {', '.join(entries)}")
             result = product
         return steps
+
+    def effort(self, problem: MatrixProductProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: MatrixProductProblem) -> str:
+        """Multiply only the first column of the first matrix by the first row of the last one."""
+        first, last = problem.factors[0], problem.factors[-1]
+        return latex.matrix([[row[0] * entry for entry in last[0]] for row in first])
+
+
+def _high_power(rng: Rng, size: int, exponent: int) -> MatrixProductProblem:
+    """Return a power of a matrix that is similar to a diagonal one with different small entries."""
+    values = [value - 2 for value in rng.permutation(6).tolist()[:size]]
+    diagonal = tuple(tuple(v if i == j else 0 for j in range(size)) for i, v in enumerate(values))
+    factor = matrices.mixed(rng, diagonal, 3 * size)
+    return MatrixProductProblem((factor,), (exponent,), matrices.power(factor, exponent))

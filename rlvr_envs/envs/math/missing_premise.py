@@ -8,12 +8,28 @@ from fractions import Fraction
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.latex import Rational, linear, number
-from rlvr_envs.generators.mathematics.premises import KINDS, QUESTIONS, Premise, distract, tell
-from rlvr_envs.generators.mathematics.steps import ascii_math, eliminate, operand, total, worked
+from rlvr_envs.generators.mathematics.premises import (
+    KINDS,
+    QUESTIONS,
+    THINGS,
+    Premise,
+    Things,
+    area,
+    tell,
+)
+from rlvr_envs.generators.mathematics.steps import (
+    ascii_math,
+    eliminate,
+    operand,
+    polynomial,
+    total,
+    worked,
+)
 from rlvr_envs.verifiers.symbolic import judge_math
 
 UNDETERMINED = "cannot be determined"
@@ -58,7 +74,11 @@ class MissingPremiseConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MissingPremiseConfig":
-        """Each level adds a step and a distractor, up to 100 each, and larger numbers."""
+        """Each level adds a step and a distractor, up to 100 each, and larger numbers.
+
+        From level 2 some numbers follow only from those of another thing, from 3 some chains are
+        fixed by a sum alone.
+        """
         return cls(
             n_steps=min(100, 1 + difficulty),
             n_distractors=min(100, difficulty),
@@ -81,10 +101,11 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
     """Answer a question, or say that it cannot be answered.
 
     Description:
-        A short story (collections, ages, a journey, areas, a mixture, equations) determines a
-        number. With probability ``ill_posed_share``, one premise that the answer needs is left
-        out. Distractors are added, some of them consequences of the other premises, so that the
-        number of premises does not give this away.
+        A short story (collections, ages, a journey, areas, a mixture, equations) determines
+        some numbers and leaves others open. It is drawn first; then the question asks for an
+        open number with probability ``ill_posed_share``, otherwise for one that is determined.
+        So nothing that can be counted in the premises gives this away. Distractors are added,
+        some of them consequences of the other premises.
 
     Observation:
         The premises in random order, the question, and the phrase to use if the answer cannot be
@@ -103,7 +124,8 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
         with any case and punctuation; phrases not on the list are not.
 
     Difficulty:
-        The premises, the distractors and the numbers grow.
+        The premises, the distractors and the numbers grow; comparisons between things, and
+        chains that only a sum fixes, come in.
 
     References:
         Fan et al., Missing Premise exacerbates Overthinking: Are Reasoning Models losing Critical
@@ -116,19 +138,11 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
     def generate(self, rng: Rng) -> MissingPremiseProblem:
         config = self.config
         kind = pick(rng, config.kinds)
-        story = tell(rng, kind, config.n_steps, config.max_number)
-        premises, answer = story.premises, story.answer
-        names = sorted({name for premise in premises for name in premise.names})
-        ill_posed = rng.random() < config.ill_posed_share
-        if ill_posed:
-            del premises[pick(rng, story.droppable)]
-        for _ in range(integer(rng, 0, config.n_distractors)):
-            extra = distract(rng, kind, premises, names, config.max_number)
-            names.extend(extra.names)
-            if extra not in premises:
-                premises.append(extra)
-        told = tuple(premises[i] for i in rng.permutation(len(premises)).tolist())
-        return MissingPremiseProblem(kind, told, story.asked, None if ill_posed else answer)
+        story = tell(rng, kind, config.n_steps, config.n_distractors, config.max_number)
+        premises = tuple(story.premises[i] for i in rng.permutation(len(story.premises)).tolist())
+        if rng.random() < config.ill_posed_share:
+            return MissingPremiseProblem(kind, premises, story.open, None)
+        return MissingPremiseProblem(kind, premises, story.asked, story.answer)
 
     def prompt(self, problem: MissingPremiseProblem) -> str:
         premises = " ".join(premise.text() for premise in problem.premises)
@@ -155,7 +169,17 @@ class MissingPremiseTask(Task[MissingPremiseConfig, MissingPremiseProblem]):
 
     def explain(self, problem: MissingPremiseProblem) -> list[str]:
         """Return the steps to the number, or to the premise that is missing."""
-        return STEPS[problem.kind](problem.premises, problem.asked)
+        if problem.kind in THINGS:
+            return _things(problem)
+        return _equations(problem) if problem.kind == "equations" else _people(problem)
+
+    def effort(self, problem: MissingPremiseProblem) -> int:
+        """Count the digits of all premises and of the worked solution, and its products' work."""
+        return written([*(premise.text() for premise in problem.premises), *self.explain(problem)])
+
+    def baseline(self, rng: Rng, problem: MissingPremiseProblem) -> str:
+        """Add up the numbers of all premises, as if they were what is asked for."""
+        return str(sum(premise.numbers[-1] for premise in problem.premises))
 
 
 def _says_undetermined(answer: str) -> bool:
@@ -170,153 +194,145 @@ def _says_undetermined(answer: str) -> bool:
 # Steps to the answers, or to the premise that is missing.
 
 
-Premises = Sequence[Premise]
 _OPEN = "So the answer is not determined."
+_LINKS = ("more", "times", "older")
 
 
-def _by_name(premises: Premises, form: str) -> dict[str, int]:
-    """Return the first number that a form of premise gives to each name."""
-    return {p.names[0]: p.numbers[0] for p in premises if p.form == form}
-
-
-def _chain(premises: Premises, start: str, forms: Sequence[str]) -> list[Premise]:
-    """Return the premise that defines a name, then the one that defines its source, and so on."""
-    rules = {p.names[0]: p for p in premises if p.form in forms}
-    found: list[Premise] = []
-    name = start
+def _people(problem: MissingPremiseProblem) -> list[str]:
+    """Return the numbers along the chain that ends in the person asked for."""
+    name = problem.asked[0]
+    rules = {p.names[0]: p for p in problem.premises if p.form in _LINKS}
+    chain: list[Premise] = []
     while name in rules:
-        found.append(rules[name])
-        name = found[-1].names[-1]
-        if len(found[-1].names) == 1:
-            break
-    return found
-
-
-def _stamps(premises: Premises, asked: Sequence[str]) -> list[str]:
-    chain = _chain(premises, asked[0], ("has", "more", "times"))
-    if not chain or chain[-1].form != "has":
-        last = chain[-1].names[-1] if chain else asked[0]
-        return [*(p.text() for p in chain), f"Nothing says how many stamps {last} has. {_OPEN}"]
-    value = chain[-1].numbers[0]
-    steps = [f"{chain[-1].names[0]}: {value}"]
-    for premise in reversed(chain[:-1]):
-        sign = "+" if premise.form == "more" else "*"
-        work = f"{value} {sign} {premise.numbers[0]}"
-        value = value + premise.numbers[0] if sign == "+" else value * premise.numbers[0]
+        chain.insert(0, rules[name])
+        name = chain[0].names[1]
+    members = [name, *(premise.names[0] for premise in chain)]
+    facts = [p for p in problem.premises if p.form not in _LINKS and {*p.names} <= {*members}]
+    if not facts:
+        told = [premise.text() for premise in reversed(chain)]
+        return [*told, f"Nothing fixes the number of {name}, with which this ends. {_OPEN}"]
+    steps: list[str] = []
+    value = facts[0].numbers[0]
+    if facts[0].form != "has":
+        steps, value = _first_of(chain, facts[0])
+    steps.append(f"{name}: {value}")
+    for premise in chain:
+        sign, number_ = "*" if premise.form == "times" else "+", premise.numbers[0]
+        work = f"{value} {sign} {number_}"
+        value = value * number_ if sign == "*" else value + number_
         steps.append(f"{premise.names[0]}: {work} = {value}")
     return steps
 
 
-def _ages(premises: Premises, asked: Sequence[str]) -> list[str]:
-    sums = [p for p in premises if p.form == "sum_later"]
-    if not sums:
-        return ["Only differences of ages are given.", f"All could be older alike. {_OPEN}"]
-    (young, old), (years, later) = sums[0].names, sums[0].numbers
-    chain = _chain(premises, old, ("older",))
-    names = [p.names[1] for p in chain]
-    if young not in names:
-        last = names[-1] if names else old
-        return [p.text() for p in chain] + [f"Nothing links the age of {last} to {young}. {_OPEN}"]
-    gaps = [p.numbers[0] for p in chain[: names.index(young) + 1]]
-    gap, now = sum(gaps), later - 2 * years
-    age = Fraction(now - gap, 2)
-    steps = [
-        f"{old} is {worked(total(gaps), gap)} years older than {young}.",
-        f"Their ages now add up to {later} - 2 * {years} = {now}.",
-        f"{young}: ({now} - {gap}) / 2 = {age}",
+def _first_of(chain: Sequence[Premise], fact: Premise) -> tuple[list[str], int]:
+    """Return the number of the first person of a chain, from the sum of the first and the last."""
+    now, steps = fact.numbers[-1], []
+    if fact.form == "sum_later":
+        years, later = fact.numbers
+        now = later - 2 * years
+        steps.append(f"Their ages now add up to {later} - 2 * {years} = {now}.")
+    steps.append(f"Let k stand for {fact.names[0]}.")
+    constant, factor = 0, 1
+    for premise in chain:
+        amount = premise.numbers[0]
+        if premise.form == "times":
+            constant, factor = constant * amount, factor * amount
+        else:
+            constant += amount
+        steps.append(f"{premise.names[0]}: {polynomial((constant, factor), 'k')}")
+    value = (now - constant) // (factor + 1)
+    steps.append(f"So {polynomial((constant, factor + 1), 'k')} is {now}.")
+    return [*steps, f"({now} - {constant}) / {factor + 1} = {value}"], value
+
+
+def _things(problem: MissingPremiseProblem) -> list[str]:
+    """Return the two numbers of each thing asked for, and what they give together."""
+    things = THINGS[problem.kind]
+    stated, compared, second, _ = things.forms
+    given = {(p.form, p.names[0]): p for p in problem.premises}
+    steps: list[str] = []
+    pairs = []
+    for name in re.findall("[0-9]+", problem.asked[0]):
+        lineage = [name]
+        while (compared, lineage[-1]) in given:
+            lineage.append(given[compared, lineage[-1]].names[1])
+        if (stated, lineage[-1]) not in given:
+            comparisons = [given[compared, each].text() for each in lineage[:-1]]
+            return [*steps, *comparisons, _lacks(things, stated, lineage[-1])]
+        if (second, name) not in given:
+            return [*steps, _lacks(things, second, name)]
+        sizes = [
+            *(given[compared, each].numbers[0] for each in lineage[:-1]),
+            given[stated, lineage[-1]].numbers[0],
+        ]
+        if len(sizes) > 1:
+            steps.append(f"The {stated} of {things.noun} {name}: {total(sizes)} = {sum(sizes)}")
+        pairs.append((sum(sizes), given[second, name].numbers[0]))
+        steps += _SINGLE[problem.kind](name, *pairs[-1])
+    return [*steps, *_TOGETHER[problem.kind](pairs)]
+
+
+def _lacks(things: Things, form: str, name: str) -> str:
+    word = "difference of length and width" if form == "longer" else form
+    return f"Nothing gives the {word} of {things.noun} {name}. {_OPEN}"
+
+
+def _plot(name: str, around: int, extra: int) -> list[str]:
+    half = operand(Fraction(around, 2))
+    width = Fraction(around - 2 * extra, 4)
+    return [
+        f"Plot {name}: length and width add up to {around} / 2 = {half}.",
+        f"Its width is ({half} - {extra}) / 2 = {width}.",
+        f"Its area is {operand(width)} * ({width} + {extra}) = {area(around, extra)}.",
     ]
-    return steps if asked[0] == young else [*steps, f"{old}: {age} + {gap} = {age + gap}"]
 
 
-def _missing(noun: str, name: str, given: Sequence[dict[str, int]], words: Sequence[str]) -> str:
-    """Return which of some numbers is not given of a thing, or nothing."""
-    for numbers, word in zip(given, words, strict=True):
-        if name not in numbers:
-            return f"Nothing says {word} {noun} {name}. {_OPEN}"
-    return ""
+_SINGLE: dict[str, Callable[[str, int, int], list[str]]] = {
+    "journey": lambda day, speed, hours: [f"Day {day}: {speed} * {hours} = {speed * hours} km"],
+    "plots": _plot,
+    "mixture": lambda jar, volume, strength: [
+        f"Jar {jar}: {volume} * {strength} / 100 = {Fraction(volume * strength, 100)} ml of sugar"
+    ],
+}
 
 
-def _names(asked: Sequence[str]) -> list[str]:
-    return [str(i) for i in range(1, int(asked[0].split()[-1]) + 1)]
+def _added(parts: Sequence[Rational]) -> list[str]:
+    return [worked(total(parts), sum(parts))]
 
 
-def _journey(premises: Premises, asked: Sequence[str]) -> list[str]:
-    given = _by_name(premises, "speed"), _by_name(premises, "hours")
-    steps: list[str] = []
-    parts = []
-    for day in _names(asked):
-        open_ = _missing("day", day, given, ("how fast the bus is on", "how long it travels on"))
-        if open_:
-            return [*steps, open_]
-        speed, hours = given[0][day], given[1][day]
-        parts.append(speed * hours)
-        steps.append(f"Day {day}: {speed} * {hours} = {parts[-1]} km")
-    return [*steps, f"{worked(total(parts), sum(parts))}"]
-
-
-def _plots(premises: Premises, asked: Sequence[str]) -> list[str]:
-    given = _by_name(premises, "perimeter"), _by_name(premises, "longer")
-    steps: list[str] = []
-    parts: list[Rational] = []
-    for plot in _names(asked):
-        words = ("the perimeter of", "how much length and width differ on")
-        open_ = _missing("plot", plot, given, words)
-        if open_:
-            return [*steps, open_]
-        around, extra = given[0][plot], given[1][plot]
-        width = Fraction(around - 2 * extra, 4)
-        parts.append(width * (width + extra))
-        steps.append(f"Plot {plot}: length and width add up to {around} / 2 = {around // 2}.")
-        steps.append(f"Its width is ({around // 2} - {extra}) / 2 = {width}.")
-        steps.append(f"Its area is {width} * ({width} + {extra}) = {parts[-1]}.")
-    return [*steps, f"{worked(total(parts), sum(parts))}"]
-
-
-def _mixture(premises: Premises, asked: Sequence[str]) -> list[str]:
-    given = _by_name(premises, "volume"), _by_name(premises, "strength")
-    steps: list[str] = []
-    sugar: list[Rational] = []
-    for jar in _names(asked):
-        open_ = _missing("jar", jar, given, ("the volume of", "the strength of"))
-        if open_:
-            return [*steps, open_]
-        volume, strength = given[0][jar], given[1][jar]
-        sugar.append(Fraction(volume * strength, 100))
-        steps.append(f"Jar {jar}: {volume} * {strength} / 100 = {sugar[-1]} ml of sugar")
-    volumes = [given[0][jar] for jar in _names(asked)]
+def _mixture(jars: Sequence[tuple[int, int]]) -> list[str]:
+    sugar = [Fraction(volume * strength, 100) for volume, strength in jars]
+    volumes = [volume for volume, _ in jars]
     part, whole = sum(sugar), sum(volumes)
     return [
-        *steps,
         f"All the sugar: {total(sugar)} = {part} ml",
         f"All the syrup: {total(volumes)} = {whole} ml",
         f"In percent: {operand(part)} / {whole} * 100 = {100 * part / whole}",
     ]
 
 
-def _equations(premises: Premises, asked: Sequence[str]) -> list[str]:
-    names = premises[0].names
-    wanted = names.index(asked[0])
+_TOGETHER: dict[str, Callable[[Sequence[tuple[int, int]]], list[str]]] = {
+    "journey": lambda days: _added([speed * hours for speed, hours in days]),
+    "plots": lambda plots: _added([area(*plot) for plot in plots]),
+    "mixture": _mixture,
+}
+
+
+def _equations(problem: MissingPremiseProblem) -> list[str]:
+    """Return the elimination of all unknowns but the one asked for."""
+    names = problem.premises[0].names
+    wanted = names.index(problem.asked[0])
     order = [i for i in range(len(names)) if i != wanted] + [wanted]
     shown = [names[i] for i in order]
 
     def show(row: Sequence[Rational]) -> str:
         return f"{ascii_math(linear(row[:-1], shown))} = {row[-1]}"
 
-    rows = [[*(p.numbers[i] for i in order), p.numbers[-1]] for p in premises]
+    rows = [[*(p.numbers[i] for i in order), p.numbers[-1]] for p in problem.premises]
     found = eliminate(rows, show, noun="equation", width=len(names))
     steps = [f"Equation {i}: {show(row)}" for i, row in enumerate(rows, 1)] + found.steps
     if found.pivots[-1] != len(names) - 1:
-        return [*steps, f"No equation is left that has {asked[0]} alone. {_OPEN}"]
+        return [*steps, f"No equation is left that has {problem.asked[0]} alone. {_OPEN}"]
     row = found.rows[len(found.pivots) - 1]
     value = row[-1] / row[-2]
     return [*steps, f"Now {show(row)}: {operand(row[-1])} / {operand(row[-2])} = {value}"]
-
-
-STEPS: dict[str, Callable[[Premises, Sequence[str]], list[str]]] = {
-    "stamps": _stamps,
-    "ages": _ages,
-    "journey": _journey,
-    "plots": _plots,
-    "mixture": _mixture,
-    "equations": _equations,
-}

@@ -11,6 +11,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.latex import linear, signed_sum
 from rlvr_envs.generators.mathematics.steps import differences, operand, times
 from rlvr_envs.generators.mathematics.words import listed
@@ -86,6 +87,17 @@ def _skipping(rng: Rng, limit: int, order: int) -> Numbers:
     low = integer(rng, 2, 4 + limit // 4)
     high = integer(rng, low + 1, 2 * low + 4 + order)
     return low, high + (high % low == 0)
+
+
+def _cycle(rng: Rng, limit: int, order: int) -> Numbers:
+    """Draw remainders as above, of a modulus so small that they soon repeat."""
+    modulus = integer(rng, 8 + 2 * order, 12 + 10 * order)
+    return modulus, *integers(rng, 2, modulus - 1, 3)
+
+
+def _runs(rng: Rng, limit: int, order: int) -> Numbers:
+    """Draw how long the run of k is: so many times k, and so many more."""
+    return integer(rng, 1, 2 + order), integer(rng, 0, 4 + 2 * order)
 
 
 def _ask_differences(numbers: Numbers) -> str:
@@ -169,6 +181,35 @@ def _term_of_skipping(numbers: Numbers, index: int) -> int:
     while bottom < top:
         middle = (bottom + top) // 2
         if middle - middle // low - middle // high + middle // both < index:
+            bottom = middle + 1
+        else:
+            top = middle
+    return bottom
+
+
+def _cycle_of(numbers: Numbers) -> tuple[list[int], int]:
+    """Return the remainders until the first that returns, and the place where that was before."""
+    modulus, factor, addend, value = numbers
+    seen: dict[int, int] = {}
+    while value not in seen:
+        seen[value] = len(seen)
+        value = (factor * value + addend) % modulus
+    return list(seen), seen[value]
+
+
+def _term_of_cycle(numbers: Numbers, index: int) -> int:
+    seen, start = _cycle_of(numbers)
+    place = index - 1
+    return seen[place if place < start else start + (place - start) % (len(seen) - start)]
+
+
+def _term_of_runs(numbers: Numbers, index: int) -> int:
+    """Return the least k whose runs up to its own hold the index."""
+    slope, more = numbers
+    bottom, top = 1, index
+    while bottom < top:
+        middle = (bottom + top) // 2
+        if slope * middle * (middle + 1) // 2 + more * middle < index:
             bottom = middle + 1
         else:
             top = middle
@@ -302,6 +343,30 @@ def _explain_skipping(numbers: Numbers, index: int) -> list[str]:
     ]
 
 
+def _explain_cycle(numbers: Numbers, index: int) -> list[str]:
+    seen, start = _cycle_of(numbers)
+    length = len(seen) - start
+    steps = _explain_remainders(numbers, len(seen) + 1)
+    steps.append(f"This is term {start + 1} again, so from there on {length} terms repeat.")
+    place = start + (index - 1 - start) % length
+    return [
+        *steps,
+        f"({index} - {start + 1}) mod {length} = {place - start}",
+        f"Term {index} is term {place + 1}: {seen[place]}",
+    ]
+
+
+def _explain_runs(numbers: Numbers, index: int) -> list[str]:
+    slope, more = numbers
+    k = _term_of_runs(numbers, index)
+    steps = [f"The runs of 1 to k hold {slope} * k * (k + 1) / 2 + {more} * k terms."]
+    for last in (k - 1, k):
+        count = slope * last * (last + 1) // 2 + more * last
+        work = f"{slope} * {last} * {last + 1} / 2 + {more} * {last}"
+        steps.append(f"For k = {last}: {work} = {count}")
+    return [*steps, f"{index} lies above the first and not above the second, so the term is {k}."]
+
+
 RULES: dict[str, Rule] = {
     "arithmetic": Rule(
         _two_values,
@@ -336,6 +401,26 @@ RULES: dict[str, Rule] = {
         ),
         _term_of_remainders,
         _explain_remainders,
+    ),
+    "cycle": Rule(
+        _cycle,
+        lambda n: (
+            f"A sequence starts with $a_1 = {n[3]}$. For all $n > 1$, $a_n$ is the remainder when "
+            f"${n[1]}a_{{n-1}} + {n[2]}$ is divided by {n[0]}."
+        ),
+        _term_of_cycle,
+        _explain_cycle,
+        far=True,
+    ),
+    "runs": Rule(
+        _runs,
+        lambda n: (
+            "The sequence $a_1, a_2, a_3, \\ldots$ lists each positive integer $k$ exactly "
+            f"${linear(n[:1], 'k', n[1])}$ times, in increasing order."
+        ),
+        _term_of_runs,
+        _explain_runs,
+        far=True,
     ),
     "digits": Rule(
         _first_and_addend,
@@ -380,6 +465,18 @@ RULES: dict[str, Rule] = {
 }
 
 
+# The levels at which each rule occurs.
+_LEVELS = {
+    **dict.fromkeys(("arithmetic", "geometric", "interleaved"), range(4)),
+    "increments": range(6),
+    **dict.fromkeys(("recurrence", "digits"), range(10**9)),
+    **dict.fromkeys(("differences", "skipping"), range(1, 10**9)),
+    **dict.fromkeys(("remainders", "branching"), range(2, 10**9)),
+    "runs": range(3, 10**9),
+    "cycle": range(4, 10**9),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextTermConfig(TaskConfig):
     """Which rules are used, how far the term is, and how large the numbers are."""
@@ -393,9 +490,13 @@ class NextTermConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "NextTermConfig":
-        """Three more steps and twice the values a level; a higher order every third level."""
+        """Two more steps and twice the values a level; a higher order every third level.
+
+        Rules that need a formula or a period, and not only patience, replace the simplest ones.
+        """
         return cls(
-            n_steps=4 + 3 * difficulty,
+            kinds=tuple(kind for kind, levels in _LEVELS.items() if difficulty in levels),
+            n_steps=4 + 2 * difficulty,
             max_value=6 * 2**difficulty,
             max_order=1 + difficulty // 3,
         )
@@ -416,10 +517,11 @@ class NextTermTask(Task[NextTermConfig, NextTermProblem]):
     """Find a term of a sequence whose rule is given in full.
 
     Description:
-        Ten kinds of rule: arithmetic and geometric sequences; increments that depend on the
+        Twelve kinds of rule: arithmetic and geometric sequences; increments that depend on the
         index; constant higher differences; linear recurrences, plain and modulo a number; sums
         of digits; one rule for even and another for odd terms; two interleaved sequences; numbers
-        that skip multiples. The rule is always stated, so exactly one answer is right.
+        that skip multiples; remainders that repeat; and runs of equal numbers. The rule is always
+        stated, so exactly one answer is right.
 
     Observation:
         The rule, the first terms it needs, and the index of the term to find.
@@ -434,7 +536,8 @@ class NextTermTask(Task[NextTermConfig, NextTermProblem]):
         Exact, on integers. No known gaps.
 
     Difficulty:
-        The index, the size of the numbers and the order of recurrences grow.
+        The index, the size of the numbers and the order of recurrences grow; rules that take a
+        formula for a far index come in, and those that take none go.
 
     References:
         Graham, Knuth and Patashnik, Concrete Mathematics, chapters 1 and 2.
@@ -460,3 +563,12 @@ class NextTermTask(Task[NextTermConfig, NextTermProblem]):
 
     def explain(self, problem: NextTermProblem) -> list[str]:
         return RULES[problem.kind].explain(problem.numbers, problem.index)
+
+    def effort(self, problem: NextTermProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: NextTermProblem) -> str:
+        """Go on as in an arithmetic sequence with the first two numbers of the rule."""
+        first, step, *_ = problem.numbers
+        return str(first + (problem.index - 1) * step)

@@ -1,6 +1,7 @@
 """Polynomial division with remainder."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
@@ -9,6 +10,7 @@ from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import steps as _steps
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.latex import in_parentheses, polynomial
 from rlvr_envs.generators.mathematics.polynomial_answers import items, polynomial_of
 from rlvr_envs.generators.mathematics.polynomials import add, multiply, random_polynomial, trim
@@ -119,3 +121,14 @@ class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionPr
             *steps,
             "The quotient is {}; the remainder is {}.".format(*map(_steps.polynomial, results)),
         ]
+
+    def effort(self, problem: PolynomialDivisionProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: PolynomialDivisionProblem) -> str:
+        """Divide the leading terms only, and the constants for the remainder."""
+        top, low = problem.dividend, problem.divisor
+        power = len(top) - len(low)
+        lead = _steps.power_term(Fraction(top[-1], low[-1]), power)
+        return in_parentheses(f"{polynomial(lead)}, {top[0] % abs(low[0])}")

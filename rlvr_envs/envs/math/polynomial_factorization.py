@@ -12,6 +12,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import root_candidates, written
 from rlvr_envs.generators.mathematics.latex import in_parentheses, polynomial, power
 from rlvr_envs.generators.mathematics.polynomial_answers import factors_of, polynomial_of, sides
 from rlvr_envs.generators.mathematics.polynomials import Poly, compose, content, multiply
@@ -43,8 +44,8 @@ class PolynomialFactorizationConfig(TaskConfig):
             n_factors=2 + difficulty // 2,
             max_degree=1 + (difficulty + 1) // 3,
             max_leading=1 + difficulty // 2,
-            max_coefficient=12 + 2 * difficulty,
-            max_content=1 + difficulty // 3,
+            max_coefficient=20 + 2 * difficulty,
+            max_content=3 + difficulty // 3,
         )
 
 
@@ -180,6 +181,16 @@ class PolynomialFactorizationTask(
             rest = divided_out(rest, factor)
             steps.append(f"Dividing by {plain(factor)} leaves {plain(rest)}.")
         return [*steps, _irreducible(factors[-1])]
+
+    def effort(self, problem: PolynomialFactorizationProblem) -> int:
+        """Count the rational roots that a search could try, and the worked solution's digits."""
+        return written(self.explain(problem)) + root_candidates(problem.coefficients)
+
+    def baseline(self, rng: Rng, problem: PolynomialFactorizationProblem) -> str:
+        """Take out the common integer, and leave the rest as it is."""
+        common = content(problem.coefficients)
+        rest = tuple(value // common for value in problem.coefficients)
+        return f"{common}{in_parentheses(polynomial(rest))}"
 
 
 def _judge_factors(

@@ -11,6 +11,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import root_candidates, written
 from rlvr_envs.generators.mathematics.latex import number_set, polynomial
 from rlvr_envs.generators.mathematics.polynomials import Poly, evaluate, multiply
 from rlvr_envs.generators.mathematics.steps import divided_out, horner, operand
@@ -29,6 +30,7 @@ class PolynomialRootsConfig(TaskConfig):
     )
     n_repeats: int = knob(0, "repeated linear factors", low=0)
     n_quadratics: int = knob(0, "quadratic factors without real roots", low=0)
+    max_content: int = knob(1, "a common integer factor is drawn from 1..max_content", low=1)
 
     def check(self) -> None:
         if self.max_root < self.n_roots:
@@ -39,10 +41,11 @@ class PolynomialRootsConfig(TaskConfig):
         """A root every second level, larger roots; repeats, fractions and quadratics follow."""
         return cls(
             n_roots=2 + difficulty // 2,
-            max_root=12 + 3 * difficulty,
+            max_root=20 + 2 * difficulty,
             max_denominator=1 + difficulty // 3,
             n_repeats=difficulty // 3,
             n_quadratics=difficulty // 4,
+            max_content=4,
         )
 
 
@@ -60,7 +63,7 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
 
     Description:
         The expanded product of linear factors with distinct planted roots, of repeats of some of
-        them, and of quadratic factors with negative discriminant.
+        them, of quadratic factors with negative discriminant, and of an integer.
 
     Observation:
         The equation that sets the polynomial to 0.
@@ -93,7 +96,7 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
             if root not in roots:
                 roots.append(root)
         repeats = [roots[i] for i in integers(rng, 0, config.n_roots - 1, config.n_repeats)]
-        product: Poly = (1,)
+        product: Poly = (integer(rng, 1, config.max_content),)
         for root in (*roots, *repeats):
             product = multiply(product, (-root.numerator, root.denominator))
         for _ in range(config.n_quadratics):
@@ -134,6 +137,16 @@ class PolynomialRootsTask(Task[PolynomialRootsConfig, PolynomialRootsProblem]):
         if len(rest) == 2:
             return [*steps, f"{plain(rest)} = 0 gives x = {left[0]}."]
         return [*steps, f"{plain(rest)} has no real root: it is positive or negative everywhere."]
+
+    def effort(self, problem: PolynomialRootsProblem) -> int:
+        """Count the rational roots that a search could try, and the worked solution's digits."""
+        return written(self.explain(problem)) + root_candidates(problem.coefficients)
+
+    def baseline(self, rng: Rng, problem: PolynomialRootsProblem) -> str:
+        """Take 1 for a root, so that the quotient of the outer coefficients is the other."""
+        return number_set(
+            {Fraction(1), Fraction(problem.coefficients[0], problem.coefficients[-1])}
+        )
 
 
 def _without_real_roots(rng: Rng) -> Poly:

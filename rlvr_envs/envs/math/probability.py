@@ -9,11 +9,22 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.generators.mathematics.probability import KINDS
 from rlvr_envs.generators.mathematics.probability_steps import STEPS
 from rlvr_envs.verifiers.symbolic import judge_math
 
+# The first level of each kind, and the one from which it is too easy.
+_LEVELS = {
+    **dict.fromkeys(("urn", "wheel"), range(6)),
+    **dict.fromkeys(("colours", "which_bag", "transfer"), range(10**9)),
+    **dict.fromkeys(("dice_sum", "test"), range(1, 10**9)),
+    "wait": range(2, 6),
+    **dict.fromkeys(("extreme", "turns"), range(2, 10**9)),
+    "walk": range(4, 10**9),
+    "pattern": range(5, 10**9),
+}
 _ATTEMPTS = 20  # draws with the answer 0 or 1 are rare, and accepted after so many in a row
 
 
@@ -26,8 +37,13 @@ class ProbabilityConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ProbabilityConfig":
-        """The size grows by two a level: more dice, balls and bags, more draws and stages."""
-        return cls(size=2 * difficulty)
+        """The size grows by two a level: more dice, balls and bags, more draws and stages.
+
+        It starts with draws from bags and wheels; then come Bayes and sums, games without end, and
+        from level 4 on random walks and patterns.
+        """
+        kinds = tuple(kind for kind, levels in _LEVELS.items() if difficulty in levels)
+        return cls(kinds=kinds, size=2 * difficulty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +60,11 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
     """Find a probability, a conditional probability or an expected value exactly.
 
     Description:
-        Ten kinds: the sum of dice; balls drawn with or without replacement; marbles of several
+        Twelve kinds: the sum of dice; balls drawn with or without replacement; marbles of several
         colours; which bag a draw came from (Bayes); a medical test (Bayes); the wait for a red
         ball; the highest or lowest roll of several dice; balls moved through a chain of bags;
-        players taking turns; mean and variance of a wheel of fortune.
+        players taking turns; mean and variance of a wheel of fortune; a walk between ruin and a
+        goal; the wait for a pattern of rolls.
 
     Observation:
         One question in words.
@@ -64,6 +81,7 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
 
     Difficulty:
         The counts of dice, balls, bags, draws and stages grow, and with them the sample space.
+        Kinds that take an idea, such as first steps or fair games, replace those that only count.
 
     References:
         Feller, An Introduction to Probability Theory and Its Applications, volume 1, chapters 2,
@@ -93,3 +111,12 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
 
     def explain(self, problem: ProbabilityProblem) -> list[str]:
         return STEPS[problem.kind](problem.numbers)
+
+    def effort(self, problem: ProbabilityProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: ProbabilityProblem) -> str:
+        """Take the first number of the question as the favourable share of the first two."""
+        first, second, *_ = problem.numbers
+        return f"{first}/{first + second}"

@@ -1,6 +1,7 @@
 """Random arithmetic expressions of a given number of steps."""
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.evaluation import operations
 from rlvr_envs.generators.mathematics.expressions import Expression, grow
 from rlvr_envs.generators.mathematics.latex import number
@@ -23,17 +25,20 @@ class RandomCalculationConfig(TaskConfig):
     """The length of the expression, its operands, and how answers are scored."""
 
     n_steps: int = knob(5, "operators in the expression", low=1)
-    max_integer: int = knob(100, "integers are drawn from 0..max_integer", low=2)
+    max_integer: int = knob(100, "integers are drawn from 2..max_integer", low=2)
     atoms: tuple[str, ...] = knob(ATOMS, "kinds of operands, each equally likely", choices=ATOMS)
     graded: bool = knob(False, "give partial credit for answers close to the value")
 
     @classmethod
     def at(cls, difficulty: int) -> "RandomCalculationConfig":
-        """Two more steps a level, larger integers, and one more kind of operand up to level 3."""
+        """A step or two more a level, larger integers, one more kind of operand up to level 3.
+
+        Only size grows: the point is a calculation that nobody has seen.
+        """
         kinds = ("integer", "square", "fraction", "cube")
         return cls(
-            n_steps=1 + 2 * difficulty,
-            max_integer=10 * (1 + difficulty),
+            n_steps=1 + 3 * difficulty // 2,
+            max_integer=40 + 10 * difficulty,
             atoms=kinds[: 1 + difficulty],
         )
 
@@ -70,7 +75,8 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
         Exact, on rationals. An answer that is itself an expression to be evaluated earns 0.
 
     Difficulty:
-        The steps, the size of the integers and the kinds of operands grow.
+        The steps, the size of the integers and the kinds of operands grow. Nothing but size can
+        grow in plain arithmetic.
 
     References:
         Wu et al., Reasoning or Memorization? Unreliable Results of Reinforcement Learning Due to
@@ -82,7 +88,7 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
         config = self.config
         count = config.n_steps + 1
         kinds = integers(rng, 0, len(config.atoms) - 1, count)
-        tops = integers(rng, 0, config.max_integer, count)
+        tops = integers(rng, 2, config.max_integer, count)
         bottoms = integers(rng, 2, config.max_integer, count)
         atoms = [
             _atom(config.atoms[kind], top, bottom)
@@ -114,6 +120,14 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
     def explain(self, problem: RandomCalculationProblem) -> list[str]:
         steps, _ = operations(problem.expression)
         return steps
+
+    def effort(self, problem: RandomCalculationProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: RandomCalculationProblem) -> str:
+        """Add all numbers up, whatever stands between them."""
+        return str(sum(map(int, re.findall("[0-9]+", problem.expression))))
 
 
 def closeness(answer: Fraction, value: Fraction) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise, product
 
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
@@ -10,6 +11,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.generators.mathematics.steps import operand, total, worked
 from rlvr_envs.generators.mathematics.words import counted, listed
@@ -337,6 +339,8 @@ def _different_pairs(rng: Rng, count: int, top: int) -> list[int]:
 
 
 KINDS = tuple(PROPORTIONS)
+_LABELS = {("crew", 0), ("share", 1)}  # numbers that say what is asked, and are no quantities
+UNKNOWN = 10**9 + 7  # no number that is drawn is so large; the text shows it as x
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,20 +352,37 @@ class RatioProportionConfig(TaskConfig):
         3, "parts of a ratio, links of a chain, pipes, copies, dilutions or alloys", low=2, high=200
     )
     max_number: int = knob(20, "rough size of the numbers", low=4)
+    unknown_share: float = knob(
+        0.0,
+        "share of questions that give the result and ask for a number of the story",
+        low=0,
+        high=1,
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "RatioProportionConfig":
-        """Each level adds a term, up to 200; the numbers grow by six."""
-        return cls(n_terms=min(200, 2 + difficulty), max_number=6 + 6 * difficulty)
+        """Each level up to 4 adds a term, then every second one, up to 200; the numbers grow.
+
+        From level 4 on, part of the questions give the result and ask for a number of the story.
+        """
+        return cls(
+            n_terms=min(200, 2 + min(difficulty, 4) + max(0, difficulty - 4) // 2),
+            max_number=6 + 6 * difficulty,
+            unknown_share=min(max(0, difficulty - 3) / 6, 1.0),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class RatioProportionProblem:
-    """The kind of question and its numbers, in the order of ``numbers`` in its text function."""
+    """The kind of question and its numbers, in the order of ``numbers`` in its text function.
+
+    If the result is given, one of the numbers is `UNKNOWN`, and the answer is that number.
+    """
 
     kind: str
     numbers: tuple[int, ...]
     answer: Fraction = hidden()
+    result: Fraction | None = None
 
 
 @register("RatioProportion-v0", domain="math")
@@ -371,7 +392,8 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
     Description:
         Seven kinds: sharing in a ratio of several parts; a chain of ratios; compound proportion
         of workers, days and hours; pipes that fill and drain; distances on a map copied several
-        times; repeated dilution; alloys melted together.
+        times; repeated dilution; alloys melted together. At higher levels the result is often
+        given, and one number of the story is asked for.
 
     Observation:
         The question in words.
@@ -387,7 +409,8 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
 
     Difficulty:
         The parts, links, pipes, copies, dilutions or alloys and the numbers grow; for workers,
-        where the quantities are fixed, only the numbers.
+        where the quantities are fixed, only the numbers. Questions that have to be solved for a
+        number of the story come in.
 
     References:
         Euclid, Elements, books V and VII.
@@ -396,11 +419,23 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
     def generate(self, rng: Rng) -> RatioProportionProblem:
         kind = pick(rng, self.config.kinds)
         numbers = PROPORTIONS[kind].draw(rng, self.config.n_terms, self.config.max_number)
-        return RatioProportionProblem(kind, numbers, PROPORTIONS[kind].value(numbers))
+        value = PROPORTIONS[kind].value(numbers)
+        if rng.random() < self.config.unknown_share:
+            places = [i for i in range(len(numbers)) if _form(kind, numbers, i) is not None]
+            if places:
+                place = pick(rng, places)
+                shown = (*numbers[:place], UNKNOWN, *numbers[place + 1 :])
+                return RatioProportionProblem(kind, shown, Fraction(numbers[place]), value)
+        return RatioProportionProblem(kind, numbers, value)
 
     def prompt(self, problem: RatioProportionProblem) -> str:
-        text = PROPORTIONS[problem.kind].text(problem.numbers)
-        return f"{text} Answer with the exact number, as an integer or a fraction."
+        text = PROPORTIONS[problem.kind].text(problem.numbers).replace(str(UNKNOWN), "$x$")
+        if problem.result is None:
+            return f"{text} Answer with the exact number, as an integer or a fraction."
+        return (
+            f"One number in this question is unknown and called $x$. {text} The answer is "
+            f"{problem.result}. Find $x$."
+        )
 
     def verify(self, problem: RatioProportionProblem, answer: str) -> Verdict:
         return judge_math(number(problem.answer), answer, answer_type="rational", exact=True)
@@ -409,4 +444,68 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
         return number(problem.answer)
 
     def explain(self, problem: RatioProportionProblem) -> list[str]:
+        if problem.result is not None:
+            return _false_position(problem)
         return PROPORTIONS[problem.kind].explain(problem.numbers)
+
+    def effort(self, problem: RatioProportionProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: RatioProportionProblem) -> str:
+        """Multiply the first known number by the last, and divide by the one between, or by 2."""
+        first, *between, last = (n for n in problem.numbers if n != UNKNOWN)
+        return number(Fraction(first * last, between[-1] if between else 2))
+
+
+def _values(kind: str, numbers: Sequence[int], place: int) -> list[Fraction] | None:
+    """Return the results with 1, 2, 3 and 4 in place of a number, None where there are none."""
+    try:
+        return [
+            PROPORTIONS[kind].value((*numbers[:place], x, *numbers[place + 1 :]))
+            for x in (1, 2, 3, 4)
+        ]
+    except (ZeroDivisionError, IndexError):
+        return None
+
+
+def _form(kind: str, numbers: Sequence[int], place: int) -> tuple[bool, bool] | None:
+    """Return whether the result and a number have to be inverted to grow evenly with each other.
+
+    None if the result does not depend on the number, or in another way; it then has no one
+    solution, or none that this method finds.
+    """
+    values = _values(kind, numbers, place)
+    if numbers[place] < 2 or values is None or 0 in values or (kind, place) in _LABELS:
+        return None
+    for result, unknown in product((False, True), repeat=2):
+        xs = [Fraction(1, x) if unknown else Fraction(x) for x in (1, 2, 3, 4)]
+        ys = [1 / value if result else value for value in values]
+        slopes = {(b - a) / (y - x) for (a, x), (b, y) in pairwise(zip(ys, xs, strict=True))}
+        if len(slopes) == 1 and slopes != {0}:
+            return result, unknown
+    return None
+
+
+def _false_position(problem: RatioProportionProblem) -> list[str]:
+    """Return the unknown number from the results with 1 and 2 in its place."""
+    place = problem.numbers.index(UNKNOWN)
+    numbers = (*problem.numbers[:place], problem.answer.numerator, *problem.numbers[place + 1 :])
+    values, form = _values(problem.kind, numbers, place), _form(problem.kind, numbers, place)
+    if values is None or form is None or problem.result is None:
+        return []
+    steps = [f"With x = 1 the answer would be {values[0]}, with x = 2 it would be {values[1]}."]
+    low, high, wanted = (1 / v if form[0] else v for v in (*values[:2], problem.result))
+    if form[0]:
+        steps.append(f"Take 1 over each: {low}, {high}, and {wanted} for the given answer.")
+    step = Fraction(-1, 2) if form[1] else Fraction(1)
+    name, way = ("1 / x", "1 to 1/2") if form[1] else ("x", "1 to 2")
+    slope = (high - low) / step
+    found = 1 + (wanted - low) / slope
+    steps += [
+        f"This grows evenly with {name}.",
+        f"From {way} it grows by {high} - {operand(low)} = {high - low}.",
+        f"For each 1 that is {operand(high - low)} / {operand(step)} = {slope}.",
+        f"{name} is 1 + ({wanted} - {operand(low)}) / {operand(slope)} = {found}",
+    ]
+    return [*steps, f"x = 1 / {operand(found)} = {1 / found}"] if form[1] else steps

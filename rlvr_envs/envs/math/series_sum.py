@@ -15,6 +15,7 @@ from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import latex
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.polynomials import add, compose, evaluate
 from rlvr_envs.generators.mathematics.steps import (
     operand,
@@ -31,8 +32,8 @@ from rlvr_envs.verifiers.symbolic import judge_math
 class SeriesSumConfig(TaskConfig):
     """Which kinds of series occur, and how large they are."""
 
-    first_kind: int = knob(0, "the simplest kind of series that may occur, 0 to 7")
-    last_kind: int = knob(4, "the hardest kind that may occur, at most 7")
+    first_kind: int = knob(0, "the simplest kind of series that may occur, 0 to 9")
+    last_kind: int = knob(4, "the hardest kind that may occur, at most 9")
     max_terms: int = knob(
         20, "largest number of terms of a finite sum without a geometric factor", low=4
     )
@@ -46,9 +47,9 @@ class SeriesSumConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SeriesSumConfig":
-        """Kinds get harder up to level 12; lengths double, degrees and coefficients grow."""
+        """Kinds get harder up to level 9; lengths double, degrees and coefficients grow."""
         return cls(
-            first_kind=min(difficulty // 2, len(_KINDS) - 3),
+            first_kind=min(2 * difficulty // 3, len(_KINDS) - 4),
             last_kind=min(difficulty, len(_KINDS) - 1),
             max_terms=8 * 2**difficulty,
             degree=1 + difficulty // 3,
@@ -70,7 +71,8 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
 
     Description:
         Arithmetic and geometric sums, finite and infinite; sums of polynomials; telescoping
-        sums of fractions; and polynomials times the terms of a geometric series.
+        sums of fractions; polynomials times the terms of a geometric series; sums of rounded
+        quotients; and linear terms times binomial coefficients and powers.
 
     Observation:
         A finite sum or a convergent series.
@@ -108,6 +110,15 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
 
     def explain(self, problem: SeriesSumProblem) -> list[str]:
         return series_steps(problem.series)
+
+    def effort(self, problem: SeriesSumProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: SeriesSumProblem) -> str:
+        """Multiply the first number by the last one."""
+        numbers = re.findall("[0-9]+", problem.series)
+        return str(int(numbers[0]) * int(numbers[-1]))
 
 
 def _sigma(low: int, high: int | None, term: str) -> str:
@@ -153,7 +164,7 @@ def _infinite_sum(coefficients: Sequence[int], ratio: Fraction, low: int) -> Fra
 
 
 def _arithmetic(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
-    first, step = integer(rng, 1, 20), integer(rng, 1, config.max_coefficient)
+    first, step = integer(rng, 1, 50), integer(rng, 1, 2 * config.max_coefficient)
     count = integer(rng, 4, config.max_terms)
     last = first + (count - 1) * step
     shown = " + ".join(str(first + i * step) for i in range(3))
@@ -228,6 +239,34 @@ def _weighted(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
     return SeriesSumProblem(_sigma(1, high, _power_term(factor, ratio)), value)
 
 
+def _rounded(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    """Return a sum of the integer parts of a k / m, whose remainders repeat."""
+    bottom = integer(rng, 3, 3 + config.max_coefficient)
+    top = integer(rng, 1, bottom - 1)
+    high = integer(rng, max(4, config.max_terms // 2), config.max_terms)
+    term = f"\\left\\lfloor \\frac{{{latex.polynomial([0, top], 'k')}}}{{{bottom}}} \\right\\rfloor"
+    value = (top * high * (high + 1) // 2 - _remainders(top, bottom, high)) // bottom
+    return SeriesSumProblem(_sigma(1, high, term), Fraction(value))
+
+
+def _remainders(top: int, bottom: int, high: int) -> int:
+    """Return the sum of the remainders of top * k by bottom for k from 1 to high."""
+    whole, rest = divmod(high, bottom)
+    one = sum(top * k % bottom for k in range(1, bottom + 1))
+    return whole * one + sum(top * k % bottom for k in range(1, rest + 1))
+
+
+def _binomial(rng: Rng, config: SeriesSumConfig) -> SeriesSumProblem:
+    """Return a sum of C(n, k) (a k + b) r^k, from the derivative of the binomial theorem."""
+    high = integer(rng, 4, 4 + config.max_terms.bit_length())
+    slope, constant = nonzero(rng, config.max_coefficient), nonzero(rng, config.max_coefficient)
+    ratio = integer(rng, 2, max(3, config.max_coefficient // 3)) * (1 if integer(rng, 0, 1) else -1)
+    factor = latex.in_parentheses(latex.polynomial([constant, slope], "k"))
+    value = constant * (1 + ratio) ** high + slope * high * ratio * (1 + ratio) ** (high - 1)
+    term = f"\\binom{{{high}}}{{k}} {_power_term(factor, Fraction(ratio))}"
+    return SeriesSumProblem(_sigma(0, high, term), Fraction(value))
+
+
 def _ratio(rng: Rng, config: SeriesSumConfig) -> Fraction:
     """Return a ratio strictly between -1 and 1, not 0."""
     bottom = integer(rng, 2, max(3, config.max_coefficient // 2))
@@ -243,13 +282,15 @@ def _power_term(factor: str, ratio: Fraction) -> str:
 # From the simplest to the hardest.
 _KINDS: tuple[Callable[[Rng, SeriesSumConfig], SeriesSumProblem], ...] = (
     _arithmetic,
-    _geometric,
     _geometric_infinite,
+    _geometric,
     _powers,
     _telescoping,
     _falling,
     _weighted_infinite,
     _weighted,
+    _rounded,
+    _binomial,
 )
 
 
@@ -261,6 +302,8 @@ _SIGMA = re.compile(r"\\sum_\{k=([0-9]+)\}\^\{(\\infty|[0-9]+)\} (.*)")
 _FRACTION = re.compile(r"\\frac\{(-?[0-9]+)\}\{(.*)\}")
 _PAIR = re.compile(r"\(([^()]*)\)\(([^()]*)\)")
 _POWER = re.compile(r"(?:(.*) \\cdot )?([^ ]+)\^k")
+_FLOOR = re.compile(r"\\left\\lfloor \\frac\{([0-9]*)k\}\{([0-9]+)\} \\right\\rfloor")
+_BINOMIAL = re.compile(r"\\binom\{[0-9]+\}\{k\} (.*)")
 _NUMBER = re.compile(r"(-?)(?:\\frac\{([0-9]+)\}\{([0-9]+)\}|([0-9]+))")
 
 
@@ -274,17 +317,31 @@ def series_steps(series: str) -> list[str]:
         raise ValueError(f"not a series as this task writes it: {series!r:.80}")
     low, term = int(sigma[1]), sigma[3]
     high = None if sigma[2] == r"\infty" else int(sigma[2])
-    fraction = _FRACTION.fullmatch(term)
+    fraction, floor = _FRACTION.fullmatch(term), _FLOOR.fullmatch(term)
     if fraction is not None:
-        pair = _PAIR.fullmatch(fraction[2])
-        if pair is None:
-            return _falling_steps(int(fraction[1]), fraction[2].count("k") - 1, low)
-        return _telescoping_steps(int(fraction[1]), pair[1], pair[2], high)
-    power = _POWER.fullmatch(term)
+        return _fraction_steps(int(fraction[1]), fraction[2], low, high)
+    if floor is not None:
+        return _rounded_steps(int(floor[1] or 1), int(floor[2]), high or 0)
+    if "^k" in term:
+        return _exponential_steps(term, low, high)
+    return _powers_steps(read_polynomial(_bare(term)), high or 0)
+
+
+def _fraction_steps(factor: int, below: str, low: int, high: int | None) -> list[str]:
+    pair = _PAIR.fullmatch(below)
+    if pair is None:
+        return _falling_steps(factor, below.count("k") - 1, low)
+    return _telescoping_steps(factor, pair[1], pair[2], high)
+
+
+def _exponential_steps(term: str, low: int, high: int | None) -> list[str]:
+    binomial = _BINOMIAL.fullmatch(term)
+    power = _POWER.fullmatch(term if binomial is None else binomial[1])
     if power is None:
-        return _powers_steps(read_polynomial(_bare(term)), high or 0)
-    ratio = _number(_bare(power[2]))
-    factor = read_polynomial(_bare(power[1] or "1"))
+        raise ValueError(f"not a term as this task writes it: {term!r:.80}")
+    factor, ratio = read_polynomial(_bare(power[1] or "1")), _number(_bare(power[2]))
+    if binomial is not None:
+        return _binomial_steps(factor, ratio, high or 0)
     if len(factor) == 1:
         return _geometric_steps(factor[0], ratio, low, high)
     return _listed(factor, ratio, high) if high else _weighted_steps(factor, ratio, low)[0]
@@ -384,6 +441,35 @@ def _falling_steps(factor: int, gap: int, low: int) -> list[str]:
         f"It is {factor} / {gap} times 1 over the first {gap} minus 1 over the last {gap} factors.",
         "Neighbouring terms cancel, and only the very first part remains.",
         f"{factor} / {gap} / ({' * '.join(map(str, numbers))}) = {Fraction(factor, gap * product)}",
+    ]
+
+
+def _rounded_steps(top: int, bottom: int, high: int) -> list[str]:
+    whole, rest = divmod(high, bottom)
+    one = [top * k % bottom for k in range(1, bottom + 1)]
+    left, numbers = sum(one[:rest]), top * high * (high + 1) // 2
+    every = whole * sum(one) + left
+    return [
+        f"Each term is {top}k minus its remainder by {bottom}, divided by {bottom}.",
+        f"The sum of {top}k: {top} * {high} * {high + 1} / 2 = {numbers}",
+        f"The remainders repeat after {bottom} terms: {total(one)} = {sum(one)}",
+        f"There are {whole} whole rounds, and {rest} more terms with {total(one[:rest])} = {left}.",
+        f"All remainders: {whole} * {sum(one)} + {left} = {every}",
+        f"({numbers} - {every}) / {bottom} = {(numbers - every) // bottom}",
+    ]
+
+
+def _binomial_steps(factor: Sequence[int], ratio: Fraction, high: int) -> list[str]:
+    constant, slope = factor
+    base = 1 + ratio
+    plain, weighted = base**high, high * ratio * base ** (high - 1)
+    parts = f"{operand(constant)} * {operand(plain)} + {operand(slope)} * {operand(weighted)}"
+    return [
+        "Without the factor, the sum is (1 + r)^n by the binomial theorem.",
+        f"{operand(base)}^{high} = {plain}",
+        "With k for a factor, it is n * r * (1 + r)^(n - 1), by the derivative.",
+        f"{high} * {operand(ratio)} * {operand(base)}^{high - 1} = {weighted}",
+        f"{parts} = {constant * plain + slope * weighted}",
     ]
 
 

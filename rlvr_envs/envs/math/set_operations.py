@@ -1,7 +1,7 @@
 """Set expressions: unions, intersections, differences and complements of finite sets."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.latex import number_set
 from rlvr_envs.generators.mathematics.plain_answers import squeeze
 from rlvr_envs.generators.mathematics.steps import total, worked
@@ -56,7 +57,7 @@ class SetOperationsConfig(TaskConfig):
         """Each level adds four elements and an operation; every third level adds a set."""
         return cls(
             universe=min(8 + 4 * difficulty, 10_000),
-            n_sets=min(2 + difficulty // 3, len(_NAMES)),
+            n_sets=min(3 + difficulty // 3, len(_NAMES)),
             n_operations=min(1 + difficulty, _MAX_OPERATIONS),
         )
 
@@ -79,7 +80,8 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
     Description:
         Random subsets of {1, ..., n} and a random expression of them with unions,
         intersections, differences, symmetric differences and complements, whose value is
-        neither empty nor the whole universe.
+        neither empty nor the whole universe, and, where that is possible, neither one of the sets
+        nor all of them together.
 
     Observation:
         The universe, the sets, and the expression.
@@ -105,12 +107,16 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
         config = self.config
         kind = pick(rng, config.kinds)
         sets = tuple(_draw_subset(rng, config.universe) for _ in range(config.n_sets))
+        copies = {*sets, tuple(sorted({element for each in sets for element in each}))}
         expression: tuple[str, ...] = ()
         members: tuple[int, ...] = ()
         for _ in range(_ATTEMPTS):
-            expression = _draw_expression(rng, config.n_sets, config.n_operations)
-            members = tuple(sorted(_value(expression, sets, config.universe)))
-            if 0 < len(members) < config.universe:
+            drawn = _draw_expression(rng, config.n_sets, config.n_operations)
+            value = tuple(sorted(_value(drawn, sets, config.universe)))
+            proper = 0 < len(value) < config.universe
+            if proper or not expression:
+                expression, members = drawn, value
+            if proper and value not in copies:
                 break
         return SetOperationsProblem(kind, config.universe, sets, expression, members)
 
@@ -157,6 +163,15 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
         if problem.kind == "total":
             return [*steps, worked(total(problem.members), sum(problem.members))]
         return list(steps)
+
+    def effort(self, problem: SetOperationsProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: SetOperationsProblem) -> str:
+        """Take the union of all sets, whatever the expression."""
+        union = tuple(sorted({element for members in problem.sets for element in members}))
+        return self.solve(replace(problem, members=union))
 
 
 def _draw_subset(rng: Rng, universe: int) -> tuple[int, ...]:

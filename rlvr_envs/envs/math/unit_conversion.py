@@ -1,7 +1,7 @@
 """Unit conversion between made-up units, along a chain of given conversions."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -11,11 +11,12 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
 from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.generators.mathematics.steps import operand
 from rlvr_envs.verifiers.symbolic import judge_math
 
-KINDS = ("plain", "square", "rate")
+KINDS = ("plain", "square", "rate", "unknown")
 _ONSETS, _VOWELS, _CODAS = "bdfgklmnprstvz", "aeiou", "bdfklmnptz"
 _TAKEN = frozenset({"dunam", "semen"})  # names that mean something
 _WRAPPED = re.compile(r"\\(?:text|mathrm|textrm|mbox|operatorname)\s*\{([^{}]*)\}")
@@ -29,23 +30,30 @@ class UnitConversionConfig(TaskConfig):
     n_distractors: int = knob(2, "units that are defined but not needed", low=0)
     max_factor: int = knob(9, "both sides of a conversion have 1..max_factor units", low=3)
     max_amount: int = knob(50, "the largest amount", low=2)
-    kinds: tuple[str, ...] = knob(KINDS, "some of plain, square and rate", choices=KINDS)
+    kinds: tuple[str, ...] = knob(
+        KINDS,
+        "plain, square and rate ask for an amount, unknown for a number in an equation",
+        choices=KINDS,
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "UnitConversionConfig":
-        """Each level adds a step and a distractor and larger factors; squares, rates from 3."""
+        """A step a level, from level 5 on every second, with a distractor, and larger factors.
+
+        Square units and rates come in at level 3, equations with an unknown number at level 4.
+        """
         return cls(
-            n_steps=1 + difficulty,
+            n_steps=1 + min(difficulty, 5) + max(0, difficulty - 4) // 2,
             n_distractors=difficulty,
             max_factor=4 + 2 * difficulty,
             max_amount=12 + 12 * difficulty,
-            kinds=("plain",) if difficulty < 3 else KINDS,
+            kinds=("plain",) if difficulty < 3 else KINDS[: min(difficulty, 4)],
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A given conversion: ``left`` of ``unit`` equals ``right`` of ``other``."""
+    """A given conversion: ``left`` of ``unit`` equals ``right`` of ``other``; 0 is unknown."""
 
     left: int
     unit: str
@@ -57,7 +65,8 @@ class Conversion:
 class UnitConversionProblem:
     """The given conversions and the one to find; ``units`` are its source and target.
 
-    Rates are per unit of ``per``, before and after; other kinds do not use it.
+    Rates are per unit of ``per``, before and after; other kinds do not use it. Where a number of
+    an equation is to be found, the ``result`` of the conversion is given.
     """
 
     kind: str
@@ -66,6 +75,7 @@ class UnitConversionProblem:
     units: tuple[str, str]
     per: tuple[str, str] | None
     answer: Fraction = hidden()
+    result: Fraction | None = None
 
 
 @register("UnitConversion-v0", domain="math")
@@ -76,7 +86,7 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
         The units are invented for each problem, so nothing can be recalled from training. The
         conversions form a tree, or two trees for a rate, and the agent has to find the chain
         between the two units; all other units are distractors. Questions ask for plain amounts,
-        square units and rates.
+        square units and rates, or for an unknown number in one of the equations.
 
     Observation:
         The conversions in random order, and the question.
@@ -92,7 +102,8 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
         wrong answer.
 
     Difficulty:
-        The chain, the distractors and the factors grow.
+        The chain, the distractors and the factors grow; square units, rates, and questions that
+        have to be solved for a number come in.
 
     References:
         Factor-label method of dimensional analysis.
@@ -112,6 +123,10 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
         per_factor = _link(rng, per, config.max_factor, facts)
         amount = integer(rng, 2, config.max_amount)
         answer = amount * (factor**2 if kind == "square" else factor / per_factor)
+        result = None
+        if kind == "unknown":
+            result = answer
+            answer = Fraction(_hide(rng, facts))
         known = [*chain, *per] if kind == "rate" else chain[:]
         for name in names:
             facts.append(_fact(rng, pick(rng, known), name, config.max_factor)[0])
@@ -124,10 +139,13 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
             (chain[0], chain[-1]),
             (per[0], per[-1]) if kind == "rate" else None,
             answer,
+            result,
         )
 
     def prompt(self, problem: UnitConversionProblem) -> str:
-        facts = "\n".join(f"{f.left} {f.unit} = {f.right} {f.other}" for f in problem.facts)
+        facts = "\n".join(
+            f"{f.left or '$x$'} {f.unit} = {f.right or '$x$'} {f.other}" for f in problem.facts
+        )
         amount, (source, target) = problem.amount, problem.units
         if problem.per is not None:
             question = (
@@ -137,6 +155,12 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
             question = f"Convert {amount} square {source} to square {target}."
         else:
             question = f"Convert {amount} {source} to {target}."
+        if problem.result is not None:
+            return (
+                f"The following units are made up, and the number $x$ is unknown:\n{facts}\n\n"
+                f"By these equations, {amount} {source} are {problem.result} {target}. Find $x$. "
+                "Answer with the exact number."
+            )
         equations = "these equations" if len(problem.facts) > 1 else "this equation"
         return (
             f"The following units are made up. Use {equations} to convert between them:\n{facts}"
@@ -155,6 +179,8 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
 
     def explain(self, problem: UnitConversionProblem) -> list[str]:
         """Return the amount in one unit of the chain after another."""
+        if problem.result is not None:
+            return _solved(problem, problem.result)
         steps = []
         value = Fraction(problem.amount)
         square = "square " if problem.kind == "square" else ""
@@ -174,6 +200,47 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
             steps.append(f"One {unit} is {ratio} {other}, one {problem.per[0]} {factor} {other}.")
         steps.append(f"Per {problem.per[1]} it is that much less or more, so divide.")
         return [*steps, f"{operand(value)} / {operand(factor)} = {value / factor}"]
+
+    def effort(self, problem: UnitConversionProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: UnitConversionProblem) -> str:
+        """Convert by the first equation that has the source unit, and stop there."""
+        source = problem.units[0]
+        fact = next(f for f in problem.facts if source in (f.unit, f.other))
+        ratio = Fraction(fact.right or 1, fact.left or 1)
+        return number(problem.amount * (ratio if fact.unit == source else 1 / ratio))
+
+
+def _hide(rng: Rng, facts: list[Conversion]) -> int:
+    """Make a number above 1 in one of the facts unknown, and return it."""
+    at = integer(rng, 0, len(facts) - 1)
+    fact = facts[at]
+    if fact.left == 1 or (fact.right > 1 and rng.random() < 0.5):
+        facts[at] = replace(fact, right=0)
+        return fact.right
+    facts[at] = replace(fact, left=0)
+    return fact.left
+
+
+def _solved(problem: UnitConversionProblem, result: Fraction) -> list[str]:
+    """Return the unknown number from what the conversion would give with 1 in its place."""
+    facts = tuple(replace(f, left=f.left or 1, right=f.right or 1) for f in problem.facts)
+    open_ = next(f for f in problem.facts if 0 in (f.left, f.right))
+    value = Fraction(problem.amount)
+    grows = False
+    steps = ["Convert with 1 in the place of x."]
+    for unit, other, ratio in _chain(facts, *problem.units):
+        work = f"{operand(value)} * {operand(ratio)}"
+        value *= ratio
+        steps.append(f"In {other}: {work} = {value}")
+        if {unit, other} == {open_.unit, open_.other}:
+            grows = (open_.right == 0) == (unit == open_.unit)
+    one, two = (result, value) if grows else (value, result)
+    how = "times" if grows else "divided by"
+    steps.append(f"The right amount, {result}, is this {how} x.")
+    return [*steps, f"x = {operand(one)} / {operand(two)} = {one / two}"]
 
 
 def _link(rng: Rng, chain: list[str], top: int, facts: list[Conversion]) -> Fraction:

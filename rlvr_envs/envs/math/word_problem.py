@@ -13,6 +13,8 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.steps import operand, polynomial
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -138,6 +140,9 @@ class WordProblemConfig(TaskConfig):
         None, "setting of the story; drawn at random if None", choices=_CONTEXTS
     )
     shuffle: bool = knob(True, "give the facts in random order")
+    backward_share: float = knob(
+        0.0, "share of stories that give the last number and ask for a first one", low=0, high=1
+    )
 
     def check(self) -> None:
         if self.max_value < 2 * self.max_addend:
@@ -145,14 +150,19 @@ class WordProblemConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "WordProblemConfig":
-        """Each level adds two operations and a distractor; facts are shuffled from level 2 on."""
+        """Two operations a level, one from level 4 on, and a distractor; shuffled from level 2 on.
+
+        From level 4 on, part of the stories run backward: the last number is given, and a first
+        one is asked for, which takes an equation.
+        """
         return cls(
-            n_operations=1 + 2 * difficulty,
+            n_operations=1 + difficulty + min(difficulty, 3),
             n_distractors=difficulty,
-            max_value=20 * 2**difficulty,
-            max_addend=10 + 10 * difficulty,
+            max_value=200 * (1 + difficulty),
+            max_addend=60 + 10 * difficulty,
             max_factor=3 + difficulty // 2,
             shuffle=difficulty >= 2,
+            backward_share=min(max(0, difficulty - 3) / 4, 1.0),
         )
 
 
@@ -166,7 +176,10 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class WordProblem:
-    """The story as data: the quantities, the facts in prompt order, and the quantity to find."""
+    """The story as data: the quantities, the facts in prompt order, and the quantity to find.
+
+    In a backward story no fact has the quantity to find as its subject, and two have the last.
+    """
 
     context: str
     quantities: tuple[Quantity, ...]
@@ -184,6 +197,7 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
         percentages, fractions, sums, differences) is written as a story in one of several
         settings.
         Every operation counted by ``n_operations`` is needed for the answer; distractors are not.
+        In backward stories the last quantity is given instead of a first one, which is asked for.
         `explain` gives the solution step by step, and `step_credit` reads one.
 
     Observation:
@@ -199,7 +213,8 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
         Exact, on integers. Only the final number is judged, not the steps.
 
     Difficulty:
-        The operations, the distractors and the numbers grow.
+        The operations, the distractors and the numbers grow; stories that are solved backward, by
+        an equation, come in.
 
     References:
         Zhang et al., On the Interplay of Pre-Training, Mid-Training, and RL on Reasoning
@@ -214,6 +229,8 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
         asked = len(facts) - 1 - config.n_distractors
         quantities = _quantities(rng, context, len(facts))
         answer = trace(facts, asked)[-1].value
+        if rng.random() < config.backward_share:
+            facts, asked, answer = _turned(rng, facts, asked, answer)
         if config.shuffle:
             facts = [facts[i] for i in rng.permutation(len(facts)).tolist()]
         return WordProblem(context, quantities, tuple(facts), asked, answer)
@@ -238,12 +255,27 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
         """Return the solution, one line for each quantity that the answer needs.
 
         A line reads ``rulers in the Nova classroom: 3 + 4 = 7``, or just the number if it is given.
+        A backward story is first followed with a letter for the number that is asked for.
         """
-        lines = []
-        for subject, calculation, value in trace(problem.facts, problem.asked):
+        facts, last = _forward(problem)
+        lines = [] if last == problem.asked else self._equation(problem, facts, last)
+        for subject, calculation, value in trace(facts, last):
             worked = "" if calculation == str(value) else f"{calculation} = "
             lines.append(f"{_name(problem.quantities[subject])}: {worked}{value}")
         return lines
+
+    def _equation(self, problem: WordProblem, facts: Sequence[Fact], last: int) -> list[str]:
+        """Return the last quantity as a sum with the unknown one, and the solution for it."""
+        lines = [f"Let k be the number of {_name(problem.quantities[problem.asked])}."]
+        forms = _linear(facts, last, problem.asked)
+        for subject, (constant, slope) in forms.items():
+            if slope and subject != problem.asked:
+                shown = polynomial((constant, slope), "k")
+                lines.append(f"The number of {_name(problem.quantities[subject])} is {shown}.")
+        constant, slope = forms[last]
+        total = constant + slope * problem.answer
+        work = f"({total} - {operand(constant)}) / {operand(slope)} = {problem.answer}"
+        return [*lines, f"The last one is {total}, so k is {work}."]
 
     def step_credit(self, problem: WordProblem, solution: str) -> float:
         """Return the share of the needed quantities that a solution computes correctly.
@@ -256,9 +288,17 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
             for line in solution.splitlines()
             if (match := _LINE.match(line))
         }
-        steps = trace(problem.facts, problem.asked)
+        steps = trace(*_forward(problem))
         right = sum(stated.get(_name(problem.quantities[s.subject])) == s.value for s in steps)
         return right / len(steps)
+
+    def effort(self, problem: WordProblem) -> int:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))
+
+    def baseline(self, rng: Rng, problem: WordProblem) -> str:
+        """Add up all numbers that are given, whatever they are for."""
+        return str(sum(fact.amount for fact in problem.facts))
 
 
 def _quantities(rng: Rng, context: str, count: int) -> tuple[Quantity, ...]:
@@ -296,6 +336,55 @@ def _name(quantity: Quantity) -> str:
 UNARY = ("more", "fewer", "times", "share", "percent", "fraction")
 BINARY = ("sum", "difference")
 _PERCENTS = (10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 120, 125, 150)
+
+
+def _turned(rng: Rng, facts: Sequence[Fact], last: int, value: int) -> tuple[list[Fact], int, int]:
+    """Return the facts with the last quantity given instead of a first one, that one, its value.
+
+    The last quantity depends on it, so that an equation with one solution gives it. Where it
+    depends on none, as in a difference of equals, the story stays as it is.
+    """
+    givens = [fact for fact in needed(facts, last) if fact.relation == "given"]
+    usable = [fact for fact in givens if _linear(facts, last, fact.subject)[last][1]]
+    if not usable:
+        return list(facts), last, value
+    chosen = pick(rng, usable)
+    kept = [fact for fact in facts if fact.subject != chosen.subject]
+    kept.append(Fact(last, "given", (), value, 1, integer(rng, 0, 1)))
+    return kept, chosen.subject, chosen.amount
+
+
+def _forward(problem: WordProblem) -> tuple[Sequence[Fact], int]:
+    """Return the facts with the answer as a given number, and the quantity that comes last."""
+    facts, asked = problem.facts, problem.asked
+    if any(fact.subject == asked for fact in facts):
+        return facts, asked
+    subjects = [fact.subject for fact in facts]
+    last = next(subject for subject in subjects if subjects.count(subject) > 1)
+    kept = [fact for fact in facts if (fact.subject, fact.relation) != (last, "given")]
+    return [*kept, Fact(asked, "given", (), problem.answer)], last
+
+
+def _linear(
+    facts: Sequence[Fact], target: int, unknown: int
+) -> dict[int, tuple[Fraction, Fraction]]:
+    """Return the constant and the slope, in the unknown quantity, of all that a target needs."""
+    found: dict[int, tuple[Fraction, Fraction]] = {}
+    for fact in needed(facts, target):
+        forms = [found[source] for source in fact.sources]
+        constant, slope = Fraction(fact.amount), Fraction(0)
+        if fact.subject == unknown:
+            constant, slope = Fraction(0), Fraction(1)
+        elif fact.relation in BINARY:
+            sign = 1 if fact.relation == "sum" else -1
+            constant, slope = (a + sign * b for a, b in zip(*forms, strict=True))
+        elif fact.relation in ("more", "fewer"):
+            constant = forms[0][0] + (fact.amount if fact.relation == "more" else -fact.amount)
+            slope = forms[0][1]
+        elif fact.relation != "given":
+            constant, slope = (part * _scale(fact) for part in forms[0])
+        found[fact.subject] = constant, slope
+    return found
 
 
 class Limits(NamedTuple):

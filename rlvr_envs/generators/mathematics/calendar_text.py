@@ -49,11 +49,13 @@ def date_number(date: Sequence[int]) -> str:
 def rules(calendar: MadeUpCalendar) -> str:
     """Return the rules of a made-up calendar in words."""
     months = listed(list(map(str, calendar.months)))
+    plain = calendar.plain_every
+    exception = f", unless it is a multiple of {plain}" if plain else ""
     return (
         f"In a made-up calendar, every year has {len(calendar.months)} months. In order, they have "
-        f"{months} days. In every year whose number is a multiple of {calendar.leap_every}, month "
-        f"{calendar.leap_month} has one extra day. Months and the days of a month are numbered "
-        "from 1."
+        f"{months} days. In every year whose number is a multiple of {calendar.leap_every}"
+        f"{exception}, month {calendar.leap_month} has one extra day. Months and the days of a "
+        "month are numbered from 1."
     )
 
 

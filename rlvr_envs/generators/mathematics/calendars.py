@@ -11,37 +11,49 @@ _BEFORE = (0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337)
 
 @dataclass(frozen=True, slots=True)
 class MadeUpCalendar:
-    """Months of fixed lengths; every ``leap_every``-th year, ``leap_month`` has a day more."""
+    """Months of fixed lengths; every ``leap_every``-th year, ``leap_month`` has a day more.
+
+    Every ``plain_every``-th year is an exception to this, unless it is 0: a multiple of the other.
+    """
 
     months: tuple[int, ...]
     leap_every: int
     leap_month: int
+    plain_every: int = 0
 
     def number(self, date: Date) -> int:
         """Return the number of a day, that of the first day of year 1 being 0."""
         year, month, day = date
         year_length = sum(self.months)
-        number = (year - 1) * year_length + (year - 1) // self.leap_every + day - 1
-        number += sum(self.months[: month - 1])
-        return number + (month > self.leap_month and year % self.leap_every == 0)
+        leaps = (year - 1) // self.leap_every
+        if self.plain_every:
+            leaps -= (year - 1) // self.plain_every
+        number = (year - 1) * year_length + leaps + sum(self.months[: month - 1]) + day - 1
+        return number + (month > self.leap_month and self._is_leap(year))
 
     def date(self, number: int) -> Date:
         """Return the day of a number."""
         year_length = sum(self.months)
-        # A cycle ends with its leap year, which is one day longer than the others.
-        cycle, rest = divmod(number, self.leap_every * year_length + 1)
-        in_cycle = min(rest // year_length, self.leap_every - 1)
-        rest -= in_cycle * year_length
-        month = 1
-        while rest >= (length := self.month_length(in_cycle + 1, month)):
+        low, high = number // (year_length + 1) + 1, number // year_length + 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.number((middle, 1, 1)) <= number:
+                low = middle
+            else:
+                high = middle - 1
+        rest, month = number - self.number((low, 1, 1)), 1
+        while rest >= (length := self.month_length(low, month)):
             rest -= length
             month += 1
-        return cycle * self.leap_every + in_cycle + 1, month, rest + 1
+        return low, month, rest + 1
 
     def month_length(self, year: int, month: int) -> int:
         """Return how many days a month has."""
-        extra = month == self.leap_month and year % self.leap_every == 0
-        return self.months[month - 1] + extra
+        return self.months[month - 1] + (month == self.leap_month and self._is_leap(year))
+
+    def _is_leap(self, year: int) -> bool:
+        exception = self.plain_every and year % self.plain_every == 0
+        return year % self.leap_every == 0 and not exception
 
 
 def gregorian_number(date: Date) -> int:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import lcm
 
-from rlvr_envs.generators.mathematics.latex import signed_sum
+from rlvr_envs.generators.mathematics import effort
+from rlvr_envs.generators.mathematics.latex import Rational, signed_sum
 from rlvr_envs.generators.mathematics.steps import ascii_math, operand
 
 Value = tuple[Fraction, Fraction]
@@ -19,6 +20,9 @@ _TOKEN = re.compile(
     r"\\left\(|\\right\)|\\frac|\\times|\\div|\\cdot|[0-9]+(?:\.[0-9]+)?|[-+^(){}a-z]"
 )
 _OPERATORS = {"\\times": "*", "\\cdot": "*", "\\div": "/"}
+_PLAIN = re.compile(r"\\frac\{([0-9]+)\}\{([0-9]+)\}")
+_DROPPED = re.compile(r"\\[a-z]+|\^(?:[0-9]|\{[0-9]+\})")
+_FLAT = re.compile(r"[0-9]+(?:/[0-9]+|\.[0-9]+)?[a-z]?|[-+*/a-z]")
 
 
 def operations(
@@ -32,12 +36,48 @@ def operations(
     return reader.steps, reader.sum()
 
 
+def work(text: str, symbol: str = "i", size: Callable[[Fraction], Rational] = Fraction) -> int:
+    """Return what an expression costs by hand (see `effort`); ``size`` says what is written."""
+    reader = _Reader(text, symbol, str)
+    reader.sum()
+    cost = 0
+    for operator, left, right in reader.done:
+        (a, b), (c, d) = (tuple(map(size, value)) for value in (left, right))
+        if operator in "+-":
+            cost += effort.adding(a, c) + (effort.adding(b, d) if b or d else 0)
+            continue
+        parts = [effort.multiplying(x, y) for x in (a, b) for y in (c, d) if x and y]
+        cost += sum(parts) + (max(parts, default=0) if len(parts) > 2 else 0)
+        if operator == "/":
+            norm = effort.multiplying(c, c) + effort.multiplying(d, d) if d else 0
+            cost += norm + (effort.digits(c) if not d else 2 * effort.digits(c * c + d * d))
+    return cost
+
+
+def left_to_right(text: str, symbol: str = "i") -> Value:
+    """Return the value as a hurried reader gets it: no brackets, no precedence and no powers."""
+    flat = _PLAIN.sub(r"\1/\2", text).replace("}{", "/")
+    for written, operator in _OPERATORS.items():
+        flat = flat.replace(written, operator)
+    value, operator = (Fraction(0), Fraction(0)), "+"
+    for part in _FLAT.findall(_DROPPED.sub("", flat)):
+        if part in "-+*/":
+            operator = part
+            continue
+        number = Fraction(part.removesuffix(symbol) or 1)
+        right = (Fraction(0), number) if part.endswith(symbol) else (number, Fraction(0))
+        if operator != "/" or number:
+            value = combine(operator, value, right)
+    return value
+
+
 class _Reader:
     def __init__(self, text: str, symbol: str, show: Callable[[Fraction], str]) -> None:
         self.tokens = _TOKEN.findall(text)
         self.symbol = symbol
         self.show = show
         self.steps: list[str] = []
+        self.done: list[tuple[str, Value, Value]] = []
 
     def take(self, *wanted: str) -> str:
         """Return the next token if it is one of those wanted, and step over it."""
@@ -126,6 +166,7 @@ class _Reader:
         apart = all(not (a and b) for a, b in zip(left, right, strict=True))
         if operator in "+-" and apart and (left[1] or right[1]):
             return result  # a number and a multiple of the symbol: nothing to work out
+        self.done.append((operator, left, right))
         first, second = self.text(left), self.text(right)
         if all(left) and (operator in "*/" or self.symbol == "i"):
             first = f"({first})"

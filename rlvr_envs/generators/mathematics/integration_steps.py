@@ -54,6 +54,15 @@ def integral_steps(integrand: Node) -> tuple[list[str], Node] | None:
     return steps, total
 
 
+def hurried_integral(node: Node) -> Node:
+    """Return the integral as a weak solver takes it: what is no power of x counts as constant."""
+    parts = []
+    for term in node.terms if isinstance(node, Add) else (node,):
+        powers = as_polynomial(term)
+        parts.append(mul(X, term) if powers is None else _powers(term, powers)[1])
+    return add(*parts)
+
+
 def _gathered(node: Node) -> Node:
     """Return a sum with its polynomial multiples of equal functions put together."""
     gathered: dict[tuple[Node, ...], Coefficients] = {}

@@ -35,7 +35,7 @@ def _pairs(flat: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _draw_dice(rng: Rng, size: int) -> Numbers:
-    dice, faces = integer(rng, 2 + size // 10, 2 + size // 4), integer(rng, 4, 6 + size)
+    dice, faces = integer(rng, 2 + size // 10, 2 + size // 4), integer(rng, 4 + size // 2, 6 + size)
     middle = dice * (faces + 1) // 2
     reach = max(1, middle - dice - 1)
     return dice, faces, integer(rng, middle - reach, middle + reach), integer(rng, 0, 1)
@@ -69,8 +69,8 @@ def _rolls_up_to(dice: int, faces: int, total: int) -> int:
 
 
 def _draw_urn(rng: Rng, size: int) -> Numbers:
-    red, blue = integers(rng, 2 + size // 3, 5 + size, 2)
-    draws = integer(rng, 2, min(2 + size // 3, red + blue - 1))
+    red, blue = integers(rng, 2 + size // 2, 10 + size, 2)
+    draws = integer(rng, 2 + size // 6, min(2 + size // 3, red + blue - 1))
     return red, blue, draws, integer(rng, max(0, draws - blue), min(red, draws)), integer(rng, 0, 1)
 
 
@@ -99,10 +99,11 @@ def _value_urn(numbers: Numbers) -> Fraction:
 
 def _draw_colours(rng: Rng, size: int) -> Numbers:
     n_colours = integer(rng, min(2 + size // 8, 4), min(2 + size // 4, len(COLOURS)))
-    balls = integers(rng, 2, 4 + size, n_colours)
+    balls = integers(rng, 2 + size // 2, 12 + size, n_colours)
     alike = 1 if n_colours == 2 else integer(rng, 0, 1)
     most = max(balls) if alike else n_colours
-    return (integer(rng, 2, max(2, min(most, 2 + size // 4))), alike, *balls)
+    top = max(2, min(most, 2 + size // 4))
+    return integer(rng, min(top, 2 + size // 8), top), alike, *balls
 
 
 def _ask_colours(numbers: Numbers) -> str:
@@ -137,7 +138,8 @@ def _draw_bags(rng: Rng, size: int) -> Numbers:
     n_bags = integer(rng, 2 + size // 10, 2 + size // 5)
     draws = integer(rng, 1 + size // 10, 1 + size // 5)
     content = [
-        (draws + integer(rng, 0, 2 + size), integer(rng, 1, 4 + size)) for _ in range(n_bags)
+        (draws + integer(rng, size // 2, 5 + size), integer(rng, 1 + size // 2, 6 + size))
+        for _ in range(n_bags)
     ]
     return (draws, integer(rng, 1, n_bags), *chain(*content))
 
@@ -174,7 +176,7 @@ def _value_bags(numbers: Numbers) -> Fraction:
 
 
 def _draw_test(rng: Rng, size: int) -> Numbers:
-    rarity = integer(rng, 2, 10 + 10 * size)
+    rarity = integer(rng, 2 + 5 * size, 10 + 10 * size)
     return (
         rarity,
         integer(rng, 60, 99),
@@ -214,8 +216,9 @@ def _value_test(numbers: Numbers) -> Fraction:
 
 
 def _draw_wait(rng: Rng, size: int) -> Numbers:
-    red = integer(rng, 2, 4 + 2 * size)
-    return red, integer(rng, 2, 8 + 4 * size), integer(rng, 1, min(red, 1 + size // 2))
+    red = integer(rng, 2 + size, 4 + 2 * size)
+    wanted = integer(rng, min(red, 1 + size // 4), min(red, 1 + size // 2))
+    return red, integer(rng, 2 + 2 * size, 8 + 4 * size), wanted
 
 
 def _ask_wait(numbers: Numbers) -> str:
@@ -238,7 +241,7 @@ def _value_wait(numbers: Numbers) -> Fraction:
 
 def _draw_extreme(rng: Rng, size: int) -> Numbers:
     dice = integer(rng, 2 + size // 10, 2 + size // 4)
-    return dice, integer(rng, 3, 6 + size), integer(rng, 0, 1)
+    return dice, integer(rng, 3 + size // 2, 6 + size), integer(rng, 0, 1)
 
 
 def _ask_extreme(numbers: Numbers) -> str:
@@ -259,7 +262,7 @@ def _value_extreme(numbers: Numbers) -> Fraction:
 
 
 def _draw_transfer(rng: Rng, size: int) -> Numbers:
-    return integers(rng, 1, 5 + size, 2 * integer(rng, 2 + size // 10, 2 + size // 4))
+    return integers(rng, 1 + size // 2, 6 + size, 2 * integer(rng, 2 + size // 10, 2 + size // 4))
 
 
 def _ask_transfer(numbers: Numbers) -> str:
@@ -286,7 +289,10 @@ def _value_transfer(numbers: Numbers) -> Fraction:
 
 
 def _draw_turns(rng: Rng, size: int) -> Numbers:
-    players, faces = integer(rng, 2 + size // 8, 2 + size // 3), integer(rng, 4, 6 + size)
+    players, faces = (
+        integer(rng, 2 + size // 6, 2 + size // 3),
+        integer(rng, 4 + size // 2, 6 + size),
+    )
     return players, integer(rng, 1, players), faces, integer(rng, faces // 2 + 1, faces)
 
 
@@ -313,7 +319,10 @@ def _value_turns(numbers: Numbers) -> Fraction:
 
 def _draw_wheel(rng: Rng, size: int) -> Numbers:
     n_prizes = integer(rng, 2 + size // 6, 3 + size // 5)
-    prizes = [(integer(rng, 1, 4 + size), integer(rng, 1, 10 + 2 * size)) for _ in range(n_prizes)]
+    prizes = [
+        (integer(rng, 1 + size // 2, 4 + size), integer(rng, 1 + size, 10 + 2 * size))
+        for _ in range(n_prizes)
+    ]
     return (integer(rng, 0, 1) if size else 0, *chain(*prizes))
 
 
@@ -340,6 +349,74 @@ def _value_wheel(numbers: Numbers) -> Fraction:
     return Fraction(sum(n * p * p for n, p in _pairs(flat)), total) - mean * mean
 
 
+# A walk between ruin and a goal; numbers: whether the rounds are asked for, start, goal, and the
+# chance to win a round as a numerator and a denominator.
+
+
+def _draw_walk(rng: Rng, size: int) -> Numbers:
+    goal = integer(rng, 3 + size // 3, 4 + size // 2)
+    bottom = integer(rng, 3, 4 + size // 3)
+    top = integer(rng, 1, bottom - 1)
+    return integer(rng, 0, 1), integer(rng, 1, goal - 1), goal, top, bottom
+
+
+def _ask_walk(numbers: Numbers) -> str:
+    rounds, start, goal, top, bottom = numbers
+    question = (
+        "expected number of rounds that you play"
+        if rounds
+        else f"probability that you end with {counted(goal, 'counter')}"
+    )
+    return (
+        f"You start a game with {counted(start, 'counter')}. In each round you win a counter with "
+        f"probability {top}/{bottom}, and otherwise you lose a counter; the rounds are "
+        f"independent. The game ends when you have no counters or {counted(goal, 'counter')}. "
+        f"What is the {question}?"
+    )
+
+
+def _value_walk(numbers: Numbers) -> Fraction:
+    rounds, start, goal, top, bottom = numbers
+    odds = Fraction(bottom - top, top)
+    if odds == 1:
+        return Fraction(start * (goal - start)) if rounds else Fraction(start, goal)
+    chance = (1 - odds**start) / (1 - odds**goal)
+    # Each round changes the counters by (2 top - bottom) / bottom on average.
+    return (goal * chance - start) * bottom / (2 * top - bottom) if rounds else chance
+
+
+# Rolling until a pattern appears; numbers: faces, then the pattern.
+
+
+def _draw_pattern(rng: Rng, size: int) -> Numbers:
+    faces = integer(rng, 3 + size // 6, 6 + size // 3)
+    period = integers(rng, 1, faces, integer(rng, 1, 2 + size // 6))
+    length = integer(rng, 2 + size // 5, 3 + size // 3)
+    pattern = [period[i % len(period)] for i in range(length)]
+    if integer(rng, 0, 2) == 0:
+        pattern[-1] = integer(rng, 1, faces)
+    return faces, *pattern
+
+
+def _ask_pattern(numbers: Numbers) -> str:
+    faces, *pattern = numbers
+    return (
+        f"You roll a fair die with faces numbered from 1 to {faces} until the last rolls are "
+        f"{listed([str(face) for face in pattern])}, in this order. What is the expected number "
+        "of rolls, including these?"
+    )
+
+
+def borders(pattern: Sequence[int]) -> list[int]:
+    """Return the lengths at which a pattern's beginning is also its end, the whole included."""
+    return [k for k in range(1, len(pattern) + 1) if pattern[:k] == pattern[-k:]]
+
+
+def _value_pattern(numbers: Numbers) -> Fraction:
+    faces, *pattern = numbers
+    return Fraction(sum(faces**k for k in borders(pattern)))
+
+
 KINDS = {
     "dice_sum": Kind(_draw_dice, _ask_dice, _value_dice),
     "urn": Kind(_draw_urn, _ask_urn, _value_urn),
@@ -351,4 +428,6 @@ KINDS = {
     "transfer": Kind(_draw_transfer, _ask_transfer, _value_transfer),
     "turns": Kind(_draw_turns, _ask_turns, _value_turns),
     "wheel": Kind(_draw_wheel, _ask_wheel, _value_wheel),
+    "walk": Kind(_draw_walk, _ask_walk, _value_walk),
+    "pattern": Kind(_draw_pattern, _ask_pattern, _value_pattern),
 }

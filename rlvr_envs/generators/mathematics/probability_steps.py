@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import comb
 
 from rlvr_envs.generators.mathematics.counting_steps import choose
-from rlvr_envs.generators.mathematics.probability import COLOURS
+from rlvr_envs.generators.mathematics.probability import COLOURS, borders
 from rlvr_envs.generators.mathematics.steps import operand, times, total, worked
 from rlvr_envs.generators.mathematics.words import counted
 
@@ -195,6 +195,48 @@ def _wheel(numbers: Numbers) -> list[str]:
     ]
 
 
+def _walk(numbers: Numbers) -> list[str]:
+    rounds, start, goal, top, bottom = numbers
+    odds = Fraction(bottom - top, top)
+    steps = [f"The odds of losing a round are ({bottom} - {top}) / {top} = {odds}."]
+    if odds == 1:
+        steps.append("Winning and losing are equally likely, so the counters stay on average.")
+        if rounds:
+            work = f"{start} * ({goal} - {start}) = {start * (goal - start)}"
+            return [*steps, "The squares of the counters grow by 1 a round on average.", work]
+        return [*steps, f"{start} / {goal} = {Fraction(start, goal)}"]
+    low, high = odds**start, odds**goal
+    chance = (1 - low) / (1 - high)
+    steps += [
+        "The odds to the power of the counters stay the same on average.",
+        f"{operand(odds)}^{start} = {low} and {operand(odds)}^{goal} = {high}",
+        f"The goal is reached with the probability (1 - {low}) / (1 - {high}) = {chance}.",
+    ]
+    if not rounds:
+        return steps
+    drift = Fraction(2 * top - bottom, bottom)
+    mean = goal * chance
+    return [
+        *steps,
+        f"At the end you have {goal} * {operand(chance)} = {mean} counters on average.",
+        f"A round adds {top}/{bottom} - {bottom - top}/{bottom} = {drift} on average.",
+        f"({mean} - {start}) / {operand(drift)} = {(mean - start) / drift}",
+    ]
+
+
+def _pattern(numbers: Numbers) -> list[str]:
+    faces, *pattern = numbers
+    lengths = borders(pattern)
+    powers = [faces**k for k in lengths]
+    return [
+        "Before each roll a new player bets 1 on the first face, then all on the next ones.",
+        "Each bet is fair. At the end, those hold something whose beginning matches the end.",
+        f"The beginnings that are also ends have the lengths {', '.join(map(str, lengths))}.",
+        f"Their players hold {faces} to these powers, as much as was bet in all.",
+        worked(total(powers), sum(powers)),
+    ]
+
+
 STEPS: dict[str, Callable[[Numbers], list[str]]] = {
     "dice_sum": _dice,
     "urn": _urn,
@@ -206,4 +248,6 @@ STEPS: dict[str, Callable[[Numbers], list[str]]] = {
     "transfer": _transfer,
     "turns": _turns,
     "wheel": _wheel,
+    "walk": _walk,
+    "pattern": _pattern,
 }

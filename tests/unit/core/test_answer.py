@@ -44,6 +44,7 @@ def found(label, text):
         ("\\boxed{41},\n\n\\boxed{42}", "42"),
         (r"\boxed{41}; or \boxed{42}", "42"),
         (r"$x = \boxed{41}$, $y = \boxed{42}$", "41, 42"),
+        (r"\boxed{41}, no: $\boxed{42}$", "42"),
         (r"\(\boxed{41}\) and \(\boxed{42}\)", "41, 42"),
         (r"**\boxed{41}**, **\boxed{42}**", "41, 42"),
         (r"\boxed{41}~\mbox{ and }~\boxed{42}", "41, 42"),

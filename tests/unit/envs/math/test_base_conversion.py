@@ -26,11 +26,12 @@ def test_the_result_has_the_value_of_the_expression(difficulty):
 
 
 def test_whole_small_world():
-    task = BaseConversionTask(BaseConversionConfig(n_digits=2, max_base=4))
+    task = BaseConversionTask(BaseConversionConfig(n_digits=1, max_base=4))
     for seed in range(20):
         problem = task.generate(stream("base", seed))
-        high, low = (int(digit) for digit in problem.numbers[0])
-        value = high * problem.bases[0] + low
+        value = 0
+        for digit in problem.numbers[0]:
+            value = value * problem.bases[0] + int(digit)
         for length in (1, 2, 3, 4):
             for digits in product(range(4), repeat=length):
                 legal = all(digit < problem.target for digit in digits)
@@ -93,3 +94,23 @@ def test_grouped_digits_are_read():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         BaseConversionConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = BaseConversionTask(BaseConversionConfig())
+    # 2 * 5 + 3 is a product of single digits and a sum of two-digit numbers.
+    problem = BaseConversionProblem(("23",), (5,), (), 10, "13")
+    assert task.effort(problem) == 1 + 2
+    assert task.baseline(stream("baseline"), problem) == "10"
+    # 13 is divided by 5 twice, with quotients of one digit.
+    problem = BaseConversionProblem(("13",), (10,), (), 5, "23")
+    assert task.effort(problem) == 2
+    assert task.baseline(stream("baseline"), problem) == "20"
+
+
+def test_base_ten_is_on_one_side_at_the_lowest_levels():
+    for difficulty in (0, 1):
+        task = BaseConversionTask(BaseConversionConfig.at(difficulty))
+        for seed in range(50):
+            problem = task.generate(stream("base", "ten", difficulty, seed))
+            assert (problem.bases[0] == 10) != (problem.target == 10)

@@ -239,3 +239,39 @@ def test_near_misses_are_wrong():
 def test_config_is_checked(knobs):
     with pytest.raises(ConfigError, match=next(iter(knobs))):
         CalendarArithmeticConfig(**knobs)
+
+
+def problem_of(kind, start, steps=(), end=(), day=(), answer=()):
+    return CalendarArithmeticProblem(kind, start, steps, end, None, day, answer)
+
+
+@pytest.mark.parametrize(
+    ("problem", "hurried"),
+    [
+        (problem_of("weekday_after", (0,), (8,), answer=(1,)), "Tuesday"),
+        (problem_of("difference", (2001, 1, 1), end=(2001, 3, 1), answer=(59,)), "60"),
+        (problem_of("clock", (23, 50), (20,), day=(24, 60), answer=(0, 10)), "23:10"),
+        (problem_of("date_after", (2001, 1, 30), (3,), answer=(2001, 2, 2)), "2001-02-03"),
+    ],
+)
+def test_the_baseline_forgets_what_is_irregular(problem, hurried):
+    assert TASK.baseline(stream("baseline"), problem) == hurried
+
+
+def test_effort_of_a_small_problem():
+    # The worked solution writes "8 mod 7 = 1" and "1 more days"; the move costs a digit.
+    assert TASK.effort(problem_of("weekday_after", (0,), (8,), answer=(1,))) == 1 + 4
+
+
+def test_leap_years_may_have_exceptions():
+    calendar = MadeUpCalendar((4, 7, 5), 3, 2, 9)
+    date = (1, 1, 1)
+    for number in range(2_000):
+        assert calendar.number(date) == number
+        assert calendar.date(number) == date
+        year, month, day = date
+        leap = year % 3 == 0 and year % 9 > 0
+        if day < calendar.months[month - 1] + (month == 2 and leap):
+            date = (year, month, day + 1)
+        else:
+            date = (year, month + 1, 1) if month < 3 else (year + 1, 1, 1)

@@ -16,6 +16,7 @@ from rlvr_envs.envs.math.causal_query import (
     CausalQueryProblem,
     CausalQueryTask,
 )
+from rlvr_envs.generators.mathematics.causal_model import Mechanism
 
 
 def task_of(level, difficulty):
@@ -218,3 +219,11 @@ def test_too_many_cases_are_not_listed():
     for level in LEVELS:
         task = task_of(level, 8)
         assert task.explain(task.generate(stream("CausalQuery", "many", level))) == []
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    mechanisms = (Mechanism(0, (), ((3, 7),)), Mechanism(1, (0,), ((5, 5), (1, 9))))
+    right = (Fraction(1, 10), Fraction(9, 10))
+    problem = CausalQueryProblem((2, 2), mechanisms, 10, "intervention", 1, 0, 1, (), right)
+    assert TASK.effort(problem) == 2 + 4  # the entries of both tables
+    assert TASK.baseline(stream("baseline"), problem) == "[0.30, 0.70]"

@@ -62,3 +62,11 @@ def test_equal_forms_pass_and_the_copied_question_does_not():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         ComplexArithmeticConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = ComplexArithmeticTask(ComplexArithmeticConfig())
+    text = r"\left(1 + 2i\right) \times \left(3 - i\right)"
+    problem = ComplexArithmeticProblem(text, Fraction(5), Fraction(5))
+    assert task.effort(problem) == 4 + 1  # four products of the parts, and joining them
+    assert task.baseline(stream("baseline"), problem) == "3 + 5i"

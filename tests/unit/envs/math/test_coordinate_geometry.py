@@ -1,5 +1,6 @@
 """CoordinateGeometry: every kind by another method, forms of the answer, configuration."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -49,6 +50,12 @@ BY_SYMPY = {
     "foot": foot,
     "line_distance": lambda n: line(*n[2:]).distance(sympy.Point(*n[:2])),
     "circumcentre": lambda n: sympy.Triangle(*points(n)).circumcenter,
+    "lines_area": lambda n: sympy.Triangle(
+        *(
+            line(*n[i : i + 3]).intersection(line(*n[j : j + 3]))[0]
+            for i, j in ((0, 3), (3, 6), (0, 6))
+        )
+    ).area.__abs__(),
     "radius": lambda n: sympy.Circle(X**2 + Y**2 + n[0] * X + n[1] * Y + n[2]).radius,
 }
 
@@ -178,3 +185,21 @@ def test_wording_shows_every_number(kind):
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         CoordinateGeometryConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = CoordinateGeometryTask(CoordinateGeometryConfig())
+    # Digits of "1 - 5 = -4", "2 - 4 = -2", "(-4)^2 + (-2)^2 = 20" and "root of 20".
+    assert task.effort(LENGTH) == 3 + 3 + 6 + 2
+    assert task.baseline(stream("baseline"), LENGTH) == "6"
+
+
+def test_every_kind_costs_more_at_higher_levels():
+    for kind in KINDS:
+        means = []
+        for difficulty in (0, 5, 10):
+            config = replace(CoordinateGeometryConfig.at(difficulty), kinds=(kind,))
+            task = CoordinateGeometryTask(config)
+            problems = [task.generate(stream(kind, seed)) for seed in range(20)]
+            means.append(sum(map(task.effort, problems)))
+        assert means[0] < means[1] < means[2]

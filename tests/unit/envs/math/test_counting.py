@@ -160,3 +160,19 @@ def test_every_public_number_matters_to_the_wording(kind, surface):
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         CountingConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = CountingTask(CountingConfig())
+    problem = CountingProblem("spaced", 0, (7, 2, 1), 15)
+    # Digits of "Take 1", "7 - 1 * 1 = 6", "Any 2" and "C(6, 2) = 15", and one product.
+    assert task.effort(problem) == 1 + 4 + 1 + 4 + 1
+    assert task.baseline(stream("baseline"), problem) == "21"  # of C(7, 2) pairs some are too close
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_baseline_leaves_a_rule_out(kind):
+    task = CountingTask(CountingConfig(kinds=(kind,)))
+    problems = [task.generate(stream("Counting", "hurried", kind, seed)) for seed in range(20)]
+    hurried = [int(task.baseline(stream("baseline"), problem)) for problem in problems]
+    assert any(a != problem.count for a, problem in zip(hurried, problems, strict=True))

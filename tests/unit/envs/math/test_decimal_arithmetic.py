@@ -75,3 +75,24 @@ def test_percent_signs_count_where_percent_is_asked_for():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         DecimalArithmeticConfig(**knobs)
+
+
+@pytest.mark.parametrize(
+    ("question", "in_percent", "hurried"),
+    [
+        (r"$$1.5 + 2.5 \times 3$$", False, "12"),
+        ("A quantity of 8 rises by 50%, then falls by 50%. What is it?", False, "8"),
+        ("A quantity of 8 rises by 50%, then changes to 6. By how many percent?", True, "-75"),
+        ("What is 50% of 10% of 8?", False, "4"),
+    ],
+)
+def test_the_baseline_adds_percentages_up(question, in_percent, hurried):
+    task = DecimalArithmeticTask(DecimalArithmeticConfig())
+    problem = DecimalArithmeticProblem(question, in_percent, Fraction(0))
+    assert task.baseline(stream("baseline"), problem) == hurried
+
+
+def test_effort_of_a_small_problem():
+    task = DecimalArithmeticTask(DecimalArithmeticConfig())
+    # 25 * 3 takes two products of digits, 15 + 75 two sums.
+    assert task.effort(DecimalArithmeticProblem(r"$$1.5 + 2.5 \times 3$$", False, Fraction(9))) == 4

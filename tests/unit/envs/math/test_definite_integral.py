@@ -60,3 +60,12 @@ def test_values_vanish_seldom():
 def test_impossible_configurations_are_refused(knobs):
     with pytest.raises(ConfigError):
         DefiniteIntegralConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = DefiniteIntegralTask(DefiniteIntegralConfig())
+    problem = DefiniteIntegralProblem("2x", "0", "3", "9")
+    assert task.effort(problem) == 3 * 2 + 1
+    assert task.baseline(stream("baseline"), problem) == "9"
+    problem = DefiniteIntegralProblem(r"2x + \sin(x)", "0", "3", r"10 - \cos(3)")
+    assert task.baseline(stream("baseline"), problem) == r"3\sin(3) + 9"

@@ -17,7 +17,7 @@ def test_the_derivative_is_that_of_numerical_differences(difficulty):
         problem = task.generate(stream("derivative", difficulty, seed))
         orders.add(problem.order)
         at = mpmath.mpf(problem.point or 0.8125)
-        with mpmath.workdps(60):
+        with mpmath.workdps(300):
             slope = mpmath.diff(
                 lambda x, text=problem.function: latex_value(text, x=x), at, problem.order
             )
@@ -71,3 +71,15 @@ def test_constant_answers_earn_little():
 def test_impossible_configurations_are_refused(knobs):
     with pytest.raises(ConfigError):
         DerivativeConfig(**knobs)
+
+
+def test_effort_and_baseline_of_small_problems():
+    task = DerivativeTask(DerivativeConfig())
+    line = DerivativeProblem("3x^2 + x", 1, None, "6x + 1")
+    assert task.effort(line) == 4  # 6, x, + and 1
+    assert task.baseline(stream("baseline"), line) == "6x + 1"
+    at_two = DerivativeProblem("3x^2 + x", 1, 2, "13")
+    assert task.effort(at_two) == 8
+    assert task.baseline(stream("baseline"), at_two) == "13"
+    product = DerivativeProblem(r"x^2 \sin(3x)", 1, None, r"2x \sin(3x) + 3x^2 \cos(3x)")
+    assert task.baseline(stream("baseline"), product) == r"2x \cos(3x)"

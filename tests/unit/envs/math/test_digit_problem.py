@@ -6,7 +6,12 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
-from rlvr_envs.envs.math.digit_problem import KINDS, DigitProblemConfig, DigitProblemTask
+from rlvr_envs.envs.math.digit_problem import (
+    KINDS,
+    DigitProblem,
+    DigitProblemConfig,
+    DigitProblemTask,
+)
 
 
 def digits(value, base=10):
@@ -74,3 +79,13 @@ def test_larger_values_agree_with_enumeration(kind):
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         DigitProblemConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = DigitProblemTask(DigitProblemConfig())
+    problem = DigitProblem("product_digit_sum", (12, 3), 9)
+    # "12 * 3 = 36" has five digits and two products of digits, "3 + 6 = 9" three digits.
+    assert task.effort(problem) == 5 + 2 + 3
+    assert task.baseline(stream("baseline"), problem) == "9"
+    problem = DigitProblem("product_digit_sum", (19, 19), 10)
+    assert task.baseline(stream("baseline"), problem) == "100"

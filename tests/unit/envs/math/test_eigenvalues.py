@@ -17,7 +17,7 @@ def test_the_eigenvalues_are_the_roots_of_the_characteristic_polynomial(difficul
         assert tuple(sorted(found)) == problem.eigenvalues
 
 
-def test_higher_rungs_hide_the_triangular_shape():
+def test_higher_levels_hide_the_triangular_shape():
     task = EigenvaluesTask(EigenvaluesConfig.at(4))
     problems = [task.generate(stream("shape", seed)) for seed in range(40)]
     diagonals = [{row[i] for i, row in enumerate(problem.matrix)} for problem in problems]
@@ -51,3 +51,14 @@ def test_equal_forms_pass_and_near_misses_fail():
 def test_impossible_configurations_are_refused(knobs):
     with pytest.raises(ConfigError):
         EigenvaluesConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = EigenvaluesTask(EigenvaluesConfig())
+    triangular = EigenvaluesProblem(((1, 2), (0, 3)), (1, 3))
+    assert task.effort(triangular) == 2
+    assert task.baseline(stream("baseline"), triangular) == r"\{1, 3\}"
+    full = EigenvaluesProblem(((1, 2), (2, 1)), (-1, 3))
+    # The square takes 8 products; x^2 - 2x - 3 takes 2 products and 2 sums for each value.
+    assert task.effort(full) == 8 + 2 * 4
+    assert task.baseline(stream("baseline"), full) == r"\{1\}"

@@ -56,3 +56,16 @@ def test_equal_forms_pass_and_the_copied_question_does_not():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         FractionArithmeticConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = FractionArithmeticTask(FractionArithmeticConfig())
+    text = r"\frac{1}{2} + \frac{1}{3} \times \frac{3}{4}"
+    problem = FractionArithmeticProblem(text, Fraction(3, 4))
+    # 3/12 takes two products and Euclid's divisions (2 + 1) of 3 and 12; then 1/2 + 1/4 = 6/8 takes
+    # three products, a sum and three divisions.
+    product = FractionArithmeticProblem(r"\frac{1}{3} \times \frac{3}{4}", Fraction(1, 4))
+    assert task.effort(product) == 2 + 3
+    assert task.effort(problem) == 5 + 3 + 1 + 3
+    assert task.baseline(stream("baseline"), problem) == r"\frac{5}{8}"
+    assert task.baseline(stream("baseline"), product) == r"\frac{1}{4}"

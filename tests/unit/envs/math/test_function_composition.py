@@ -123,3 +123,14 @@ def test_a_composition_that_always_meets_a_pole_still_gives_a_problem():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         FunctionCompositionConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = FunctionCompositionTask(FunctionCompositionConfig())
+    functions = (Function((1, 2)), Function((0, 0, 1)))
+    problem = FunctionCompositionProblem(functions, 3, (Fraction(19),))
+    # 3^2 takes two steps of Horner's rule, 2 * 9 + 1 one; 18 + 1 is a sum of two digits.
+    assert task.effort(problem) == 2 * (1 + 1) + 1 + 2
+    assert task.baseline(stream("baseline"), problem) == "7"
+    problem = FunctionCompositionProblem(functions, None, (Fraction(1), Fraction(0), Fraction(2)))
+    assert task.baseline(stream("baseline"), problem) == "2x + 1"

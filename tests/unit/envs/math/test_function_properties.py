@@ -9,7 +9,9 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.math.function_properties import (
     KINDS,
+    FiniteFunction,
     FunctionPropertiesConfig,
+    FunctionPropertiesProblem,
     FunctionPropertiesTask,
 )
 
@@ -27,8 +29,14 @@ def brute_force(prompt):
     for name, formula in re.findall(r"([a-z])\(x\) = \((.*?)\) \\bmod", prompt):
         tables[name] = {x: polynomial(formula, x) % n for x in range(n)}
     asked = prompt.splitlines()[-1]
-    if "f^k" in asked:
-        k, x = re.search(r"What is \$f\^\{(\d+)\}\((\d+)\)", asked).groups()
+    start = re.match(r"Let \$c\(x\) = ((?:[a-z]\()+)x", asked)
+    if start:
+        values = dict(zip(range(n), range(n), strict=True))
+        for name in reversed(re.findall("[a-z]", start[1])):
+            values = {x: tables[name][y] for x, y in values.items()}
+        tables["f"] = values
+    if "^k" in asked:
+        k, x = re.search(r"What is \$[fc]\^\{(\d+)\}\((\d+)\)", asked).groups()
         return walk(tables["f"], int(x), int(k))[-1]
     if "cycle" in asked:
         late = walk(tables["f"], int(re.search(r"start at (\d+)", asked)[1]), 3 * n)
@@ -85,7 +93,7 @@ def test_whole_small_world_of_numbers(kind):
     for seed in range(20):
         problem = task.generate(stream("FunctionProperties", "small", kind, seed))
         expected = brute_force(task.prompt(problem))
-        assert [v for v in range(-3, 12) if task.verify(problem, str(v)).score == 1.0] == [expected]
+        assert [v for v in range(-3, 18) if task.verify(problem, str(v)).score == 1.0] == [expected]
 
 
 def test_whole_small_world_of_sets():
@@ -123,3 +131,22 @@ def test_no_count_prevails(kind):
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         FunctionPropertiesConfig(**knobs)
+
+
+@pytest.mark.parametrize(
+    ("kind", "iterations", "effort", "hurried"),
+    [
+        ("iterate", 2, 2, "0"),
+        ("iterate", 90, 4, "0"),  # 3, 0, 1 and 2, and then 0 again
+        ("composition", 1, 1, "0"),
+        ("cycle_length", 1, 4, "0"),
+        ("fixed_points", 1, 4, "0"),
+        ("preimage", 1, 4, r"\{0\}"),
+    ],
+)
+def test_effort_and_baseline_of_a_small_problem(kind, iterations, effort, hurried):
+    task = of_kind(kind)
+    function = FiniteFunction((1, 2, 0, 0))
+    problem = FunctionPropertiesProblem(kind, 4, (function,), 3, iterations, (0,))
+    assert task.effort(problem) == effort
+    assert task.baseline(stream("baseline"), problem) == hurried

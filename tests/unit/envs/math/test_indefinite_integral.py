@@ -69,3 +69,13 @@ def test_a_logarithm_may_carry_the_absolute_value():
 def test_impossible_configurations_are_refused(knobs):
     with pytest.raises(ConfigError):
         IndefiniteIntegralConfig(**knobs)
+
+
+def test_effort_and_baseline_of_small_problems():
+    task = IndefiniteIntegralTask(IndefiniteIntegralConfig())
+    power = IndefiniteIntegralProblem("2x", "x^2")
+    assert task.effort(power) == 2 + 3
+    assert task.verify(power, task.baseline(stream("baseline"), power)).score == 1.0
+    wave = IndefiniteIntegralProblem(r"\cos(x)", r"\sin(x)")
+    assert task.effort(wave) == (1 + 9 + 1) * 2  # a function counts ten
+    assert task.baseline(stream("baseline"), wave) == r"x \cos(x)"

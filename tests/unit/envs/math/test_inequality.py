@@ -164,3 +164,26 @@ def test_solutions_merge_across_points_where_nothing_changes():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         InequalityConfig(**knobs)
+
+
+@pytest.mark.parametrize(
+    ("text", "hurried"),
+    [
+        ("2x + 3 < 7", r"(-\infty, 2)"),
+        ("-2x + 3 < 7", r"(-\infty, -2)"),  # the sign should have turned
+        (r"x^2 - 3x + 2 \ge 0", r"[\frac{2}{3}, \infty)"),
+        (r"2\left|x - 1\right| - \left|x\right| \le 3", r"(-\infty, 5]"),
+        (r"\frac{2x - 4}{x + 2} > 0", r"(2, \infty)"),
+    ],
+)
+def test_the_baseline_takes_everything_for_a_line(text, hurried):
+    task = InequalityTask(InequalityConfig())
+    assert task.baseline(stream("baseline"), InequalityProblem(text, ())) == hurried
+
+
+def test_effort_of_a_small_problem():
+    task = InequalityTask(InequalityConfig())
+    easy, hard = (InequalityProblem(text, ()) for text in ("2x < 6", r"x^2 - 3x + 2 \ge 0"))
+    # "Divide by 2: 6 / 2 = 3" and "x < 3", with one division of single digits.
+    assert task.effort(easy) == 4 + 1 + 1
+    assert task.effort(hard) > 3 * task.effort(easy)

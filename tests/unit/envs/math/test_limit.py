@@ -49,7 +49,9 @@ def test_whole_small_world():
 
 def test_equal_forms_pass_and_near_misses_fail():
     task = LimitTask(LimitConfig())
-    problem = LimitProblem(r"\left(1 + \frac{3}{x}\right)^{-x / 2}", r"\infty", r"e^{-\frac{3}{2}}")
+    problem = LimitProblem(
+        r"\left(1 + \frac{3}{x}\right)^{-x / 2}", r"\infty", 2, r"e^{-\frac{3}{2}}"
+    )
     for form in (r"\frac{1}{e^{3/2}}", r"e^{-1.5}", r"\frac{1}{e\sqrt{e}}", r"\exp(-3/2)"):
         assert task.verify(problem, form).score == 1.0
     for form in (r"e^{3/2}", "0.2231", r"e^{-3}", r"\infty", "1", "does not exist"):
@@ -62,3 +64,13 @@ def test_equal_forms_pass_and_near_misses_fail():
 def test_impossible_configurations_are_refused(knobs):
     with pytest.raises(ConfigError):
         LimitConfig(**knobs)
+
+
+def test_effort_and_baseline_of_small_problems():
+    task = LimitTask(LimitConfig())
+    quotient = LimitProblem(r"\frac{2x + 1}{4x}", r"\infty", 0, r"\frac{1}{2}")
+    assert task.effort(quotient) == 7  # the bar, 2, x, +, 1, 4 and x, read once
+    assert task.baseline(stream("baseline"), quotient) == r"\frac{1}{2}"
+    sine = LimitProblem(r"\frac{\sin(3x)}{x}", "0", 1, "3")
+    assert task.effort(sine) == 2 * 5
+    assert task.baseline(stream("baseline"), sine) == "1"

@@ -12,7 +12,7 @@ from rlvr_envs.envs.math.linear_diophantine import (
 )
 
 TASK = LinearDiophantineTask(LinearDiophantineConfig.at(0))
-PROBLEM = LinearDiophantineProblem(3, -5, 14, (3, -1))
+PROBLEM = LinearDiophantineProblem(3, -5, 14, False, (3, -1))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -73,6 +73,24 @@ def test_other_texts_are_not_read(answer):
 def test_near_misses_are_wrong():
     for answer in ("(-1, 3)", "(3, 1)", "(0, 0)", "(3, -2)"):
         assert TASK.verify(PROBLEM, answer).status is Status.WRONG
+
+
+def test_only_the_least_solution_passes_where_it_is_asked_for():
+    task = LinearDiophantineTask(LinearDiophantineConfig(max_coefficient=9, least=True))
+    for seed in range(20):
+        problem = task.generate(stream("LinearDiophantine", "least", seed))
+        x = next(x for x in range(1, 10) if (problem.c - problem.a * x) % problem.b == 0)
+        for k in range(-12, 40):
+            y, rest = divmod(problem.c - problem.a * k, problem.b)
+            passed = task.verify(problem, f"({k}, {y})").score == 1.0
+            assert passed == (k == x and not rest)
+        assert "smallest positive $x$" in task.prompt(problem)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    # Euclid: 5 = 1 * 3 + 2, 3 = 1 * 2 + 1, 2 = 2 * 1, after one division that swaps the two.
+    assert TASK.effort(PROBLEM) == 3 * 4 + 2 + 2
+    assert TASK.baseline(stream("baseline"), PROBLEM) == "(1, -3)"
 
 
 def test_no_solution_is_free():

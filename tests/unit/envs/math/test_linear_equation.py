@@ -30,7 +30,8 @@ def test_the_solution_is_the_only_one(difficulty):
     task = LinearEquationTask(LinearEquationConfig.at(difficulty))
     for seed in range(5):
         problem = task.generate(stream("equation", difficulty, seed))
-        found = sympy.solve(sympy.Eq(side(problem.left), side(problem.right)))
+        equation = task.prompt(problem).split("$$")[1]
+        found = sympy.solve(sympy.Eq(*map(side, equation.split(" = "))))
         assert [Fraction(int(x.p), int(x.q)) for x in found] == [problem.solution]
 
 
@@ -59,3 +60,22 @@ def test_equal_forms_pass_and_near_misses_do_not():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         LinearEquationConfig(**knobs)
+
+
+def test_products_have_the_same_squares_on_both_sides():
+    task = LinearEquationTask(LinearEquationConfig(n_products=2))
+    for seed in range(20):
+        problem = task.generate(stream("products", seed))
+        left, right = map(side, task.prompt(problem).split("$$")[1].split(" = "))
+        assert len(problem.products) == 4
+        assert sympy.degree(sympy.expand(left - right), sympy.Symbol("x")) == 1
+        assert any("^2" in step for step in task.explain(problem))
+
+
+def test_effort_and_baseline_of_a_small_equation():
+    task = LinearEquationTask(LinearEquationConfig())
+    problem = LinearEquationProblem("4x + 1", "-6", Fraction(-7, 4))
+    assert task.explain(problem)[-1] == "Divide both sides by 4: x = (-7) / 4 = -7/4"
+    # Subtract 1 on both sides: 4x = -7 has three digits, the division five and a quotient.
+    assert task.effort(problem) == 3 + 5 + 1
+    assert task.baseline(stream("b"), problem) == "6/4"

@@ -100,3 +100,14 @@ def test_coefficients_of_one_value_still_give_a_regular_matrix():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         LinearSystemConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_system():
+    task = LinearSystemTask(LinearSystemConfig())
+    rows, constants = ((2, 0), (0, 4)), (Fraction(6), Fraction(4))
+    problem = LinearSystemProblem(rows, constants, (Fraction(3), Fraction(1)))
+    steps = task.explain(problem)
+    assert steps[-1] == "2x = 6 gives x as (6) / 2 = 3"
+    # the digits, and two quotients of single digits
+    assert task.effort(problem) == sum(c.isdigit() for c in "".join(steps)) + 2
+    assert task.verify(problem, task.baseline(stream("b"), problem)).score == 1.0

@@ -8,6 +8,8 @@ import pytest
 
 import rlvr_envs
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.seeding import stream
+from rlvr_envs.envs.math.math_dataset import MathDatasetConfig, MathDatasetProblem, MathDatasetTask
 from rlvr_envs.generators.published.math_files import read_gold
 
 ID = "rlvr/MathDataset-v0"
@@ -149,3 +151,11 @@ def test_bad_knobs_are_refused_before_the_file_is_read(knobs):
 def test_the_shipped_questions_have_the_answers_that_were_worked_out_by_hand():
     assert answers("sample")[:3] == ["68", "810", "14.4"]
     assert len(answers("sample")) == 12
+
+
+def test_effort_and_baseline_of_a_row():
+    task = MathDatasetTask(MathDatasetConfig())
+    problem = MathDatasetProblem("Add 12 + 3.", "15", 0)
+    assert task.effort(problem) == 6 + 1  # three letters, two numbers and a sign
+    assert task.baseline(stream("b"), problem) == "3"
+    assert task.baseline(stream("b"), MathDatasetProblem("Is it so?", "1", 0)) == "0"

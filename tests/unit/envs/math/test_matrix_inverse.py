@@ -70,3 +70,15 @@ def test_equal_forms_pass_and_near_misses_fail():
 def test_impossible_configurations_are_refused(knobs):
     with pytest.raises(ConfigError):
         MatrixInverseConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_matrix():
+    task = MatrixInverseTask(MatrixInverseConfig())
+    half = Fraction(1, 2)
+    problem = MatrixInverseProblem(
+        ((2, 0), (0, 1)), ((half, Fraction(0)), (Fraction(0), Fraction(1)))
+    )
+    steps = task.explain(problem)
+    assert steps[2] == "Divide row 1 by 2: [1, 0, 1/2, 0]"
+    assert task.effort(problem) == sum(c.isdigit() for c in "".join(steps))
+    assert task.verify(problem, task.baseline(stream("b"), problem)).score == 1.0

@@ -69,3 +69,22 @@ def test_powers_are_shown():
 def test_impossible_configurations_are_refused(knob):
     with pytest.raises(ConfigError):
         MatrixProductConfig(**{knob: 0})
+
+
+def test_high_powers_have_small_integer_eigenvalues():
+    config = MatrixProductConfig(high_power=9, high_share=1.0)
+    for seed in range(15):
+        problem = MatrixProductTask(config).generate(stream("high", seed))
+        assert problem.powers == (9,)
+        assert [list(row) for row in problem.product] == multiplied(problem)
+        values = np.linalg.eigvals(np.array(problem.factors[0], dtype=float))
+        assert np.allclose(np.sort(values.real), np.sort(np.round(values.real)), atol=1e-4)
+        assert np.abs(values).max() < 3.5
+
+
+def test_effort_and_baseline_of_a_small_product():
+    task = MatrixProductTask(MatrixProductConfig())
+    problem = MatrixProductProblem((((12, 3),), ((2,), (5,))), (1, 1), ((39,),))
+    # Row 1: 12 * 2 + 3 * 5 = 39: eight digits, and products of two and of one digit.
+    assert task.effort(problem) == 8 + 2 + 1
+    assert task.baseline(stream("b"), problem) == r"\begin{pmatrix} 24 \end{pmatrix}"

@@ -3,7 +3,9 @@
 import re
 from collections import Counter
 from fractions import Fraction
+from itertools import permutations
 
+import numpy as np
 import pytest
 import sympy
 
@@ -16,7 +18,7 @@ from rlvr_envs.envs.math.missing_premise import (
     MissingPremiseProblem,
     MissingPremiseTask,
 )
-from rlvr_envs.generators.mathematics.premises import KINDS, Premise
+from rlvr_envs.generators.mathematics.premises import FORMS, KINDS, Premise
 
 # What each sentence says about the quantities of a story, as (quantities, test).
 READINGS = [
@@ -74,10 +76,9 @@ def constraints(text):
 
 def goal(problem):
     """Return the quantities in the question, and the answer that they give."""
-    last = int(re.findall(r"\d+", problem.asked[0])[-1]) if problem.kind not in PEOPLE else 0
     if problem.kind in PEOPLE:
         return [problem.asked[0]], lambda v: v[problem.asked[0]]
-    steps = [str(k) for k in range(1, last + 1)]
+    steps = re.findall(r"\d+", problem.asked[0])
     first, second = {"journey": "vt", "plots": "lw", "mixture": "hs"}[problem.kind]
     names = [letter + k for k in steps for letter in (first, second)]
     if problem.kind == "mixture":
@@ -95,9 +96,13 @@ def completions(problem, prompt):
     facts = constraints(prompt.split(" Answer with the exact number")[0])
     assert len(facts) == len(problem.premises)
     asked, answer = goal(problem)
-    names = list(dict.fromkeys([*asked, *(name for scope, _ in facts for name in scope)]))
-    fixed = {scope[0] for scope, _ in facts if len(scope) == 1}
-    names.sort(key=lambda name: name not in fixed)
+    left = list(dict.fromkeys([*asked, *(name for scope, _ in facts for name in scope)]))
+    names: list[str] = []
+    while left:  # a name with a number of its own first, then those that share a fact with others
+        known = [
+            sum(name in scope and {*scope} <= {name, *names} for scope, _ in facts) for name in left
+        ]
+        names.append(left.pop(known.index(max(known))))
     answers = set()
 
     def extend(values):
@@ -243,12 +248,68 @@ def test_constant_answers_earn_no_more_than_documented():
     assert ranked[1][1] / 600 < 0.1
 
 
-def test_the_number_of_premises_does_not_tell():
-    counts = {0.0: set(), 1.0: set()}
-    for share, seen in counts.items():
-        task = task_of("stamps", share, n_distractors=3)
-        seen |= {len(task.generate(stream("count", s)).premises) for s in range(40)}
-    assert len(counts[0.0] & counts[1.0]) >= 2
+def surface(task, problem):
+    """Return what can be counted in a problem without following any premise, and ratios of it."""
+    text = task.prompt(problem)
+    forms = Counter(premise.form for premise in problem.premises)
+    counts = [
+        len(text),
+        len(text.split()),
+        len(re.findall(r"\d+", text)),
+        len(re.findall(r"[.?]", text)),
+        len(set(re.findall(r"\b[A-Z][a-z]+\b", text))),
+        len(re.findall(r"\b[A-Z][a-z]+\b", text)),
+        *(forms[form] for form in sorted([*FORMS, "equation"])),
+        *(problem.kind == kind for kind in KINDS),
+    ]
+    ratios = [a / (1 + b) for a, b in permutations(counts[1:6], 2)]
+    pairs = [("hours", "speed"), ("longer", "perimeter"), ("strength", "volume"), ("more", "has")]
+    ratios += [forms[a] - forms[b] for a, b in pairs]
+    return [1.0, *counts, *ratios]
+
+
+@pytest.mark.parametrize("level", [0, 2, 5, 8])
+def test_counting_does_not_tell_the_halves_apart(level):
+    task = MissingPremiseTask(MissingPremiseConfig.at(level))
+    problems = [task.generate(stream("surface", level, seed)) for seed in range(800)]
+    features = np.array([surface(task, problem) for problem in problems])
+    labels = np.array([problem.answer is None for problem in problems])
+    features = (features - features[:400].mean(0)) / (features[:400].std(0) + 1e-9)
+    features[:, 0] = 1.0
+    weights, *_ = np.linalg.lstsq(features[:400], labels[:400] - 0.5, rcond=1e-6)
+    said, right = features[400:] @ weights > 0, labels[400:]
+    assert (said[right].mean() + (~said)[~right].mean()) <= 2 * 0.6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_premises_do_not_depend_on_which_question_is_asked(kind):
+    for seed in range(8):
+        rows = [
+            task_of(kind, share, n_steps=5, max_number=20).generate(stream("same", kind, seed))
+            for share in (0.0, 1.0)
+        ]
+        assert rows[0].premises == rows[1].premises
+        assert rows[0].asked != rows[1].asked
+
+
+def test_effort_counts_the_digits_of_premises_and_steps():
+    premises = (Premise("has", ("Ana",), (12,)), Premise("more", ("Ben", "Ana"), (3,)))
+    problem = MissingPremiseProblem("stamps", premises, ("Ben",), Fraction(15))
+    assert TASK.explain(problem) == ["Ana: 12", "Ben: 12 + 3 = 15"]
+    assert TASK.effort(problem) == 3 + 2 + 5
+
+
+def test_a_sum_fixes_the_chain_that_holds_both_people():
+    premises = (
+        Premise("older", ("Ben", "Ana"), (4,)),
+        Premise("sum_later", ("Ana", "Ben"), (5, 34)),
+    )
+    problem = MissingPremiseProblem("ages", premises, ("Ben",), Fraction(14))
+    assert TASK.explain(problem)[-1] == "Ben: 10 + 4 = 14"
+
+
+def test_baseline_adds_up_the_premises():
+    assert TASK.baseline(stream("b"), ILL) == "3"
 
 
 @pytest.mark.parametrize(

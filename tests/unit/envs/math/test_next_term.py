@@ -94,7 +94,17 @@ def skipping(numbers):
             yield n
 
 
+def runs(numbers):
+    k = 0
+    while True:
+        k += 1
+        for _ in range(numbers[0] * k + numbers[1]):
+            yield k
+
+
 FOLLOWED = {
+    "cycle": remainders,
+    "runs": runs,
     "arithmetic": arithmetic,
     "geometric": geometric,
     "increments": increments,
@@ -163,3 +173,11 @@ def test_wording_of_one_recurrence():
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         NextTermConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    task = NextTermTask(NextTermConfig())
+    problem = NextTermProblem("digits", 3, (12, 5), 28)
+    assert task.explain(problem)[0] == "Term 2: 12 + 5 + 1 + 2 = 20"
+    assert task.effort(problem) == 8 + 8
+    assert task.baseline(stream("b"), problem) == "22"

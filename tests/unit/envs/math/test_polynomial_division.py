@@ -70,3 +70,11 @@ def test_equal_forms_pass_and_near_misses_do_not():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         PolynomialDivisionConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_division():
+    task = PolynomialDivisionTask(PolynomialDivisionConfig())
+    problem = PolynomialDivisionProblem((-1, 0, 1), (1, 1), (-1, 1), ())
+    steps = task.explain(problem)
+    assert task.effort(problem) == sum(c.isdigit() for c in "".join(steps))
+    assert task.baseline(stream("b"), problem) == r"\left(x, 0\right)"

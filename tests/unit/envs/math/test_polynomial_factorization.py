@@ -10,6 +10,7 @@ from rlvr_envs.envs.math.polynomial_factorization import (
     PolynomialFactorizationProblem,
     PolynomialFactorizationTask,
 )
+from rlvr_envs.generators.mathematics.effort import written
 
 X = sympy.Symbol("x")
 
@@ -107,3 +108,11 @@ def test_incomplete_and_wrong_products_are_rejected(text):
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         PolynomialFactorizationConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_polynomial():
+    task = PolynomialFactorizationTask(PolynomialFactorizationConfig())
+    problem = PolynomialFactorizationProblem((12, -10, 2), 2, ((-3, 1), (-2, 1)))
+    # 12 and 2 have 6 and 2 divisors: the exponents 2, 1 and 1 give 12 candidates of either sign.
+    assert task.effort(problem) == 24 + written(task.explain(problem))
+    assert task.baseline(stream("b"), problem) == r"2\left(x^2 - 5x + 6\right)"

@@ -11,6 +11,7 @@ from rlvr_envs.envs.math.polynomial_roots import (
     PolynomialRootsProblem,
     PolynomialRootsTask,
 )
+from rlvr_envs.generators.mathematics.effort import written
 
 
 @pytest.mark.parametrize("difficulty", [0, 3, 6, 9])
@@ -62,3 +63,13 @@ def test_equal_forms_pass_and_near_misses_do_not():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         PolynomialRootsConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_equation():
+    task = PolynomialRootsTask(PolynomialRootsConfig())
+    problem = PolynomialRootsProblem((6, -5, 1), (Fraction(2), Fraction(3)))
+    # 6 and 1 allow 1, 2, 3 and 6 with either sign.
+    assert task.effort(problem) == 8 + written(task.explain(problem))
+    assert task.verify(problem, task.baseline(stream("b"), problem)).score == 0.0
+    easy = PolynomialRootsProblem((6, -7, 1), (Fraction(1), Fraction(6)))
+    assert task.verify(easy, task.baseline(stream("b"), easy)).score == 1.0

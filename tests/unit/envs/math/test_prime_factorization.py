@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import pytest
 import sympy
@@ -112,3 +113,40 @@ def test_hidden_factors_are_prime_and_multiply_to_the_number(difficulty):
 def test_config_is_checked(knobs):
     with pytest.raises(ConfigError, match=next(iter(knobs))):
         PrimeFactorizationConfig(**knobs)
+
+
+@pytest.mark.parametrize("kind", ["close", "powers", "binomial"])
+def test_other_kinds_of_integers(kind):
+    task = PrimeFactorizationTask(PrimeFactorizationConfig(kinds=(kind,)))
+    for seed in range(20):
+        problem = task.generate(stream(kind, seed))
+        assert dict(problem.factors) == sympy.factorint(problem.n)
+        numbers = [int(each) for each in re.findall(r"\d+", problem.shown)]
+        if kind == "close":
+            (low, _), (high, _) = problem.factors
+            assert low < high < 1.3 * low
+        elif kind == "powers":
+            assert problem.n == numbers[0] ** numbers[1] - numbers[2] ** numbers[1] ** (
+                len(numbers) > 3
+            )
+        else:
+            assert problem.n == math.comb(*numbers)
+        assert (str(problem.n) in task.prompt(problem)) == (kind == "close")
+
+
+@pytest.mark.parametrize(
+    ("n", "factors", "shown", "effort"),
+    [
+        (22, ((2, 1), (11, 1)), "", 2 * 3),  # divisors up to 3, on two digits
+        (899, ((29, 1), (31, 1)), "", 9),  # 30 * 30 - 1 * 1: one square on three digits
+        (1295, ((5, 1), (7, 1), (37, 1)), "6^{4} - 1", 2 + 2 + 2 * 6),  # of 5, 7 and 37
+    ],
+)
+def test_effort_of_small_integers(n, factors, shown, effort):
+    assert TASK.effort(PrimeFactorizationProblem(n, factors, shown)) == effort
+
+
+def test_baseline_divides_by_small_primes():
+    assert TASK.baseline(stream("b"), PROBLEM) == "2 * 2 * 2 * 3 * 3 * 5"
+    problem = PrimeFactorizationProblem(2 * 121, ((2, 1), (11, 2)))
+    assert TASK.baseline(stream("b"), problem) == "2 * 121"

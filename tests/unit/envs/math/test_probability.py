@@ -5,6 +5,7 @@ from functools import cache
 from itertools import combinations, permutations, product
 
 import pytest
+import sympy
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
@@ -107,6 +108,31 @@ def wheel(spread, *flat):
     return mean(points, lambda p: (p - average) ** 2) if spread else average
 
 
+def walk(rounds, start, goal, top, bottom):
+    """First-step equations, solved exactly."""
+    win = sympy.Rational(top, bottom)
+    x = sympy.symbols(f"x0:{goal + 1}")
+    ends = [x[0], x[goal] - (0 if rounds else 1)]
+    inner = [x[k] - rounds - win * x[k + 1] - (1 - win) * x[k - 1] for k in range(1, goal)]
+    return Fraction(str(sympy.solve([*ends, *inner], x)[x[start]]))
+
+
+def pattern(faces, *wanted):
+    """First-step equations over how much of the pattern has been rolled."""
+    x = sympy.symbols(f"x0:{len(wanted) + 1}")
+    equations = [x[-1]]
+    for k in range(len(wanted)):
+        after = 0
+        for face in range(1, faces + 1):
+            rolled = [*wanted[:k], face]
+            done = next(
+                n for n in range(k + 1, -1, -1) if rolled[len(rolled) - n :] == [*wanted[:n]]
+            )
+            after += x[done]
+        equations.append(x[k] - 1 - after / sympy.Integer(faces))
+    return Fraction(str(sympy.solve(equations, x)[x[0]]))
+
+
 ENUMERATED = {
     "dice_sum": dice_sum,
     "urn": urn,
@@ -118,6 +144,8 @@ ENUMERATED = {
     "transfer": transfer,
     "turns": turns,
     "wheel": wheel,
+    "walk": walk,
+    "pattern": pattern,
 }
 
 
@@ -182,3 +210,11 @@ def test_every_public_number_matters_to_the_wording(kind):
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         ProbabilityConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_question():
+    task = ProbabilityTask(ProbabilityConfig())
+    problem = ProbabilityProblem("transfer", (1, 2, 3, 4), Fraction(5, 12))
+    digits = sum(character.isdigit() for character in "".join(task.explain(problem)))
+    assert task.effort(problem) > digits  # products and quotients cost more than their digits
+    assert task.baseline(stream("b"), problem) == "1/3"

@@ -89,3 +89,11 @@ def test_graded_full_marks_only_for_the_value():
 def test_bad_knobs_are_refused(knobs):
     with pytest.raises(ConfigError):
         RandomCalculationConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_expression():
+    task = RandomCalculationTask(RandomCalculationConfig())
+    problem = RandomCalculationProblem(r"12 \times 3 - 40", Fraction(-4))
+    assert task.explain(problem) == ["12 * 3 = 36", "36 - 40 = -4"]
+    assert task.effort(problem) == 5 + 5 + 2
+    assert task.baseline(stream("b"), problem) == "55"

@@ -103,8 +103,10 @@ SOLVERS = {
 
 
 def of_kind(kind, difficulty):
-    rung = RatioProportionConfig.at(difficulty)
-    config = RatioProportionConfig(kinds=(kind,), n_terms=rung.n_terms, max_number=rung.max_number)
+    level = RatioProportionConfig.at(difficulty)
+    config = RatioProportionConfig(
+        kinds=(kind,), n_terms=level.n_terms, max_number=level.max_number
+    )
     return RatioProportionTask(config)
 
 
@@ -116,6 +118,36 @@ def test_the_text_alone_gives_the_answer(kind, difficulty):
         problem = task.generate(stream("RatioProportion", kind, difficulty, seed))
         assert problem.answer == SOLVERS[kind](task.prompt(problem))
         assert problem.answer > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_number_alone_gives_the_stated_result(kind):
+    task = RatioProportionTask(RatioProportionConfig(kinds=(kind,), unknown_share=1.0))
+    for seed in range(12):
+        problem = task.generate(stream("RatioProportion", "unknown", kind, seed))
+        text = task.prompt(problem)
+        story, stated = re.fullmatch(
+            r"One number .+ called \$x\$\. (.+) The answer is (\S+)\. Find \$x\$\.", text
+        ).groups()
+        tried = [*range(1, 250), *range(1_000, 120_000, 1_000)]
+        solved = {x for x in tried if result_with(kind, story, x) == Fraction(stated)}
+        assert solved == {problem.answer}
+        assert task.explain(problem)[-1].endswith(f" = {problem.answer}")
+
+
+def result_with(kind, story, x):
+    try:
+        return SOLVERS[kind](story.replace("$x$", str(x)))
+    except ZeroDivisionError:
+        return None
+
+
+def test_effort_and_baseline_of_a_small_question():
+    steps = TASK.explain(PROBLEM)
+    assert steps[1] == "One part is 12 / 5 = 12/5 litres."
+    # the digits, 12 / 5 by two digits, and 3 * (12/5) by two digits
+    assert TASK.effort(PROBLEM) == sum(c.isdigit() for c in "".join(steps)) + 2 + 2
+    assert TASK.baseline(stream("b"), PROBLEM) == "8"
 
 
 @pytest.mark.parametrize("kind", KINDS)

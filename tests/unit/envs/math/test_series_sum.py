@@ -1,3 +1,4 @@
+import math
 import re
 from fractions import Fraction
 
@@ -21,6 +22,13 @@ def listed(series):
 
 def added(low, high, term):
     """Add the terms; an infinite tail is cut where it is tiny, or extrapolated for fractions."""
+    if "floor" in term:
+        top, bottom = re.search(r"frac\{(\d*)k\}\{(\d+)\}", term).groups()
+        return sum(int(top or 1) * k // int(bottom) for k in range(int(low), int(high) + 1))
+    if "binom" in term:
+        factor = term.partition(" ")[2]
+        rows = range(int(low), int(high) + 1)
+        return sum(math.comb(int(high), k) * latex_value(factor, k=k) for k in rows)
     if high != "\\infty":
         return sum(latex_value(term, k=k) for k in range(int(low), int(high) + 1))
     if "cdot" in term or term.endswith("^k"):
@@ -45,7 +53,7 @@ def test_whole_small_world():
     for seed in range(20):
         problem = task.generate(stream("series", seed))
         right = sum(listed(problem.series))
-        for guess in range(350):
+        for guess in range(900):
             assert (task.verify(problem, str(guess)).score == 1.0) == (guess == right)
 
 
@@ -74,7 +82,19 @@ def test_constant_answers_earn_little():
         assert max(values.count(value) for value in set(values)) < 20
 
 
-@pytest.mark.parametrize("knobs", [{"first_kind": 5}, {"last_kind": 8}, {"max_terms": 3}])
+@pytest.mark.parametrize("knobs", [{"first_kind": 5}, {"last_kind": 10}, {"max_terms": 3}])
 def test_impossible_configurations_are_refused(knobs):
     with pytest.raises(ConfigError):
         SeriesSumConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_sum():
+    task = SeriesSumTask(SeriesSumConfig())
+    problem = SeriesSumProblem(
+        r"\sum_{k=1}^{9} \left\lfloor \frac{2k}{4} \right\rfloor", Fraction(20)
+    )
+    steps = task.explain(problem)
+    assert steps[-1] == "(90 - 10) / 4 = 20"
+    products = 1 + 2 + 2 + 2 + 2  # 2 * 9, 9 * 10, 10 / 2, 2 * 4 ... by their digits
+    assert task.effort(problem) >= sum(c.isdigit() for c in "".join(steps)) + products - 2
+    assert task.baseline(stream("b"), problem) == "4"

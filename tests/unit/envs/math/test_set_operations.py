@@ -136,3 +136,11 @@ def test_other_texts_earn_nothing(answer, status):
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         SetOperationsConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_expression():
+    task = of_kind("size", universe=6, n_sets=2, n_operations=1)
+    problem = SetOperationsProblem("size", 6, ((1, 2), (2, 5)), ("A", "B", "cap"), (2,))
+    assert task.explain(problem) == [r"A \cap B = {2}", "Count them: 1 elements."]
+    assert task.effort(problem) == 2
+    assert task.baseline(stream("b"), problem) == "3"

@@ -35,6 +35,9 @@ def searched(prompt):
                     queue.append(other)
         return known[target]
 
+    stated = re.search(r"By these equations, (\d+) (\w+) are (\S+) (\w+)\.", prompt)
+    if stated:
+        return int(stated[1]) * factor(stated[2], stated[4]) == Fraction(stated[3])
     rate = re.search(r"Convert (\d+) (\w+) per (\w+) to (\w+) per (\w+)\.", prompt)
     if rate:
         amount, source, per, target, target_per = rate.groups()
@@ -48,14 +51,21 @@ def searched(prompt):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("difficulty", [0, 2, 6, 15])
 def test_the_text_alone_gives_the_answer(kind, difficulty):
-    rung = UnitConversionConfig.at(difficulty)
+    level = UnitConversionConfig.at(difficulty)
     config = UnitConversionConfig(
-        n_steps=rung.n_steps, n_distractors=rung.n_distractors, kinds=(kind,)
+        n_steps=level.n_steps, n_distractors=level.n_distractors, kinds=(kind,)
     )
     task = UnitConversionTask(config)
     for seed in range(20):
         problem = task.generate(stream("UnitConversion", kind, difficulty, seed))
-        assert problem.answer == searched(task.prompt(problem))
+        text = task.prompt(problem)
+        if kind != "unknown":
+            assert problem.answer == searched(text)
+            continue
+        assert [x for x in range(1, 30) if searched(text.replace("$x$", str(x)))] == [
+            problem.answer
+        ]
+        assert task.explain(problem)[-1].endswith(f" = {problem.answer}")
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -136,3 +146,11 @@ def test_distractors_do_not_shorten_the_chain():
 def test_config_is_checked(knobs, message):
     with pytest.raises(ConfigError, match=message):
         UnitConversionConfig(**knobs)
+
+
+def test_effort_and_baseline_of_a_small_problem():
+    steps = TASK.explain(problem("plain"))
+    assert steps == ["One mudok is 12/5 tiliz.", "In tiliz: 1 * (12/5) = 12/5"]
+    # the digits, and a product of one digit and two
+    assert TASK.effort(problem("plain")) == 10 + 2
+    assert TASK.baseline(stream("b"), problem("plain")) == r"\frac{12}{5}"

@@ -1,6 +1,7 @@
 """WordProblem: the text alone gives the answer, the small world, the trace, configuration."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,6 +10,9 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.math.word_problem import (
     CONTEXTS,
+    Fact,
+    Quantity,
+    WordProblem,
     WordProblemConfig,
     WordProblemTask,
     needed,
@@ -84,7 +88,8 @@ def meaning(sentence):
 
 @pytest.mark.parametrize("difficulty", [0, 1, 3, 6, 12])
 def test_the_text_alone_gives_the_answer(difficulty):
-    task = WordProblemTask(WordProblemConfig.at(difficulty))
+    config = replace(WordProblemConfig.at(difficulty), backward_share=0.0)
+    task = WordProblemTask(config)
     for seed in range(25):
         problem = task.generate(stream("WordProblem", difficulty, seed))
         values, asked = read(task.prompt(problem))
@@ -98,8 +103,45 @@ def test_whole_small_world(seed):
     task = WordProblemTask(WordProblemConfig.at(0))
     problem = task.generate(stream("WordProblem", "small", seed))
     expected = read(task.prompt(problem))[1]
-    accepted = [v for v in range(-5, 45) if task.verify(problem, str(v)).score == 1.0]
+    accepted = [v for v in range(-5, 260) if task.verify(problem, str(v)).score == 1.0]
     assert accepted == [expected]
+
+
+@pytest.mark.parametrize("n_operations", [1, 4, 9])
+def test_one_number_alone_makes_a_backward_story_true(n_operations):
+    """The last number comes out of the story for the answer, and for its neighbours it does not."""
+    task = WordProblemTask(WordProblemConfig(n_operations=n_operations, backward_share=1.0))
+    for seed in range(25):
+        problem = task.generate(stream("WordProblem", "backward", seed))
+        opening, *sentences = re.split(r"(?<=[.?]) ", task.prompt(problem))
+        facts = [meaning(sentence.removesuffix(".")) for sentence in sentences[:-1]]
+        names = [x for x, _, _ in facts]
+        last = next(x for x in names if names.count(x) == 2)
+        stated = next(rule({}) for x, sources, rule in facts if x == last and not sources)
+        derived = [sentences[i] for i, (x, sources, _) in enumerate(facts) if x != last or sources]
+        asked = sentences[-1].removeprefix("How many ").removesuffix("?").replace(" are there", "")
+        for shift in (-1, 0, 1):
+            story = [opening, *derived, f"There are {problem.answer + shift} {asked}."]
+            values, _ = read(" ".join([*story, sentences[-1]]))
+            assert (values[last] == stated) == (shift == 0)
+
+
+def test_a_backward_story_is_solved_by_an_equation():
+    task = WordProblemTask(WordProblemConfig())
+    quantities = tuple(Quantity(item, "in the Nova zoo") for item in ("lemurs", "otters"))
+    facts = (Fact(1, "times", (0,), 3), Fact(1, "given", (), 12))
+    problem = WordProblem("zoo", quantities, facts, 0, 4)
+    steps = task.explain(problem)
+    assert steps[:3] == [
+        "Let k be the number of lemurs in the Nova zoo.",
+        "The number of otters in the Nova zoo is 3k.",
+        "The last one is 12, so k is (12 - 0) / 3 = 4.",
+    ]
+    assert steps[-1] == "otters in the Nova zoo: 3 * 4 = 12"
+    assert task.step_credit(problem, "\n".join(steps)) == 1.0
+    # the digits, and a quotient and a product of single digits
+    assert task.effort(problem) == sum(c.isdigit() for c in "".join(steps)) + 2
+    assert task.baseline(stream("b"), problem) == "15"
 
 
 def test_every_operation_is_needed_and_no_distractor_is():
