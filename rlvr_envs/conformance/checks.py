@@ -32,6 +32,7 @@ from rlvr_envs.conformance.levels import (
     levels_differ,
 )
 from rlvr_envs.conformance.side_effects import record_side_effects
+from rlvr_envs.conformance.spellings import spellings_are_read
 from rlvr_envs.conformance.subject import (
     Check,
     ConformanceError,
@@ -273,6 +274,7 @@ CHECKS: dict[str, Check] = {
         padded_oracle_earns_full_marks,
         answers_are_found,
         last_answer_counts,
+        spellings_are_read,
         trouble_earns_nothing,
         buried_oracle_earns_nothing,
         prompt_shows_nothing_hidden,

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from functools import lru_cache
+from itertools import combinations, pairwise
 
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.verdict import Verdict
@@ -129,7 +130,7 @@ def judge_expression(answer: str, numbers: Sequence[int], target: int, *, use_al
 
     "= target" may follow. Without ``use_all``, numbers may be left out.
     """
-    left, equals, right = answer.partition("=")
+    left, equals, right = answer.rstrip().removesuffix(".").partition("=")
     expression = read_expression(left)
     if expression is None or (equals and parse.integer(right.strip().strip("$")) != target):
         return Verdict.unparsable(
@@ -235,6 +236,68 @@ def _results(high: int, low: int) -> list[int]:
         if high % low == 0:
             found.append(high // low)
     return found
+
+
+def fewest_numbers(numbers: Sequence[int], target: int, *, most: int) -> int:
+    """Return how many of the numbers make the target at least; ``most`` where fewer do not.
+
+    All results on the way are whole and positive.
+    """
+    ordered = sorted(numbers)
+    for count in range(1, most):
+        if any(_makes(chosen, target) for chosen in set(combinations(ordered, count))):
+            return count
+    return most
+
+
+_SMALL = 3  # numbers whose values are listed; more are split into two groups
+
+
+def _makes(numbers: tuple[int, ...], target: int) -> bool:
+    """Return whether an expression of all the numbers, in ascending order, has a value."""
+    if len(numbers) <= _SMALL:
+        return target in _values(numbers)
+    return any(
+        rest in _values(others) if len(others) <= _SMALL else _makes(others, rest)
+        for some, others in _splits(numbers)
+        for value in _values(some)
+        for rest in _partners(target, value)
+    )
+
+
+@lru_cache(maxsize=50_000)
+def _values(numbers: tuple[int, ...]) -> frozenset[int]:
+    """Return the values of the expressions of all of a few numbers."""
+    if len(numbers) == 1:
+        return frozenset(numbers)
+    pairs = (
+        (max(a, b), min(a, b))
+        for some, others in _splits(numbers)
+        for a in _values(some)
+        for b in _values(others)
+    )
+    return frozenset(value for high, low in pairs for value in _results(high, low))
+
+
+def _splits(numbers: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return the ways to cut numbers into two groups, the first at most as large."""
+    found = []
+    places = range(len(numbers))
+    for size in range(1, len(numbers) // 2 + 1):
+        for chosen in combinations(places, size):
+            some = tuple(numbers[i] for i in chosen)
+            found.append((some, tuple(numbers[i] for i in places if i not in chosen)))
+    return found
+
+
+def _partners(target: int, value: int) -> list[int]:
+    """Return the numbers that make the target together with a value, in one operation."""
+    found = [target + value, value - target, target - value, target * value]
+    if target % value == 0:
+        found.append(target // value)
+    if value % target == 0:
+        found.append(value // target)
+    return [number for number in found if number > 0]
 
 
 def worked_backwards(expression: str, target: int) -> list[str]:

@@ -24,6 +24,8 @@ _LABEL = re.compile(r"[A-Za-z][A-Za-z ]{0,30}?[ _#]{0,2}(\d{1,6})[ \t]*[:=][ \t]
 _RESULT = re.compile(r"(?:final answer|answer|result|solution)[ \t]*[:=][ \t]*", re.IGNORECASE)
 _ARROW = re.compile(r"\s*(?:\u2192|\u21d2|\u27f6|[-=]>)\s*")
 _AND = re.compile(r",?[ \t]+(?:and|&)[ \t]+(?![,;])")
+_ITEM_END = re.compile(r"[,;\n]")
+BRACKETS = {"[": "]", "(": ")", "{": "}"}
 _PLAIN = re.compile(r"[+-]?[0-9]+")
 _POINT = re.compile(r"([+-]?[0-9]+)\.0{1,20}")
 _QUOTIENT = re.compile(r"([+-]?)(?:([0-9]+)/([0-9]+)|\\[dt]?frac\{(-?[0-9]+)\}\{([0-9]+)\})")
@@ -46,7 +48,14 @@ def lines(text: str, *, rows: int | None = None) -> list[str]:
         body = [line for i, line in enumerate(found) if i > rules[0] and i not in rules]
         entire = [line for i, line in enumerate(found) if i not in rules]
         found = entire if rows is not None and len(body) < rows else body
-    return unlabelled(found)
+    return unlabelled([_cells(line) for line in found])
+
+
+def _cells(line: str) -> str:
+    """Return a row of a table, which has a bar at either end, as a list of its cells."""
+    if len(line) > 2 and line[0] == line[-1] == "|":
+        return ", ".join(cell.strip() for cell in line[1:-1].split("|"))
+    return line
 
 
 def unlabelled(found: list[str]) -> list[str]:
@@ -64,6 +73,17 @@ def unlabelled(found: list[str]) -> list[str]:
         if not counts or counts in (list(range(len(found))), list(range(1, len(found) + 1))):
             return [line[head.end() :] for line, head in zip(found, heads, strict=True) if head]
     return found
+
+
+def items(text: str) -> list[str]:
+    """Return the items of a list whose items may be of several words, such as ``fill 1``."""
+    text = "\n".join(lines(text)).removesuffix(".").rstrip()
+    if text[:1] in BRACKETS and text.endswith(BRACKETS[text[0]]):
+        text = text[1:-1]
+    parted = _ARROW.split(text) if not set(",;\n") & set(text) else [text]
+    if len(parted) > 1 and all(piece[:1].isalpha() for piece in parted):
+        return [piece.strip() for piece in parted]
+    return [piece.strip() for piece in _ITEM_END.split(_AND.sub(", ", text))]
 
 
 def separated(text: str) -> str:

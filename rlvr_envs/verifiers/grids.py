@@ -27,6 +27,8 @@ def read_grid(text: str, n_rows: int, n_columns: int, symbols: Collection[str]) 
     framed = any(_RULE.fullmatch(symbol) for symbol in known)
     rows: list[tuple[str, ...]] = []
     plain = unmarked(text) if framed else "\n".join(lines(text, rows=n_rows))
+    if "." not in known:
+        plain = plain.removesuffix(".")
     for line in _ROW_BREAK.split(plain):
         if not line.strip() or (not framed and _RULE.fullmatch(line)):
             continue

@@ -7,7 +7,7 @@ text: words around a number are no answer. Mathematics belongs in `rlvr_envs.ver
 import re
 from fractions import Fraction
 
-from rlvr_envs.verifiers.certificate import MAX_DIGITS, lines, separated, whole
+from rlvr_envs.verifiers.certificate import BRACKETS, MAX_DIGITS, lines, separated, whole
 from rlvr_envs.verifiers.markup import unmarked
 
 MAX_ITEMS = 10_000  # of one list
@@ -16,7 +16,6 @@ MAX_CHARACTERS = 100_000
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _QUOTIENT = re.compile(r"([+-]?[0-9]+)\s*/\s*([0-9]+)")
-_BRACKETS = {"[": "]", "(": ")", "{": "}"}
 _MINUS = "\u2212"  # the sign that mathematics is typeset with
 _SEPARATOR = re.compile(r"\s*[,;]\s*|\s+")
 
@@ -64,7 +63,7 @@ def words(text: str, *, max_items: int = MAX_ITEMS) -> list[str] | None:
     text = "\n".join(lines(text))
     if text.endswith(".") and not text.endswith(".."):
         text = text[:-1].rstrip()
-    if text and _BRACKETS.get(text[0]) == text[-1]:
+    if text and BRACKETS.get(text[0]) == text[-1]:
         text = text[1:-1].strip()
     if not text:
         return []

@@ -7,7 +7,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.wrappers.attempts import Attempt, Attempts
-from rlvr_envs.wrappers.hints import HintsOf, HintSequence, hints_of, solution_prefixes
+from rlvr_envs.wrappers.hints import HintSequence, HintsOf, hints_of, solution_prefixes
 from rlvr_envs.wrappers.retry import Feedback, criticism
 
 

@@ -8,7 +8,7 @@ from gymnasium.utils import RecordConstructorArgs
 from rlvr_envs.core.env import MAX_OBSERVATION_CHARS
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.instance import Instance
-from rlvr_envs.wrappers.hints import HintsOf, HintSequence, PromptHints
+from rlvr_envs.wrappers.hints import HintSequence, HintsOf, PromptHints
 from rlvr_envs.wrappers.problem_memory import ProblemMemory
 
 MAX_POINTS = 16

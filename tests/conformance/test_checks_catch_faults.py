@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rlvr_envs.conformance import CHECKS, ConformanceError, Subject
+from rlvr_envs.conformance import CHECKS, ConformanceError, NotApplicable, Subject
 from rlvr_envs.core import registry
 from rlvr_envs.core.gym_ids import register_ids
 from rlvr_envs.core.problem import hidden
@@ -17,6 +17,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.verifiers import parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,8 +333,8 @@ FAULTS = [
 def filed():
     """Register a task for one test."""
 
-    def file(task_type):
-        register("Planted-v0", domain="math", answer_format="tag")(task_type)
+    def file(task_type, domain="math"):
+        register("Planted-v0", domain=domain, answer_format="tag")(task_type)
         register_ids()
         return "rlvr/Planted-v0"
 
@@ -347,9 +348,43 @@ def test_planted_fault_is_caught(filed, task_type, check):
         CHECKS[check](Subject(filed(task_type)))
 
 
+class OneSpelling(SumTask):
+    __doc__ = SumTask.__doc__
+
+    def verify(self, problem, answer):
+        return Verdict.correct() if answer == self.solve(problem) else Verdict.wrong("not both")
+
+    def solve(self, problem):
+        return f"{problem.a}, {problem.b}, {problem.total}"
+
+
+class ManySpellings(OneSpelling):
+    __doc__ = SumTask.__doc__
+
+    def verify(self, problem, answer):
+        right = parse.integers(answer) == parse.integers(self.solve(problem))
+        return Verdict.correct() if right else Verdict.wrong("not both")
+
+
+def test_a_reader_of_one_spelling_is_caught(filed):
+    filed(OneSpelling, domain="puzzles")
+    with pytest.raises(ConformanceError, match="a full stop"):
+        CHECKS["spellings_are_read"](Subject("rlvr/Planted-v0"))
+
+
+def test_a_reader_of_many_spellings_passes(filed):
+    filed(ManySpellings, domain="puzzles")
+    CHECKS["spellings_are_read"](Subject("rlvr/Planted-v0"))
+
+
 @pytest.mark.parametrize("check", [n for n in CHECKS if n != "same_problem_in_a_fresh_process"])
 def test_sound_task_passes(filed, check):
-    CHECKS[check](Subject(filed(SumTask)))
+    subject = Subject(filed(SumTask))
+    if check == "spellings_are_read":
+        with pytest.raises(NotApplicable):
+            CHECKS[check](subject)
+    else:
+        CHECKS[check](subject)
 
 
 HASH_ORDER = """

@@ -1,6 +1,5 @@
 """Bin packing: all items in as few bins as possible."""
 
-import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -16,11 +15,9 @@ from rlvr_envs.generators.optimisation.task import (
     OptimisationTask,
     Reference,
     budget_at,
-    ramp,
 )
 from rlvr_envs.solvers import cp_sat
 
-_DRAWS = 12
 _MAX_EFFORT = 0.4  # deterministic seconds, reached where nearly no search succeeds
 _MAX_BINS, _MAX_CAPACITY = 200, 10**6  # more than any level has
 
@@ -38,13 +35,12 @@ class BinPackingConfig(OptimisationConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "BinPackingConfig":
-        """Bins, items and sizes grow; the room that the planted packing leaves shrinks."""
+        """A bin is added at each level, and sizes grow; level 0 may have more items in a bin."""
         return cls(
             budget=budget_at(difficulty),
-            n_bins=ramp(difficulty, 2, easy=3, medium=5, hard=7, bench=9),
-            max_parts=3 if difficulty < 2 else 4,
-            capacity=min(_MAX_CAPACITY, 20 + 10 * difficulty),
-            slack_percent=max(0, 10 - 2 * difficulty),
+            n_bins=min(_MAX_BINS, 2 + difficulty),
+            max_parts=5 if difficulty == 0 else 4,
+            capacity=min(_MAX_CAPACITY, 40 + 10 * difficulty),
         )
 
 
@@ -63,8 +59,8 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
 
     Description:
         Planted bins, full or nearly so, are cut into a few items each and the items are mixed.
-        Problems that first-fit decreasing would solve are redrawn, up to a dozen times; the order
-        of the items is such that filling bin after bin in that order is not optimal.
+        Problems that first-fit decreasing solves, or filling bin after bin in the given order,
+        are drawn again.
 
     Observation:
         The capacity of a bin, and the sizes of the items.
@@ -73,16 +69,17 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
         The numbers of the items in each bin, one bin a line.
 
     Reward:
-        Scheme ``ratio``: how far the number of bins lies between that of filling bin after bin
-        with the items in their order, which earns 0, and the best known, which earns 1. A
-        packing that overfills a bin, leaves an item out or uses one twice earns 0.
+        Scheme ``over_greedy``: how far the number of bins lies between that of first-fit
+        decreasing, which earns 0, and the best known, which earns 1; ``ratio`` begins instead at
+        filling bin after bin with the items in their order. A packing that overfills a bin,
+        leaves an item out or uses one twice earns 0.
 
     Verification:
         The packing is checked and its bins are counted. The planted packing is optimal, since
         the items together are too large for one bin fewer. No known gaps.
 
     Difficulty:
-        More bins, items and larger numbers, and less room to spare.
+        Only the size grows: more bins and items, and larger numbers.
 
     References:
         Martello and Toth, "Knapsack Problems", 1990, chapter 8. Falkenauer, "A hybrid grouping
@@ -91,34 +88,16 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"
+    draws: ClassVar[int] = 40
 
-    def generate(self, rng: Rng) -> BinPackingProblem:
-        chosen = self._draw(rng)
-        for _ in range(_DRAWS):
-            problem, bins = drawn = self._draw(rng)
-            if len(next_fit(problem)) > len(bins):
-                chosen = drawn
-                if len(first_fit(problem, _decreasing(problem))) > len(bins):
-                    break
-        problem, bins = chosen
-        baseline = len(next_fit(problem))
-        reference = Reference(
-            objective=len(bins),
-            bound=len(bins),
-            proven=True,
-            baseline=baseline if baseline > len(bins) else None,
-            answer=grouped(bins),
-        )
-        return dataclasses.replace(problem, reference=reference)
-
-    def _draw(self, rng: Rng) -> tuple[BinPackingProblem, list[list[int]]]:
+    def draw(self, rng: Rng) -> BinPackingProblem:
         """Draw a problem and its planted packing, whose bins are too full for one bin fewer."""
-        capacity = self.config.capacity
+        capacity, n_bins = self.config.capacity, self.config.n_bins
         most = capacity * self.config.slack_percent // 100
         spare = capacity - 1  # all slack together stays below one bin
         pieces: list[int] = []
         owners: list[int] = []
-        for owner in range(self.config.n_bins):
+        for owner in range(n_bins):
             slack = integer(rng, 0, min(most, spare))
             spare -= slack
             parts = _cut(rng, capacity - slack, integer(rng, 2, self.config.max_parts))
@@ -126,15 +105,19 @@ class BinPackingTask(OptimisationTask[BinPackingConfig, BinPackingProblem]):
             owners += [owner] * len(parts)
         order = rng.permutation(len(pieces)).tolist()
         sizes = tuple(pieces[i] for i in order)
-        bins: list[list[int]] = [[] for _ in range(self.config.n_bins)]
+        bins: list[list[int]] = [[] for _ in range(n_bins)]
         for number, i in enumerate(order, 1):
             bins[owners[i]].append(number)
-        return BinPackingProblem(sizes, capacity, Reference(0, 0, False, None, "")), sorted(bins)
+        trivial = len(next_fit(sizes, capacity))
+        reference = Reference(n_bins, n_bins, True, trivial, grouped(sorted(bins)))
+        return BinPackingProblem(sizes, capacity, reference)
 
     def prompt(self, problem: BinPackingProblem) -> str:
         items = ", ".join(f"{i}: {size}" for i, size in enumerate(problem.sizes, 1))
         credit = self.partial_credit(
-            "it uses fewer bins than packing the items in the given order, one bin after another"
+            "it uses fewer bins than putting the items, from the largest to the smallest, into the "
+            "first bin with enough room",
+            "it uses fewer bins than packing the items in the given order, one bin after another",
         )
         return (
             f"Solve this bin packing problem. Every bin has capacity {problem.capacity}: the sizes "
@@ -226,14 +209,14 @@ def first_fit(
     return packed
 
 
-def next_fit(problem: BinPackingProblem) -> list[list[int]]:
+def next_fit(sizes: Iterable[int], capacity: int) -> list[list[int]]:
     """Fill bin after bin with the items in their order, never looking back."""
     bins: list[list[int]] = [[]]
-    room = problem.capacity
-    for item, size in enumerate(problem.sizes, 1):
+    room = capacity
+    for item, size in enumerate(sizes, 1):
         if size > room:
             bins.append([])
-            room = problem.capacity
+            room = capacity
         bins[-1].append(item)
         room -= size
     return bins

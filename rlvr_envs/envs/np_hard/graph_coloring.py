@@ -32,8 +32,6 @@ from rlvr_envs.generators.optimisation.task import (
     ramp,
 )
 
-_DRAWS = 20  # of a graph, while the baseline is as good as the best colouring
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphColoringConfig(OptimisationConfig):
@@ -42,7 +40,7 @@ class GraphColoringConfig(OptimisationConfig):
     n_vertices: int = 18
     n_parts: int = knob(5, "vertex groups without an edge inside")
     edge_percent: int = knob(
-        50,
+        60,
         "probability of an edge between vertices of different groups, in percent",
         low=1,
         high=100,
@@ -58,11 +56,11 @@ class GraphColoringConfig(OptimisationConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "GraphColoringConfig":
-        """Vertices and colours are added, through NP-Engine's bands."""
+        """Vertices are added, through NP-Engine's bands, and colours."""
         return cls(
             budget=budget_at(difficulty),
-            n_vertices=ramp(difficulty, 6, easy=10, medium=18, hard=28, bench=36),
-            n_parts=ramp(difficulty, 3, easy=4, medium=6, hard=7, bench=8),
+            n_vertices=ramp(difficulty, 8, easy=10, medium=18, hard=28, bench=36),
+            n_parts=ramp(difficulty, 3, easy=3, medium=5, hard=6, bench=8),
         )
 
 
@@ -90,9 +88,11 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
         The colours of the vertices in order, as numbers from 1 to the number of vertices.
 
     Reward:
-        Scheme ``ratio``: how far the number of colours lies between the largest degree plus one,
-        which no colouring vertex by vertex can exceed and which earns 0, and the best known
-        number, which earns 1. A colouring with an edge of one colour earns 0.
+        Scheme ``over_greedy``: how far the number of colours lies between that of colouring the
+        vertices by falling degree, each with the first colour that is free, which earns 0, and
+        the best known, which earns 1; ``ratio`` begins instead at the largest degree plus one,
+        which no colouring vertex by vertex can exceed. A colouring with an edge of one colour
+        earns 0.
 
     Verification:
         Every vertex must have a colour and the ends of every edge different ones; the different
@@ -101,7 +101,7 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
         colouring has fewer. No known gaps.
 
     Difficulty:
-        Vertices and groups are added.
+        Only the size grows: vertices and groups are added.
 
     References:
         Brélaz, "New methods to color the vertices of a graph", 1979. Li et al., "NP-Engine", 2025
@@ -110,37 +110,37 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"
+    draws: ClassVar[int] = 60
 
-    def generate(self, rng: Rng) -> GraphColoringProblem:
-        problem = self._draw(rng)
-        for _ in range(_DRAWS - 1):
-            if problem.reference.baseline is not None:
-                break
-            problem = self._draw(rng)
-        return problem
-
-    def _draw(self, rng: Rng) -> GraphColoringProblem:
+    def draw(self, rng: Rng) -> GraphColoringProblem:
         config = self.config
         n = config.n_vertices
         known = [1 + position % config.n_parts for position in rng.permutation(n).tolist()]
         crossing = [(a, b) for a, b in all_pairs(n) if known[a - 1] != known[b - 1]]
         edges = tuple(chosen(rng, crossing, config.edge_percent))
-        best = fewest_colors(n, edges, known, config.budget)
-        baseline = 1 + max(map(len, neighbours(n, edges)))
-        reference = Reference(
+        trivial = 1 + max(map(len, neighbours(n, edges)))
+        reference = Reference.known(config.n_parts, listed(known), trivial=trivial)
+        return GraphColoringProblem(n, edges, reference)
+
+    def improve(self, rng: Rng, problem: GraphColoringProblem) -> Reference:
+        n, known = problem.n_vertices, problem.reference
+        colors = read_numbers(known.answer, low=1, high=n, what="colour")
+        best = fewest_colors(n, problem.edges, colors, self.config.budget)
+        return Reference(
             objective=best.n_colors,
             bound=best.bound,
             proven=best.bound == best.n_colors,
-            baseline=baseline if baseline > best.n_colors else None,
+            trivial=known.trivial,
             answer=listed(best.colors),
             effort=best.effort,
         )
-        return GraphColoringProblem(n, edges, reference)
 
     def prompt(self, problem: GraphColoringProblem) -> str:
         n = problem.n_vertices
         credit = self.partial_credit(
-            "it has no more colours than the largest degree of a vertex in the graph"
+            "it has fewer colours than giving each vertex, from the largest degree to the smallest "
+            "and in numeric order where degrees are equal, the first colour that is free",
+            "it has no more colours than the largest degree of a vertex in the graph",
         )
         return (
             f"{describe(n, problem.edges)}\n\nFind a vertex colouring with as few different "

@@ -42,7 +42,6 @@ class LabelledGraph:
 
 _LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MAX_EDITS = 100  # hidden in a pair of graphs
-_DRAWS = 20  # of a pair of graphs, while the baseline is as good as the best mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,7 @@ class GraphEditDistanceConfig(OptimisationConfig):
         """Vertices and edits are added, through Graph-R1's sizes."""
         return cls(
             budget=budget_at(difficulty),
-            n_vertices=ramp(difficulty, 4, easy=6, medium=8, hard=12, bench=15),
+            n_vertices=ramp(difficulty, 5, easy=7, medium=10, hard=13, bench=15),
             n_edits=ramp(difficulty, 2, easy=3, medium=4, hard=6, bench=7),
         )
 
@@ -96,8 +95,9 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
         second graph, ``2-x`` where vertex 2 is deleted.
 
     Reward:
-        Scheme ``ratio``: how far the number of edits lies between that of mapping every vertex to
-        the one of the same number, which earns 0, and the fewest known, which earns 1.
+        Scheme ``over_greedy``: how far the number of edits lies between that of mapping each
+        vertex in turn where that costs the least, which earns 0, and the fewest known, which earns
+        1; ``ratio`` begins instead at mapping every vertex to the one of the same number.
 
     Verification:
         The edits that the mapping stands for are counted: vertices deleted, inserted and
@@ -106,7 +106,7 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
         edits. No known gaps.
 
     Difficulty:
-        Vertices and hidden edits are added.
+        Only the size grows: vertices and hidden edits are added.
 
     References:
         Sanfeliu and Fu, "A distance measure between attributed relational graphs", 1983.
@@ -115,30 +115,28 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
 
     sense: ClassVar[Literal["max", "min"]] = "min"
 
-    def generate(self, rng: Rng) -> GraphEditDistanceProblem:
-        problem = self._draw(rng)
-        for _ in range(_DRAWS - 1):
-            if problem.reference.baseline is not None and problem.reference.objective:
-                break
-            problem = self._draw(rng)
-        return problem
-
-    def _draw(self, rng: Rng) -> GraphEditDistanceProblem:
+    def draw(self, rng: Rng) -> GraphEditDistanceProblem:
         first = self._graph(rng)
         second, known = self._edited(rng, first)
-        best = cheapest_edits(first, second, known, self.config.budget)
+        while not (cost := edit_cost(first, second, known)):  # the edits undo each other
+            second, known = self._edited(rng, first)
         n = len(second.labels)
         same = [v if v <= n else 0 for v in range(1, len(first.labels) + 1)]
-        baseline = edit_cost(first, second, same)
-        reference = Reference(
+        trivial = edit_cost(first, second, same)
+        reference = Reference.known(cost, _mapping(known), trivial=trivial)
+        return GraphEditDistanceProblem(first, second, reference)
+
+    def improve(self, rng: Rng, problem: GraphEditDistanceProblem) -> Reference:
+        known = _images(problem, problem.reference.answer)
+        best = cheapest_edits(problem.first, problem.second, known, self.config.budget)
+        return Reference(
             objective=best.cost,
             bound=best.bound,
             proven=best.cost == best.bound,
-            baseline=baseline if baseline > best.cost else None,
+            trivial=problem.reference.trivial,
             answer=_mapping(best.images),
             effort=best.effort,
         )
-        return GraphEditDistanceProblem(first, second, reference)
 
     def _graph(self, rng: Rng) -> LabelledGraph:
         """Draw a connected graph with a third more edges than a tree has."""
@@ -188,8 +186,10 @@ class GraphEditDistanceTask(OptimisationTask[GraphEditDistanceConfig, GraphEditD
     def prompt(self, problem: GraphEditDistanceProblem) -> str:
         rest = len(problem.first.labels) > len(problem.second.labels)
         credit = self.partial_credit(
+            "it needs fewer edits than mapping the vertices 1, 2, 3, ... in turn, each to the free "
+            "vertex that then adds the fewest edits (in a tie, the lowest number)",
             "it needs fewer edits than mapping every vertex to the vertex with the same number"
-            + (" and deleting the others" if rest else "")
+            + (" and deleting the others" if rest else ""),
         )
         return (
             f"{_described(problem.first, 'The first graph')}\n\n"

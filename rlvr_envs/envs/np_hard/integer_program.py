@@ -8,7 +8,13 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.optimisation.linear_programs import Program, Row, explained_whole
+from rlvr_envs.generators.optimisation.linear_programs import (
+    Program,
+    Row,
+    explained_whole,
+    hurried,
+    optimum,
+)
 from rlvr_envs.generators.optimisation.stories import (
     MAX_NUMBER,
     Numbers,
@@ -23,6 +29,7 @@ from rlvr_envs.solvers import cp_sat
 from rlvr_envs.solvers.cp_sat import Solved
 from rlvr_envs.verifiers.symbolic import judge_math
 
+_DRAWS = 6
 _NAMES = ("furniture", "pipes", "shifts", "depots", "projects", "trucks", "power")  # of `STORIES`
 
 
@@ -47,9 +54,9 @@ class IntegerProgramConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "IntegerProgramConfig":
-        """Choices, limits and numbers grow."""
+        """Choices and limits are added in turn, and numbers grow."""
         return cls(
-            n_choices=min(30, 2 + difficulty // 2),
+            n_choices=min(30, 2 + (difficulty + 1) // 2),
             n_limits=min(30, 1 + difficulty // 2),
             max_number=min(MAX_NUMBER, 6 + 2 * difficulty),
         )
@@ -73,8 +80,9 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
         Seven stories: furniture from scarce materials, pipes cut into pieces, shifts of nurses,
         depots to open, projects within budgets, trucks to hire, and power plants to start. The
         agent sets up the program and solves it; in the stories of depots and power plants, only
-        some quantities are whole. A draw whose optimum is not proven within the budget is
-        replaced by one of half the size.
+        some quantities are whole. Draws are repeated until amounts that need not be whole would
+        give another optimum, six times at most. A draw whose optimum is not proven within the
+        budget is replaced by one of half the size.
 
     Observation:
         The story with all its numbers, which are whole.
@@ -89,7 +97,7 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
         Exact: CP-SAT proves the optimum in whole numbers. No known gaps.
 
     Difficulty:
-        More quantities and limits, and larger numbers.
+        More quantities and limits that interact, and larger numbers.
 
     References:
         Wolsey, "Integer Programming", 1998. Zhou et al., "StepORLM", 2025 (arXiv:2509.22558), for
@@ -99,7 +107,15 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
     def generate(self, rng: Rng) -> IntegerProgramProblem:
         config = self.config
         story = pick(rng, sorted(STORIES)) if config.story == "any" else config.story
-        shrink = 0
+        problem = self._draw(rng, story)
+        for _ in range(_DRAWS - 1):
+            if optimum(program(problem)).value != problem.optimum:
+                break
+            problem = self._draw(rng, story)
+        return problem
+
+    def _draw(self, rng: Rng, story: str) -> IntegerProgramProblem:
+        config, shrink = self.config, 0
         while True:  # the smallest draws are solved before any search
             choices, limits = config.n_choices >> shrink, config.n_limits >> shrink
             size = Size(max(2, choices), max(1, limits), config.max_number)
@@ -123,11 +139,23 @@ class IntegerProgramTask(Task[IntegerProgramConfig, IntegerProgramProblem]):
 
     def explain(self, problem: IntegerProgramProblem) -> list[str]:
         """Return the program in symbols, and its optimum by branch and bound."""
-        return explained_whole(STORIES[problem.story].program(problem.numbers), problem.optimum)
+        return explained_whole(program(problem), problem.optimum)
 
     def effort(self, problem: IntegerProgramProblem) -> int:
-        """Return how much work the proof was, in deterministic microseconds."""
-        return problem.work
+        """Return the work in any amounts, in numbers changed, and of the proof, in microseconds.
+
+        The first is that of the simplex method, and the second that of CP-SAT.
+        """
+        return optimum(program(problem)).changed + problem.work
+
+    def baseline(self, rng: Rng, problem: IntegerProgramProblem) -> str:
+        """Look at one quantity or one demand at a time."""
+        return str(hurried(program(problem), whole=True))
+
+
+def program(problem: IntegerProgramProblem) -> Program:
+    """Return the program that a problem asks to solve."""
+    return STORIES[problem.story].program(problem.numbers)
 
 
 def best(program: Program, budget: float) -> Solved | None:
@@ -181,7 +209,7 @@ def _most(program: Program) -> list[int]:
 
 
 def _draw_furniture(rng: Rng, size: Size) -> Numbers:
-    n, m = size.choices, size.limits
+    n, m = size.choices + 1, size.limits + 1
     needs = tuple(integers(rng, 1, size.largest, n) for _ in range(m))
     profits = integers(rng, 2 * size.largest, 6 * size.largest, n)
     stocks = integers(rng, 3 * size.largest, 8 * size.largest, m)
@@ -218,7 +246,7 @@ def _furniture(numbers: Numbers) -> Program:
 
 
 def _draw_pipes(rng: Rng, size: Size) -> Numbers:
-    kinds = min(2 + (size.choices - 1) // 2, 6)
+    kinds = min(2 + size.choices // 2, 6)
     pipe = 2 * size.largest + integer(rng, 0, size.largest)
     lengths = sorted({integer(rng, pipe // 5 + 1, 3 * pipe // 5) for _ in range(kinds)})
     return ((pipe,), tuple(lengths), integers(rng, 2, 3 + 3 * size.limits, len(lengths)))
@@ -294,7 +322,7 @@ def _shifts(numbers: Numbers) -> Program:
 
 
 def _draw_depots(rng: Rng, size: Size) -> Numbers:
-    sites, shops = min(1 + size.choices, 9), min(1 + size.limits, 8)
+    sites, shops = min(size.choices, 9), min(1 + size.limits, 8)
     demands = integers(rng, 2, size.largest, shops)
     capacities = list(integers(rng, size.largest, 3 * size.largest, sites))
     capacities[-1] += max(0, sum(demands) - sum(capacities))
@@ -387,7 +415,7 @@ def _projects(numbers: Numbers) -> Program:
 
 
 def _draw_trucks(rng: Rng, size: Size) -> Numbers:
-    n, m = size.choices, size.limits
+    n, m = size.choices + 1, size.limits + 1
     holds = tuple(integers(rng, 1, size.largest, n) for _ in range(m))
     available = integers(rng, 2, 6, n)
     hire = tuple(
@@ -430,7 +458,7 @@ def _trucks(numbers: Numbers) -> Program:
 
 
 def _draw_power(rng: Rng, size: Size) -> Numbers:
-    n = 1 + size.choices
+    n = size.choices
     least = integers(rng, 2, size.largest, n)
     most = tuple(low + integer(rng, 1, 2 * size.largest) for low in least)
     starts = integers(rng, size.largest, 9 * size.largest, n)

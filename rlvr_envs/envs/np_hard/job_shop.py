@@ -1,9 +1,9 @@
 """Job shop: the order of jobs on each machine that minimises the makespan."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
@@ -16,11 +16,9 @@ from rlvr_envs.generators.optimisation.task import (
     OptimisationTask,
     Reference,
     budget_at,
-    ramp,
 )
 from rlvr_envs.solvers import cp_sat
 
-_DRAWS = 4
 _MAX_SIZE, _MAX_DURATION = 32, 10**6  # far more than a level in use has
 
 
@@ -34,23 +32,24 @@ class JobShopConfig(OptimisationConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "JobShopConfig":
-        """Jobs, then machines, are added, and operations become longer."""
+        """A job and a machine are added in turn, and operations become longer."""
         return cls(
             budget=min(budget_at(difficulty), 0.2),
-            n_jobs=min(_MAX_SIZE, ramp(difficulty, 3, easy=4, medium=5, hard=7, bench=8)),
-            n_machines=min(_MAX_SIZE, ramp(difficulty, 2, easy=3, medium=4, hard=5, bench=6)),
+            n_jobs=min(_MAX_SIZE, 3 + (difficulty + 1) // 2),
+            n_machines=min(_MAX_SIZE, 3 + difficulty // 2),
             max_duration=min(_MAX_DURATION, 5 + 2 * difficulty),
         )
 
 
-Step = tuple[int, int]  # the number of a machine, and the time on it
+Step: TypeAlias = tuple[int, int]  # the number of a machine, and the time on it
+Jobs: TypeAlias = tuple[tuple[Step, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class JobShopProblem:
     """The steps of each job in their order; jobs and machines are numbered from 1."""
 
-    jobs: tuple[tuple[Step, ...], ...]
+    jobs: Jobs
     reference: Reference = hidden()
 
 
@@ -59,8 +58,9 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
     """Order the jobs on each machine so that the makespan is as short as possible.
 
     Description:
-        Every job visits every machine once, in an order of its own. Problems that the order of
-        the jobs' numbers or a simple dispatching rule would solve are redrawn, up to four times.
+        Every job visits every machine once, in an order of its own. Problems in which neither the
+        order of the jobs' numbers nor the first of several dispatching rules is outdone by another
+        of these rules are drawn again.
 
     Observation:
         The operations of each job: a machine and a duration.
@@ -70,9 +70,10 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
         Start times follow, since every operation starts as soon as it can.
 
     Reward:
-        Scheme ``ratio``: how far the makespan lies between that of the order 1, 2, 3, ... on
-        every machine, which earns 0, and the best known, which earns 1. Orders in which jobs wait
-        for each other in a circle earn 0.
+        Scheme ``over_greedy``: how far the makespan lies between that of always beginning the
+        operation that can begin first, of the job with the most work left, which earns 0, and the
+        best known, which earns 1; ``ratio`` begins instead at the order 1, 2, 3, ... on every
+        machine. Orders in which jobs wait for each other in a circle earn 0.
 
     Verification:
         The operations are carried out in the given orders, and the makespan is measured. The best
@@ -80,7 +81,7 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
         known gaps.
 
     Difficulty:
-        More jobs and machines, and longer operations.
+        Only the size grows: more jobs and machines, and longer operations.
 
     References:
         Muth and Thompson, "Industrial Scheduling", 1963. Adams, Balas and Zawack, "The shifting
@@ -89,18 +90,7 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
 
     sense: ClassVar[Literal["max", "min"]] = "min"
 
-    def generate(self, rng: Rng) -> JobShopProblem:
-        problem = self._draw(rng)
-        reference = self._best(problem)
-        for _ in range(_DRAWS):
-            simple = makespan(problem, dispatch(problem)) or 0
-            if reference.baseline is not None and simple > reference.objective:
-                break
-            problem = self._draw(rng)
-            reference = self._best(problem)
-        return dataclasses.replace(problem, reference=reference)
-
-    def _draw(self, rng: Rng) -> JobShopProblem:
+    def draw(self, rng: Rng) -> JobShopProblem:
         config = self.config
         jobs = tuple(
             tuple(
@@ -109,21 +99,26 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
             )
             for _ in range(config.n_jobs)
         )
-        return JobShopProblem(jobs, Reference(0, 0, False, None, ""))
+        plans = [dispatch(jobs, rule) for rule in RULES]
+        spans = [makespan(jobs, orders) or 0 for orders in plans]
+        known = min(spans)
+        in_turn = [list(range(1, config.n_jobs + 1))] * config.n_machines
+        trivial = makespan(jobs, in_turn)
+        answer = grouped(plans[spans.index(known)])
+        return JobShopProblem(jobs, Reference.known(known, answer, trivial=trivial))
 
-    def _best(self, problem: JobShopProblem) -> Reference:
-        known = dispatch(problem)
-        horizon = makespan(problem, known) or 0
-        trivial = makespan(problem, _in_turn(problem)) or 0
-        hints = _starts(problem, known) or {}
+    def improve(self, rng: Rng, problem: JobShopProblem) -> Reference:
+        known = problem.reference
+        hints = _starts(problem.jobs, read_groups(known.answer, what="machine")) or {}
         model = cp_sat.new_model()
         starts = {}
         intervals: dict[int, list[object]] = {}
-        last = model.new_int_var(0, horizon, "")
+        last = model.new_int_var(0, known.objective, "")
         for j, steps in enumerate(problem.jobs):
             before = None
             for machine, duration in steps:
-                start = starts[j, machine] = model.new_int_var(0, horizon - duration, "")
+                start = model.new_int_var(0, known.objective - duration, "")
+                starts[j, machine] = start
                 model.add_hint(start, hints[j, machine])
                 interval = model.new_fixed_size_interval_var(start, duration, "")
                 intervals.setdefault(machine, []).append(interval)
@@ -137,7 +132,7 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
         solved = cp_sat.solve(model, list(starts.values()), budget=self.config.budget)
         if solved is None:
             least = max(sum(duration for _, duration in steps) for steps in problem.jobs)
-            return Reference(horizon, least, False, _worse(trivial, horizon), grouped(known))
+            return dataclasses.replace(known, bound=least)
         found = dict(zip(starts, solved.values, strict=True))
         orders = []
         for machine in sorted(intervals):
@@ -147,7 +142,7 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
             objective=solved.objective,
             bound=solved.bound,
             proven=solved.proven,
-            baseline=_worse(trivial, solved.objective),
+            trivial=known.trivial,
             answer=grouped(orders),
             effort=solved.effort,
         )
@@ -159,7 +154,10 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
         )
         count = len(problem.jobs[0])
         credit = self.partial_credit(
-            "its makespan is shorter than that of the order 1, 2, 3, ... on every machine"
+            "its makespan is shorter than that of always starting, among the operations that can "
+            "start first, the one of the job with the most working time left (in a tie, the lowest "
+            "number)",
+            "its makespan is shorter than that of the order 1, 2, 3, ... on every machine",
         )
         return (
             f"A job shop has {count} machines and {len(problem.jobs)} jobs. Each job has one "
@@ -183,14 +181,14 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
         for machine, order in enumerate(orders, 1):
             if sorted(order) != everything:
                 raise Infeasible(f"machine {machine} does not work on every job once")
-        finished = makespan(problem, orders)
+        finished = makespan(problem.jobs, orders)
         if finished is None:
             raise Infeasible("in these orders, jobs wait for each other forever")
         return finished
 
     def explain(self, problem: JobShopProblem) -> list[str]:
         """Return the steps of the jobs in the order in which they begin."""
-        starts = _starts(problem, read_groups(self.solve(problem), what="machine")) or {}
+        starts = _starts(problem.jobs, read_groups(self.solve(problem), what="machine")) or {}
         times = {(j, m): time for j, steps in enumerate(problem.jobs) for m, time in steps}
         order = sorted(starts, key=lambda step: (starts[step], step))
         return [
@@ -204,7 +202,7 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
 
     def baseline(self, rng: Rng, problem: JobShopProblem) -> str:
         """Always begin the step that can begin first, of the job with the most work left."""
-        return grouped(dispatch(problem))
+        return grouped(dispatch(problem.jobs))
 
     def neighbour(self, problem: JobShopProblem, answer: str, rng: Rng) -> str:
         """Swap two neighbours in the order of a machine."""
@@ -215,31 +213,20 @@ class JobShopTask(OptimisationTask[JobShopConfig, JobShopProblem]):
         return grouped(orders)
 
 
-def _in_turn(problem: JobShopProblem) -> list[list[int]]:
-    jobs = list(range(1, len(problem.jobs) + 1))
-    return [list(jobs) for _ in problem.jobs[0]]
-
-
-def _worse(trivial: int, best: int) -> int | None:
-    return trivial if trivial > best else None
-
-
-def _starts(
-    problem: JobShopProblem, orders: Sequence[Sequence[int]]
-) -> dict[tuple[int, int], int] | None:
+def _starts(jobs: Jobs, orders: Sequence[Sequence[int]]) -> dict[tuple[int, int], int] | None:
     """Return (job from 0, machine) → start of the step, or None if jobs wait in a circle."""
-    begun = [0] * len(problem.jobs)  # steps of each job
+    begun = [0] * len(jobs)  # steps of each job
     served = [0] * len(orders)  # jobs of each machine
-    job_free = [0] * len(problem.jobs)
+    job_free = [0] * len(jobs)
     machine_free = [0] * len(orders)
     starts: dict[tuple[int, int], int] = {}
     ready = list(range(len(orders)))
     while ready:
         machine = ready.pop()
-        if served[machine] == len(problem.jobs):
+        if served[machine] == len(jobs):
             continue
         job = orders[machine][served[machine]] - 1
-        on, duration = problem.jobs[job][begun[job]]
+        on, duration = jobs[job][begun[job]]
         if on != machine + 1:
             continue
         start = max(job_free[job], machine_free[machine])
@@ -248,37 +235,48 @@ def _starts(
         begun[job] += 1
         served[machine] += 1
         ready.append(machine)
-        if begun[job] < len(problem.jobs[job]):
-            ready.append(problem.jobs[job][begun[job]][0] - 1)
-    return starts if len(starts) == len(problem.jobs) * len(orders) else None
+        if begun[job] < len(jobs[job]):
+            ready.append(jobs[job][begun[job]][0] - 1)
+    return starts if len(starts) == len(jobs) * len(orders) else None
 
 
-def makespan(problem: JobShopProblem, orders: Sequence[Sequence[int]]) -> int | None:
+def makespan(jobs: Jobs, orders: Sequence[Sequence[int]]) -> int | None:
     """Return when everything is finished, or None if jobs wait for each other in a circle."""
-    starts = _starts(problem, orders)
+    starts = _starts(jobs, orders)
     if starts is None:
         return None
     return max(
-        starts[j, machine] + duration
-        for j, steps in enumerate(problem.jobs)
-        for machine, duration in steps
+        starts[j, machine] + duration for j, steps in enumerate(jobs) for machine, duration in steps
     )
 
 
-def dispatch(problem: JobShopProblem) -> list[list[int]]:
-    """Return the orders of `JobShopTask.greedy`."""
-    orders: list[list[int]] = [[] for _ in problem.jobs[0]]
-    begun = [0] * len(problem.jobs)
-    job_free = [0] * len(problem.jobs)
+Rule: TypeAlias = Callable[[int, int], int]
+
+# What a dispatching rule makes small, of the work left in a job and the time of its next step;
+# the first rule prefers the most work left.
+RULES: tuple[Rule, ...] = (
+    lambda left, time: -left,
+    lambda left, time: left,
+    lambda left, time: -time,
+    lambda left, time: time,
+    lambda left, time: time - left,
+)
+
+
+def dispatch(jobs: Jobs, rule: Rule = RULES[0]) -> list[list[int]]:
+    """Return the orders of always beginning the step that can begin first; a rule breaks ties."""
+    orders: list[list[int]] = [[] for _ in jobs[0]]
+    begun = [0] * len(jobs)
+    job_free = [0] * len(jobs)
     machine_free = [0] * len(orders)
-    left = [sum(duration for _, duration in steps) for steps in problem.jobs]
-    for _ in range(len(problem.jobs) * len(orders)):
-        waiting = [j for j, steps in enumerate(problem.jobs) if begun[j] < len(steps)]
+    left = [sum(duration for _, duration in steps) for steps in jobs]
+    for _ in range(len(jobs) * len(orders)):
         start, _, job = min(
-            (max(job_free[j], machine_free[problem.jobs[j][begun[j]][0] - 1]), -left[j], j)
-            for j in waiting
+            (max(job_free[j], machine_free[machine - 1]), rule(left[j], duration), j)
+            for j, steps in enumerate(jobs)
+            for machine, duration in steps[begun[j] : begun[j] + 1]
         )
-        machine, duration = problem.jobs[job][begun[job]]
+        machine, duration = jobs[job][begun[job]]
         job_free[job] = machine_free[machine - 1] = start + duration
         orders[machine - 1].append(job + 1)
         begun[job] += 1

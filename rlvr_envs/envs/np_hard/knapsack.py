@@ -1,5 +1,7 @@
 """0/1 knapsack: the most valuable items that fit."""
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -47,7 +49,7 @@ class KnapsackConfig(OptimisationConfig):
         return cls(
             budget=budget_at(difficulty),
             n_planted=ramp(difficulty, 3, easy=8, medium=10, hard=20, bench=30),
-            n_distractors=ramp(difficulty, 3, easy=11, medium=20, hard=27, bench=37),
+            n_distractors=ramp(difficulty, 4, easy=11, medium=20, hard=27, bench=37),
             max_weight=min(_MAX_WEIGHT, 20 + 5 * difficulty),
             slack_percent=max(2, 30 - 3 * difficulty),
         )
@@ -79,15 +81,16 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
         The numbers of the chosen items, each once, in any order.
 
     Reward:
-        Scheme ``ratio``: how far the value lies between that of the best single item, which earns
-        0, and the best known value, which earns 1. An overfull knapsack earns 0.
+        Scheme ``over_greedy``: how far the value lies between that of taking items by value for
+        weight as long as they fit, which earns 0, and the best known value, which earns 1;
+        ``ratio`` begins instead at the best single item. An overfull knapsack earns 0.
 
     Verification:
         The items' weights and values are added up. The best known value comes from CP-SAT, and
         the row says whether it is proven to be optimal. No known gaps.
 
     Difficulty:
-        The items and their weights grow in number and size; the room to spare shrinks.
+        Only the size grows: more items, larger weights and less room to spare.
 
     References:
         Kellerer, Pferschy and Pisinger, "Knapsack Problems", 2004. Li et al., "NP-Engine", 2025
@@ -96,7 +99,7 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
 
     sense: ClassVar[Literal["max", "min"]] = "max"
 
-    def generate(self, rng: Rng) -> KnapsackProblem:
+    def draw(self, rng: Rng) -> KnapsackProblem:
         config = self.config
         items = [self._planted(rng) for _ in range(config.n_planted)]
         load = sum(weight for weight, _ in items)
@@ -105,7 +108,15 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
         weights = tuple(items[i][0] for i in order)
         values = tuple(items[i][1] for i in order)
         capacity = load * (100 + integer(rng, 0, config.slack_percent)) // 100
-        return KnapsackProblem(weights, values, capacity, self._best(weights, values, capacity))
+        single = max(v for w, v in zip(weights, values, strict=True) if w <= capacity)
+        planted = [place for place, i in enumerate(order) if i < config.n_planted]
+        starts = [planted, *([i] for i in range(len(order)) if weights[i] <= capacity)]
+        choices = [_by_ratio(weights, values, capacity, start) for start in starts]
+        known = max(choices, key=lambda chosen: sum(values[i] for i in chosen))
+        worth = sum(values[i] for i in known)
+        answer = listed(sorted(i + 1 for i in known))
+        reference = Reference.known(worth, answer, trivial=single)
+        return KnapsackProblem(weights, values, capacity, reference)
 
     def _planted(self, rng: Rng) -> tuple[int, int]:
         weight = integer(rng, 2, self.config.max_weight)
@@ -121,20 +132,20 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
         weight = load // 2 + integer(rng, 1, self.config.max_weight)
         return weight, weight * integer(rng, 10, 15) // 8
 
-    def _best(self, weights: tuple[int, ...], values: tuple[int, ...], capacity: int) -> Reference:
+    def improve(self, rng: Rng, problem: KnapsackProblem) -> Reference:
+        weights, values, known = problem.weights, problem.values, problem.reference
         model = cp_sat.new_model()
         taken = [model.new_bool_var("") for _ in weights]
-        model.add(sum(w * x for w, x in zip(weights, taken, strict=True)) <= capacity)
+        model.add(sum(w * x for w, x in zip(weights, taken, strict=True)) <= problem.capacity)
         model.maximize(sum(v * x for v, x in zip(values, taken, strict=True)))
         solved = cp_sat.solve(model, taken, budget=self.config.budget)
-        single = max((v for w, v in zip(weights, values, strict=True) if w <= capacity))
-        if solved is None:  # nothing found in time: the best single item is at least feasible
-            return Reference(single, sum(values), False, None, str(values.index(single) + 1))
+        if solved is None or solved.objective < known.objective:
+            return dataclasses.replace(known, bound=sum(values))
         return Reference(
             objective=solved.objective,
             bound=solved.bound,
             proven=solved.proven,
-            baseline=single if single < solved.objective else None,
+            trivial=known.trivial,
             answer=listed(i for i, x in enumerate(solved.values, start=1) if x),
             effort=solved.effort,
         )
@@ -144,7 +155,11 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
         items = "\n".join(
             f"{i}: weight {weight}, value {value}" for i, (weight, value) in enumerate(pairs, 1)
         )
-        credit = self.partial_credit("its value is higher than that of every single item that fits")
+        credit = self.partial_credit(
+            "its value is higher than that of going through the items from the highest to the "
+            "lowest value per weight and taking every item that still fits",
+            "its value is higher than that of every single item that fits",
+        )
         return (
             f"A knapsack holds a total weight of at most {problem.capacity}. You can take each of "
             f"these items at most once:\n\n{items}\n\nChoose items whose total weight is at most "
@@ -200,16 +215,8 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
 
     def baseline(self, rng: Rng, problem: KnapsackProblem) -> str:
         """Take the items by value for weight, as long as they fit."""
-        order = sorted(
-            range(len(problem.weights)),
-            key=lambda i: -problem.values[i] / problem.weights[i],
-        )
-        room, chosen = problem.capacity, []
-        for i in order:
-            if problem.weights[i] <= room:
-                room -= problem.weights[i]
-                chosen.append(i + 1)
-        return listed(sorted(chosen))
+        chosen = _by_ratio(problem.weights, problem.values, problem.capacity)
+        return listed(sorted(i + 1 for i in chosen))
 
     def neighbour(self, problem: KnapsackProblem, answer: str, rng: Rng) -> str:
         """Swap an item for another, or add one."""
@@ -220,3 +227,15 @@ class KnapsackTask(OptimisationTask[KnapsackConfig, KnapsackProblem]):
         if outside:
             chosen.add(pick(rng, outside))
         return listed(sorted(chosen))
+
+
+def _by_ratio(
+    weights: Sequence[int], values: Sequence[int], capacity: int, start: Sequence[int] = ()
+) -> list[int]:
+    """Return a choice that begins with ``start`` and goes on by value for weight while it fits."""
+    chosen, room = list(start), capacity - sum(weights[i] for i in start)
+    for i in sorted(range(len(weights)), key=lambda i: -values[i] / weights[i]):
+        if i not in start and weights[i] <= room:
+            room -= weights[i]
+            chosen.append(i)
+    return chosen

@@ -14,6 +14,7 @@ from rlvr_envs.generators.optimisation.linear_programs import (
     Program,
     Row,
     explained,
+    hurried,
     optimum,
 )
 from rlvr_envs.generators.optimisation.stories import (
@@ -28,7 +29,7 @@ from rlvr_envs.generators.optimisation.stories import (
 )
 from rlvr_envs.verifiers.symbolic import judge_math
 
-_DRAWS = 10
+_DRAWS = 8
 
 _NAMES = ("plant", "feed", "alloy", "transport", "bonds", "months")  # of `STORIES`
 
@@ -41,15 +42,15 @@ class LinearProgramConfig(TaskConfig):
     n_limits: int = knob(2, "limits besides those on single quantities", low=1, high=30)
     max_number: int = knob(12, "the largest number given", low=3, high=MAX_NUMBER)
     max_denominator: int = knob(
-        12, "largest denominator of the answer, if one of ten draws has such an answer", low=1
+        12, "largest denominator of the answer, if one of eight draws has such an answer", low=1
     )
     story: str = knob("any", "which story is used", choices=("any", *_NAMES))
 
     @classmethod
     def at(cls, difficulty: int) -> "LinearProgramConfig":
-        """Choices, limits, numbers and the answer's denominators grow."""
+        """Choices and limits are added in turn; numbers and the answer's denominators grow."""
         return cls(
-            n_choices=min(30, 2 + difficulty // 2),
+            n_choices=min(30, 2 + (difficulty + 1) // 2),
             n_limits=min(30, 1 + difficulty // 2),
             max_number=min(MAX_NUMBER, 6 + 3 * difficulty),
             max_denominator=max(1, 6 * (difficulty - 1)),
@@ -72,8 +73,8 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
     Description:
         Six stories: a plant's product mix, feed for a herd, an alloy from scrap, freight from
         plants to shops, a fund's bonds, and production over months with a store. The agent sets
-        up the program and solves it; amounts need not be whole. Of ten draws, the first whose
-        answer has a small denominator is taken, or else the one with the smallest.
+        up the program and solves it; amounts need not be whole. Of eight draws, those whose answer
+        has a small denominator come first, and of these the one in which the most limits matter.
 
     Observation:
         The story with all its numbers, which are whole.
@@ -89,7 +90,8 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
         and rounded answers are wrong. No known gaps.
 
     Difficulty:
-        More quantities and limits, larger numbers, and fractions from level 2.
+        More quantities, more limits that matter at once, larger numbers, and fractions from level
+        2.
 
     References:
         Dantzig, "Linear Programming and Extensions", 1963. Zhou et al., "StepORLM", 2025
@@ -100,20 +102,20 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
         story = self.config.story
         if story == "any":
             story = pick(rng, sorted(STORIES))
-        best = self._draw(rng, story)
-        for _ in range(_DRAWS - 1):
-            if best.optimum.denominator <= self.config.max_denominator:
-                break
-            problem = self._draw(rng, story)
-            if problem.optimum.denominator < best.optimum.denominator:
-                best = problem
-        return best
+        size = Size(self.config.n_choices, self.config.n_limits, self.config.max_number)
+        draws = [STORIES[story].draw(rng, size) for _ in range(_DRAWS)]
+        found = [optimum(program(story, numbers)) for numbers in draws]
+        place = max(range(_DRAWS), key=lambda i: self._merit(program(story, draws[i]), found[i]))
+        return LinearProgramProblem(story, draws[place], found[place].value)
 
-    def _draw(self, rng: Rng, story: str) -> LinearProgramProblem:
-        config = self.config
-        size = Size(config.n_choices, config.n_limits, config.max_number)
-        numbers = STORIES[story].draw(rng, size)
-        return LinearProgramProblem(story, numbers, optimum(program(story, numbers)).value)
+    def _merit(self, drawn: Program, found: Optimum) -> tuple[bool, int, int]:
+        """Return what a draw is chosen by: a short answer, and limits that matter.
+
+        A limit on several quantities counts for two on one.
+        """
+        denominator = found.value.denominator
+        matter = sum(1 + (sum(map(bool, drawn.rows[i].weights)) > 1) for i in found.binding)
+        return denominator <= self.config.max_denominator, matter, -denominator
 
     def prompt(self, problem: LinearProgramProblem) -> str:
         return (
@@ -132,8 +134,12 @@ class LinearProgramTask(Task[LinearProgramConfig, LinearProgramProblem]):
         return explained(program(problem.story, problem.numbers))
 
     def effort(self, problem: LinearProgramProblem) -> int:
-        """Return how many pivots the simplex method takes."""
-        return self.solution(problem).pivots
+        """Return how many numbers of its tableau the simplex method changes."""
+        return self.solution(problem).changed
+
+    def baseline(self, rng: Rng, problem: LinearProgramProblem) -> str:
+        """Look at one quantity or one demand at a time."""
+        return str(hurried(program(problem.story, problem.numbers), whole=False))
 
     def solution(self, problem: LinearProgramProblem) -> Optimum:
         """Return the optimum with the quantities that reach it."""
@@ -158,7 +164,7 @@ ANY_AMOUNT = "Amounts need not be whole."
 
 
 def _draw_plant(rng: Rng, size: Size) -> Numbers:
-    n, m = size.choices, size.limits
+    n, m = size.choices + 1, size.limits + 1
     hours = tuple(integers(rng, 1, size.largest, n) for _ in range(m))
     profits = integers(rng, size.largest, 4 * size.largest, n)
     limits = integers(rng, 3 * size.largest, 9 * size.largest, m)
@@ -197,7 +203,7 @@ def _plant(numbers: Numbers) -> Program:
 
 
 def _draw_feed(rng: Rng, size: Size) -> Numbers:
-    n, m = size.choices, size.limits
+    n, m = size.choices + 1, size.limits + 1
     prices = integers(rng, size.largest, 4 * size.largest, n)
     needs = integers(rng, 3 * size.largest, 9 * size.largest, m)
     return (prices, needs, *(integers(rng, 1, size.largest, n) for _ in range(m)))
@@ -272,7 +278,7 @@ def _alloy(numbers: Numbers) -> Program:
 
 
 def _draw_transport(rng: Rng, size: Size) -> Numbers:
-    plants, shops = 2 + (size.limits - 1) // 2, 2 + (size.choices - 1) // 2
+    plants, shops = 2 + size.limits // 2, size.choices
     demands = integers(rng, size.largest, 3 * size.largest, shops)
     supplies = list(integers(rng, size.largest, 2 * size.largest, plants))
     supplies[-1] += max(0, sum(demands) - sum(supplies))
@@ -305,7 +311,7 @@ def _transport(numbers: Numbers) -> Program:
 
 
 def _draw_bonds(rng: Rng, size: Size) -> Numbers:
-    n = size.choices + 1
+    n = size.choices + size.limits
     risks = integers(rng, 1, 9, n)
     yields = tuple(risk + integer(rng, 1, 6) for risk in risks)
     money = 10 * integer(rng, 3, 3 + size.largest)
@@ -344,7 +350,7 @@ def _bonds(numbers: Numbers) -> Program:
 
 
 def _draw_months(rng: Rng, size: Size) -> Numbers:
-    months = 2 + (size.choices + size.limits - 2) // 2
+    months = size.choices + size.limits - 1
     demands = integers(rng, size.largest, 3 * size.largest, months)
     capacities = integers(rng, size.largest, 3 * size.largest, months)
     costs = integers(rng, 2, 2 + size.largest, months)

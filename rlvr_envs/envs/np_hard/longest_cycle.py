@@ -30,8 +30,6 @@ from rlvr_envs.generators.optimisation.task import (
 )
 from rlvr_envs.solvers import cp_sat
 
-_DRAWS = 20  # at most, of a graph whose cycles differ in length
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongestCycleConfig(OptimisationConfig):
@@ -57,7 +55,7 @@ class LongestCycleConfig(OptimisationConfig):
         """
         return cls(
             budget=budget_at(difficulty),
-            n_vertices=ramp(difficulty, 6, easy=15, medium=24, hard=34, bench=44),
+            n_vertices=ramp(difficulty, 7, easy=15, medium=24, hard=34, bench=44),
         )
 
 
@@ -86,16 +84,18 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
         first one is implied.
 
     Reward:
-        Scheme ``ratio``: how far the number of vertices lies between that of the shortest cycle of
-        the graph, often a triangle, which earns 0, and the most known, which earns 1. A list that
-        is no cycle earns 0.
+        Scheme ``over_greedy``: how far the number of vertices lies between that of a greedy walk,
+        which earns 0, and the most known, which earns 1; ``ratio`` begins instead at the shortest
+        cycle of the graph, often a triangle. The walk goes on to the neighbour with the fewest
+        ways on until it is stuck, and the longest cycle that it closes counts. A list that is no
+        cycle earns 0.
 
     Verification:
         Each step of the cycle is looked up in the graph. The longest cycle comes from CP-SAT, and
         the row says whether it is proven. No known gaps.
 
     Difficulty:
-        The vertices grow in number.
+        Only the size grows: vertices are added.
 
     References:
         Karp, "Reducibility among combinatorial problems", 1972. Li et al., "NP-Engine", 2025
@@ -104,14 +104,7 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
 
     sense: ClassVar[Literal["max", "min"]] = "max"
 
-    def generate(self, rng: Rng) -> LongestCycleProblem:
-        for _ in range(_DRAWS - 1):
-            problem = self._draw(rng)
-            if problem.reference.baseline is not None:
-                return problem
-        return self._draw(rng)
-
-    def _draw(self, rng: Rng) -> LongestCycleProblem:
+    def draw(self, rng: Rng) -> LongestCycleProblem:
         config, n = self.config, self.config.n_vertices
         on = max(4, n - n * config.off_percent // 100)
         ring = {edge(v, v % on + 1) for v in range(1, on + 1)}
@@ -123,20 +116,30 @@ class LongestCycleTask(OptimisationTask[LongestCycleConfig, LongestCycleProblem]
             drawn |= {(place + 1, vertex) for place in places}
         numbers = random_numbers(rng, n)
         edges = renumbered(drawn, numbers)
-        found = longest_cycle(n, edges, numbers[1 : on + 1], budget=config.budget)
-        shortest = len(shortest_cycle(n, edges))
-        reference = Reference(
+        planted = numbers[1 : on + 1]
+        trivial = len(shortest_cycle(n, edges))
+        return LongestCycleProblem(n, edges, Reference.known(on, listed(planted), trivial=trivial))
+
+    def improve(self, rng: Rng, problem: LongestCycleProblem) -> Reference:
+        n, known = problem.n_vertices, problem.reference
+        planted = read_distinct(known.answer, low=1, high=n, what="vertex")
+        found = longest_cycle(n, problem.edges, planted, budget=self.config.budget)
+        return Reference(
             objective=len(found.cycle),
             bound=found.bound,
             proven=len(found.cycle) == found.bound,
-            baseline=shortest if shortest < len(found.cycle) else None,
+            trivial=known.trivial,
             answer=listed(found.cycle),
             effort=found.effort,
         )
-        return LongestCycleProblem(n, edges, reference)
 
     def prompt(self, problem: LongestCycleProblem) -> str:
-        credit = self.partial_credit("it is longer than the shortest cycle of the graph")
+        credit = self.partial_credit(
+            "it is longer than every cycle closed by the walk that starts at vertex 1 and always "
+            "goes on to the unvisited neighbour with the fewest unvisited neighbours (in a tie, to "
+            "the lowest number)",
+            "it is longer than the shortest cycle of the graph",
+        )
         return (
             f"{describe(problem.n_vertices, problem.edges)}\n\nFind a cycle with as many vertices "
             "as possible. A cycle starts at a vertex, goes along edges, visits at least three "

@@ -48,7 +48,7 @@ class MaxCutConfig(OptimisationConfig):
         """Vertices are added, and the weights grow."""
         return cls(
             budget=budget_at(difficulty),
-            n_vertices=ramp(difficulty, 5, easy=9, medium=16, hard=26, bench=34),
+            n_vertices=ramp(difficulty, 9, easy=12, medium=16, hard=26, bench=34),
             degree=3 + min(2, difficulty // 2),
             max_weight=min(_MAX_WEIGHT, 3 + difficulty),
         )
@@ -79,9 +79,10 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
         The numbers of the vertices in one of the two parts, each once, in any order.
 
     Reward:
-        Scheme ``ratio``: how far the cut's weight lies between half of the weight of all edges,
-        which a random split reaches on average and which earns 0, and the best known weight,
-        which earns 1.
+        Scheme ``over_greedy``: how far the cut's weight lies between that of placing the vertices
+        in turn, the heaviest first, where each cuts more, which earns 0, and the best known
+        weight, which earns 1; ``ratio`` begins instead at half of the weight of all edges, which
+        a random split reaches on average.
 
     Verification:
         The weights of the edges with one end in the named part are added up. The best known cut
@@ -89,7 +90,7 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
         much memory it comes from a local search, and the row says so. No known gaps.
 
     Difficulty:
-        Vertices are added, and the weights grow.
+        Only the size grows: more vertices, and larger weights.
 
     References:
         Karp, "Reducibility among combinatorial problems", 1972. Dechter, "Bucket elimination",
@@ -97,8 +98,9 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"
+    draws: ClassVar[int] = 40
 
-    def generate(self, rng: Rng) -> MaxCutProblem:
+    def draw(self, rng: Rng) -> MaxCutProblem:
         n = self.config.n_vertices
         part = frozenset(1 + v for v in rng.permutation(n).tolist()[: n // 2])
         pairs = all_pairs(n)
@@ -114,18 +116,21 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
             w * (1 + integer(rng, 0, 1)) if pair in inside else w
             for pair, w in zip(edges, plain, strict=True)
         )
-        return MaxCutProblem(n, edges, weights, self._best(edges, weights, part))
+        known = _weight(edges, weights, part)
+        reference = Reference.known(known, listed(sorted(part)), trivial=sum(weights) // 2)
+        return MaxCutProblem(n, edges, weights, reference)
 
-    def _best(self, edges: Edges, weights: tuple[int, ...], part: frozenset[int]) -> Reference:
-        n = self.config.n_vertices
+    def improve(self, rng: Rng, problem: MaxCutProblem) -> Reference:
+        n, edges, weights = problem.n_vertices, problem.edges, problem.weights
+        known = read_distinct(problem.reference.answer, low=1, high=n, what="vertex")
         exact = largest_cut(n, edges, weights, self.config.budget)
-        found = exact or improved_cut(n, edges, weights, part)
+        found = exact or improved_cut(n, edges, weights, known)
         objective = _weight(edges, weights, found.part)
         return Reference(
             objective=objective,
             bound=objective if exact else sum(weights),
             proven=exact is not None,
-            baseline=sum(weights) // 2,
+            trivial=problem.reference.trivial,
             answer=listed(found.part),
             effort=found.effort,
         )
@@ -134,7 +139,11 @@ class MaxCutTask(OptimisationTask[MaxCutConfig, MaxCutProblem]):
         pairs = zip(problem.edges, problem.weights, strict=True)
         edges = tuple((a, b, weight) for (a, b), weight in pairs)
         graph = describe_weighted(problem.n_vertices, edges, name="An undirected graph")
-        credit = self.partial_credit("the cut has more than half of the total weight of all edges")
+        credit = self.partial_credit(
+            "its cut weighs more than that of placing the vertices one after another, from the "
+            "largest total edge weight to the smallest, each into the part where it then cuts more",
+            "the cut has more than half of the total weight of all edges",
+        )
         return (
             f"{graph}\n\nFind a maximum cut: split the vertices into two parts so that the total "
             f"weight of the edges with one end in each part is as large as possible. {credit} "

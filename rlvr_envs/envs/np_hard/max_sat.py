@@ -1,5 +1,6 @@
 """Maximum satisfiability: truth values that satisfy as many clauses as possible."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +28,6 @@ Clauses: TypeAlias = tuple[tuple[int, ...], ...]
 
 _MAX_VARIABLES, _MAX_CLAUSES = 400, 2_000  # more than any level has
 _MINUS = str.maketrans("\u2212\u2013", "--")  # the typographic signs
-_DRAWS = 20  # at most, of clauses that no constant answer satisfies best
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,8 @@ class MaxSatConfig(OptimisationConfig):
         """Variables and clauses are added, and the clauses faster up to five for a variable."""
         return cls(
             budget=budget_at(difficulty),
-            n_variables=ramp(difficulty, 4, easy=9, medium=20, hard=30, bench=36),
-            n_clauses=ramp(difficulty, 10, easy=40, medium=95, hard=150, bench=180),
+            n_variables=ramp(difficulty, 8, easy=11, medium=20, hard=30, bench=36),
+            n_clauses=ramp(difficulty, 34, easy=50, medium=95, hard=150, bench=180),
         )
 
 
@@ -82,34 +82,34 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
         Every variable once, as a positive number if it is true and a negative one if it is false.
 
     Reward:
-        Scheme ``ratio``: how far the number of satisfied clauses lies between that of the
-        baseline, which earns 0, and the most known, which earns 1. Any truth values satisfy about
-        seven in eight clauses of three, so the baseline is the better of two answers that need no
-        look at the clauses: all variables true, and all false. A variable left out or given twice
-        earns 0.
+        Scheme ``over_greedy``: how far the number of satisfied clauses lies between that of
+        setting the variables in turn, each to the value that satisfies more of the clauses not
+        satisfied yet, which earns 0, and the most known, which earns 1. Any truth values satisfy
+        about seven in eight clauses of three, so ``ratio`` begins at the better of two answers
+        that need no look at the clauses: all variables true, and all false. A variable left out or
+        given twice earns 0.
 
     Verification:
         The satisfied clauses are counted. The most known comes from CP-SAT, and the row says
         whether it is proven. No known gaps.
 
     Difficulty:
-        The variables and the clauses grow in number.
+        Only the size grows: more variables and clauses.
 
     References:
-        Johnson, "Approximation algorithms for combinatorial problems", 1974, for the greedy
-        answer. Selman, Kautz and Cohen, 1994, for the move of the local search.
+        Johnson, "Approximation algorithms for combinatorial problems", 1974. Selman, Kautz and
+        Cohen, 1994, for the move of the local search.
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"
 
-    def generate(self, rng: Rng) -> MaxSatProblem:
-        n = self.config.n_variables
-        clauses = self._clauses(rng)
-        for _ in range(_DRAWS):
-            if _satisfied(clauses, _johnson(n, clauses)) > _constant(n, clauses):
-                break
-            clauses = self._clauses(rng)
-        return MaxSatProblem(n, clauses, self._best(clauses))
+    def draw(self, rng: Rng) -> MaxSatProblem:
+        n, clauses = self.config.n_variables, self._clauses(rng)
+        known = _climbed(n, clauses, _in_turn(n, clauses))
+        reference = Reference.known(
+            _satisfied(clauses, known), listed(known), trivial=_constant(n, clauses)
+        )
+        return MaxSatProblem(n, clauses, reference)
 
     def _clauses(self, rng: Rng) -> Clauses:
         config = self.config
@@ -121,8 +121,8 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
             drawn[tuple((place + 1) * pick(rng, (1, -1)) for place in places)] = None
         return tuple(drawn)
 
-    def _best(self, clauses: Clauses) -> Reference:
-        n = self.config.n_variables
+    def improve(self, rng: Rng, problem: MaxSatProblem) -> Reference:
+        n, clauses, known = problem.n_variables, problem.clauses, problem.reference
         model = cp_sat.new_model()
         true = [model.new_bool_var("") for _ in range(n)]
         broken = []
@@ -131,31 +131,29 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
             literals = [true[v - 1] if v > 0 else ~true[-v - 1] for v in clause]
             model.add_bool_or([*literals, broken[-1]])
         model.minimize(sum(broken))
-        hint = _johnson(n, clauses)
-        for variable, literal in zip(true, hint, strict=True):
+        for variable, literal in zip(true, _read(problem, known.answer), strict=True):
             model.add_hint(variable, literal > 0)
         solved = cp_sat.solve(model, true, budget=self.config.budget)
-        constant = _constant(n, clauses)
-        values = hint
-        if solved is not None:
-            values = [v if holds else -v for v, holds in enumerate(solved.values, start=1)]
-        best = _satisfied(clauses, values)
-        bound = len(clauses) - (solved.bound if solved is not None else 0)
+        if solved is None:
+            return dataclasses.replace(known, bound=len(clauses))
+        best = len(clauses) - solved.objective
         return Reference(
             objective=best,
-            bound=bound,
-            proven=best == bound,
-            baseline=constant if constant < best else None,
-            answer=listed(values),
-            effort=solved.effort if solved is not None else 0,
+            bound=len(clauses) - solved.bound,
+            proven=solved.proven,
+            trivial=known.trivial,
+            answer=listed(v if holds else -v for v, holds in enumerate(solved.values, start=1)),
+            effort=solved.effort,
         )
 
     def prompt(self, problem: MaxSatProblem) -> str:
         n = problem.n_variables
         lines = "\n".join(f"{i}: {listed(clause)}" for i, clause in enumerate(problem.clauses, 1))
         credit = self.partial_credit(
+            "it satisfies more clauses than setting the variables 1, 2, 3, ... in turn, each to "
+            "the value that satisfies more of the clauses not satisfied yet (true if equally many)",
             "it satisfies more clauses than setting all variables true does, and more than setting "
-            "all variables false does"
+            "all variables false does",
         )
         return (
             f"There are {n} Boolean variables, numbered from 1 to {n}, and {len(problem.clauses)} "
@@ -194,8 +192,8 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
         return [*steps, self.conclusion(problem, "The number of satisfied clauses")]
 
     def baseline(self, rng: Rng, problem: MaxSatProblem) -> str:
-        """Set one variable after the other so that fewer clauses are likely to fail."""
-        return listed(_johnson(problem.n_variables, problem.clauses))
+        """Set each variable in turn to the value that satisfies more of the clauses left."""
+        return listed(_in_turn(problem.n_variables, problem.clauses))
 
     def neighbour(self, problem: MaxSatProblem, answer: str, rng: Rng) -> str:
         """Turn over a variable, one time in two one of an unsatisfied clause."""
@@ -233,22 +231,25 @@ def _constant(n: int, clauses: Clauses) -> int:
     return max(_satisfied(clauses, [sign * v for v in range(1, n + 1)]) for sign in (1, -1))
 
 
-def _johnson(n: int, clauses: Clauses) -> list[int]:
-    """Return truth values set in turn, each to where the failing clauses weigh less.
-
-    A clause that is not satisfied yet weighs the probability that random values for the
-    variables still open leave it so.
-    """
+def _in_turn(n: int, clauses: Clauses) -> list[int]:
+    """Return truth values set in turn, each to where it satisfies more of the clauses left."""
     values: list[int] = []
-    open_ = [(clause, 2 ** (10 - len(clause))) for clause in clauses]
+    left = list(clauses)
     for variable in range(1, n + 1):
-        wanted = sum(weight for clause, weight in open_ if variable in clause)
-        unwanted = sum(weight for clause, weight in open_ if -variable in clause)
-        value = variable if wanted >= unwanted else -variable
-        values.append(value)
-        open_ = [
-            (clause, 2 * weight if -value in clause else weight)
-            for clause, weight in open_
-            if value not in clause
-        ]
+        wanted = sum(variable in clause for clause in left)
+        unwanted = sum(-variable in clause for clause in left)
+        values.append(variable if wanted >= unwanted else -variable)
+        left = [clause for clause in left if values[-1] not in clause]
     return values
+
+
+def _climbed(n: int, clauses: Clauses, values: Sequence[int]) -> list[int]:
+    """Return truth values after turning over single variables as long as one of them helps."""
+    best = list(values)
+    count = _satisfied(clauses, best)
+    while True:
+        turned = [[*best[:i], -best[i], *best[i + 1 :]] for i in range(n)]
+        better = max(turned, key=lambda changed: _satisfied(clauses, changed))
+        if _satisfied(clauses, better) <= count:
+            return best
+        best, count = better, _satisfied(clauses, better)

@@ -25,7 +25,7 @@ from rlvr_envs.generators.optimisation.task import (
     ramp,
 )
 
-_BASELINE = 2  # any edge
+_TRIVIAL = 2  # any edge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +33,13 @@ class MaximumCliqueConfig(OptimisationConfig):
     """How large the graph and its hidden clique are."""
 
     n_vertices: int = 12
-    n_clique: int = knob(4, "vertices of the hidden clique")
+    n_clique: int = knob(5, "vertices of the hidden clique")
     missing_percent: int = knob(
-        50, "probability that a vertex of the clique and a decoy are not joined, in percent"
+        60, "probability that a vertex of the clique and a decoy are not joined, in percent"
     )
 
     def check(self) -> None:
-        check_hidden(self.n_vertices, self.n_clique, self.missing_percent, least=_BASELINE + 1)
+        check_hidden(self.n_vertices, self.n_clique, self.missing_percent, least=_TRIVIAL + 1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MaximumCliqueConfig":
@@ -48,12 +48,12 @@ class MaximumCliqueConfig(OptimisationConfig):
         Beyond them edges get more frequent, since the clique would stand out in a large graph
         of few edges.
         """
-        n_vertices = ramp(difficulty, 5, easy=8, medium=12, hard=16, bench=20)
+        n_vertices = ramp(difficulty, 8, easy=10, medium=13, hard=16, bench=20)
         return cls(
             budget=budget_at(difficulty),
             n_vertices=n_vertices,
-            missing_percent=max(1, min(50, 1600 // n_vertices)),
-            n_clique=ramp(difficulty, 3, easy=3, medium=4, hard=6, bench=7),
+            missing_percent=max(1, min(60, 1000 // n_vertices)),
+            n_clique=ramp(difficulty, 4, easy=5, medium=6, hard=7, bench=8),
         )
 
 
@@ -81,8 +81,10 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
         The numbers of the chosen vertices, each once, in any order.
 
     Reward:
-        Scheme ``ratio``: how far the size lies between 2, which any edge has and which earns 0,
-        and the best known size, which earns 1. Vertices that are not all joined earn 0.
+        Scheme ``over_greedy``: how far the size lies between that of always taking the vertex
+        that is joined to the most of those left, which earns 0, and the best known size, which
+        earns 1; ``ratio`` begins instead at 2, the size of any edge. Vertices that are not all
+        joined earn 0.
 
     Verification:
         Every pair of chosen vertices must be an edge. The best known clique comes from a branch
@@ -90,7 +92,7 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
         the largest. No known gaps.
 
     Difficulty:
-        The graph grows, and the hidden clique with it.
+        Only the size grows: that of the graph and of the hidden clique.
 
     References:
         Tomita and Seki, "An efficient branch-and-bound algorithm for finding a maximum clique",
@@ -99,16 +101,27 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"
+    draws: ClassVar[int] = 100
 
-    def generate(self, rng: Rng) -> MaximumCliqueProblem:
+    def draw(self, rng: Rng) -> MaximumCliqueProblem:
         config = self.config
         n = config.n_vertices
         missing, known = hide_set(rng, n, config.n_clique, config.missing_percent)
-        best = largest_set(n, missing, known, config.budget)
-        return MaximumCliqueProblem(n, complement(n, missing), best.reference(_BASELINE))
+        reference = Reference.known(len(known), listed(known), trivial=_TRIVIAL)
+        return MaximumCliqueProblem(n, complement(n, missing), reference)
+
+    def improve(self, rng: Rng, problem: MaximumCliqueProblem) -> Reference:
+        n = problem.n_vertices
+        known = read_distinct(problem.reference.answer, low=1, high=n, what="vertex")
+        missing = complement(n, problem.edges)
+        return largest_set(n, missing, known, self.config.budget).reference(_TRIVIAL)
 
     def prompt(self, problem: MaximumCliqueProblem) -> str:
-        credit = self.partial_credit(f"it has at least {_BASELINE + 1} vertices")
+        credit = self.partial_credit(
+            "it has more vertices than taking again and again, of the vertices joined to all taken "
+            "before, the one joined to the most others of them (in a tie, the lowest number)",
+            f"it has at least {_TRIVIAL + 1} vertices",
+        )
         return (
             f"{describe(problem.n_vertices, problem.edges)}\n\nFind a maximum clique: choose as "
             f"many vertices as possible so that an edge joins every two chosen vertices. {credit} "

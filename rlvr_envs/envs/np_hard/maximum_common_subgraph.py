@@ -35,7 +35,7 @@ from rlvr_envs.generators.optimisation.task import (
     ramp,
 )
 
-_BASELINE = 2  # any two vertices, joined in both graphs or in neither
+_TRIVIAL = 2  # any two vertices, joined in both graphs or in neither
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +49,8 @@ class MaximumCommonSubgraphConfig(OptimisationConfig):
     )
 
     def check(self) -> None:
-        check_order(self.n_vertices, least=_BASELINE + 2)
-        if not _BASELINE < self.n_common < self.n_vertices:
+        check_order(self.n_vertices, least=_TRIVIAL + 2)
+        if not _TRIVIAL < self.n_common < self.n_vertices:
             raise ConfigError(
                 f"n_common is from 3 to {self.n_vertices - 1} for n_vertices={self.n_vertices}, "
                 f"got {self.n_common}"
@@ -61,8 +61,8 @@ class MaximumCommonSubgraphConfig(OptimisationConfig):
         """Vertices are added to both graphs and to what they share, through Graph-R1's sizes."""
         return cls(
             budget=budget_at(difficulty),
-            n_vertices=ramp(difficulty, 4, easy=6, medium=8, hard=13, bench=18),
-            n_common=ramp(difficulty, 3, easy=4, medium=6, hard=10, bench=14),
+            n_vertices=ramp(difficulty, 6, easy=8, medium=11, hard=14, bench=18),
+            n_common=ramp(difficulty, 4, easy=5, medium=8, hard=9, bench=13),
         )
 
 
@@ -93,9 +93,10 @@ class MaximumCommonSubgraphTask(
         Matched pairs such as ``1-4, 2-3``: a vertex of the first graph, then one of the second.
 
     Reward:
-        Scheme ``ratio``: how far the number of pairs lies between 2, which takes no search
-        and earns 0, and the best known number, which earns 1. A matching in which two vertices
-        are joined in one graph only earns 0.
+        Scheme ``over_greedy``: how far the number of pairs lies between that of matching the
+        vertices of the first graph in turn, each with the first that fits, which earns 0, and the
+        best known number, which earns 1; ``ratio`` begins instead at 2, which takes no search. A
+        matching in which two vertices are joined in one graph only earns 0.
 
     Verification:
         No vertex may be matched twice, and any two matched vertices must be joined in both graphs
@@ -104,7 +105,7 @@ class MaximumCommonSubgraphTask(
         known gaps.
 
     Difficulty:
-        Both graphs grow, and what they share with them.
+        Only the size grows: that of both graphs and of what they share.
 
     References:
         McCreesh, Prosser and Trimble, "A partitioning algorithm for maximum common subgraph
@@ -113,7 +114,7 @@ class MaximumCommonSubgraphTask(
 
     sense: ClassVar[Literal["max", "min"]] = "max"
 
-    def generate(self, rng: Rng) -> MaximumCommonSubgraphProblem:
+    def draw(self, rng: Rng) -> MaximumCommonSubgraphProblem:
         config = self.config
         n, percent = config.n_vertices, config.edge_percent
         common = chosen(rng, all_pairs(config.n_common), percent)
@@ -121,25 +122,34 @@ class MaximumCommonSubgraphTask(
         one, other = random_numbers(rng, n), random_numbers(rng, n)
         first = renumbered(common + chosen(rng, further, percent), one)
         second = renumbered(common + chosen(rng, further, percent), other)
+        known = sorted((one[v], other[v]) for v in range(1, config.n_common + 1))
+        reference = Reference.known(len(known), show_edges(known), trivial=_TRIVIAL)
+        return MaximumCommonSubgraphProblem(n, first, second, reference)
+
+    def improve(self, rng: Rng, problem: MaximumCommonSubgraphProblem) -> Reference:
+        n, known = problem.n_vertices, problem.reference
         best = largest_matching(
-            neighbour_masks(n, first),
-            neighbour_masks(n, second),
-            [(one[v], other[v]) for v in range(1, config.n_common + 1)],
-            config.budget,
+            neighbour_masks(n, problem.first),
+            neighbour_masks(n, problem.second),
+            read_pairs(known.answer, what="matched pairs"),
+            self.config.budget,
         )
-        reference = Reference(
+        return Reference(
             objective=len(best.pairs),
             bound=best.bound,
             proven=len(best.pairs) == best.bound,
-            baseline=_BASELINE,
+            trivial=known.trivial,
             answer=show_edges(best.pairs),
             effort=best.effort,
         )
-        return MaximumCommonSubgraphProblem(n, first, second, reference)
 
     def prompt(self, problem: MaximumCommonSubgraphProblem) -> str:
         n = problem.n_vertices
-        credit = self.partial_credit(f"it has at least {_BASELINE + 1} pairs")
+        credit = self.partial_credit(
+            "it has more pairs than matching the vertices 1, 2, 3, ... of the first graph in turn, "
+            "each with the lowest-numbered vertex that fits, if there is one",
+            f"it has at least {_TRIVIAL + 1} pairs",
+        )
         return (
             f"{describe(n, problem.first, name='The first graph')}\n\n"
             f"{describe(n, problem.second, name='The second graph')}\n\n"
@@ -181,11 +191,19 @@ class MaximumCommonSubgraphTask(
         return [*steps, self.conclusion(problem, "The number of pairs")]
 
     def baseline(self, rng: Rng, problem: MaximumCommonSubgraphProblem) -> str:
-        """Match the two vertices that leave the most room for others, and so on."""
+        """Match the vertices of the first graph in turn, each with the first that fits."""
         n = problem.n_vertices
-        return show_edges(
-            greedy_matching(neighbour_masks(n, problem.first), neighbour_masks(n, problem.second))
-        )
+        first, second = neighbours(n, problem.first), neighbours(n, problem.second)
+        pairs: list[Edge] = []
+        for one in range(1, n + 1):
+            taken = {other for _, other in pairs}
+            for other in range(1, n + 1):
+                if other not in taken and all(
+                    (a in first[one]) == (b in second[other]) for a, b in pairs
+                ):
+                    pairs.append((one, other))
+                    break
+        return show_edges(pairs)
 
     def neighbour(self, problem: MaximumCommonSubgraphProblem, answer: str, rng: Rng) -> str:
         """Match another two vertices, and leave out the pairs that do not go with them."""
@@ -223,7 +241,7 @@ def _matched_edges(edges: Edges, matched: dict[int, int]) -> frozenset[Edge]:
     return frozenset((a, b) for a, b in edges if a in matched and b in matched)
 
 
-# Large common subgraphs of two graphs: an exact search, and a greedy.
+# Large common subgraphs of two graphs: an exact search.
 
 
 # Deterministic microseconds that a node of the search counts for: about what it takes.
@@ -316,16 +334,3 @@ def _split(
         apart = left & ~beside_one & ~(1 << one), right & ~beside_other & ~(1 << other)
         found += [pair for pair in (joined, apart) if pair[0] and pair[1]]
     return found
-
-
-def greedy_matching(first: Sequence[int], second: Sequence[int]) -> list[Edge]:
-    """Match the vertices that leave the most room, and so on."""
-    classes: list[_Class] = [((1 << len(first)) - 2, (1 << len(second)) - 2)]
-    pairs: list[Edge] = []
-    while classes:
-        options = [(a, b) for left, right in classes for a in members(left) for b in members(right)]
-        kept = {(a, b): _split(classes, first[a], second[b], a, b) for a, b in options}
-        best = max(options, key=lambda pair: (_room(kept[pair]), pair))
-        pairs.append(best)
-        classes = kept[best]
-    return sorted(pairs)

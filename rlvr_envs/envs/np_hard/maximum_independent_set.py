@@ -25,7 +25,7 @@ from rlvr_envs.generators.optimisation.task import (
     ramp,
 )
 
-_BASELINE = 1  # any vertex
+_TRIVIAL = 1  # any vertex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,11 @@ class MaximumIndependentSetConfig(OptimisationConfig):
     n_vertices: int = 25
     n_independent: int = knob(9, "vertices of the hidden set")
     edge_percent: int = knob(
-        30, "probability of an edge between a vertex of the set and a decoy, in percent"
+        40, "probability of an edge between a vertex of the set and a decoy, in percent"
     )
 
     def check(self) -> None:
-        check_hidden(self.n_vertices, self.n_independent, self.edge_percent, least=_BASELINE + 1)
+        check_hidden(self.n_vertices, self.n_independent, self.edge_percent, least=_TRIVIAL + 1)
 
     @classmethod
     def at(cls, difficulty: int) -> "MaximumIndependentSetConfig":
@@ -47,12 +47,12 @@ class MaximumIndependentSetConfig(OptimisationConfig):
 
         Beyond them edges get rarer, since the set would stand out in a large dense graph.
         """
-        n_vertices = ramp(difficulty, 6, easy=16, medium=25, hard=35, bench=45)
+        n_vertices = ramp(difficulty, 8, easy=16, medium=25, hard=35, bench=45)
         return cls(
             budget=budget_at(difficulty),
             n_vertices=n_vertices,
-            edge_percent=max(1, min(30, 1800 // n_vertices)),
-            n_independent=ramp(difficulty, 3, easy=6, medium=9, hard=13, bench=16),
+            edge_percent=max(1, min(60, 1050 // n_vertices)),
+            n_independent=ramp(difficulty, 4, easy=6, medium=9, hard=13, bench=16),
         )
 
 
@@ -82,15 +82,17 @@ class MaximumIndependentSetTask(
         The numbers of the chosen vertices, each once, in any order.
 
     Reward:
-        Scheme ``ratio``: how far the size lies between 1, which any vertex has and which earns
-        0, and the best known size, which earns 1. A choice with an edge inside earns 0.
+        Scheme ``over_greedy``: how far the size lies between that of always taking the vertex with
+        the fewest neighbours left, which earns 0, and the best known size, which earns 1;
+        ``ratio`` begins instead at 1, the size of any vertex. A choice with an edge inside earns
+        0.
 
     Verification:
         No edge may have both ends among the chosen vertices. The best known set comes from a
         branch and bound, and the row says whether it is proven to be the largest. No known gaps.
 
     Difficulty:
-        The graph grows, and the hidden set with it.
+        Only the size grows: that of the graph and of the hidden set.
 
     References:
         Tomita and Seki, "An efficient branch-and-bound algorithm for finding a maximum clique",
@@ -99,16 +101,27 @@ class MaximumIndependentSetTask(
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"
+    draws: ClassVar[int] = 100
 
-    def generate(self, rng: Rng) -> MaximumIndependentSetProblem:
+    def draw(self, rng: Rng) -> MaximumIndependentSetProblem:
         config = self.config
         n = config.n_vertices
         edges, known = hide_set(rng, n, config.n_independent, config.edge_percent)
-        best = largest_set(n, edges, known, config.budget)
-        return MaximumIndependentSetProblem(n, edges, best.reference(_BASELINE))
+        reference = Reference.known(len(known), listed(known), trivial=_TRIVIAL)
+        return MaximumIndependentSetProblem(n, edges, reference)
+
+    def improve(self, rng: Rng, problem: MaximumIndependentSetProblem) -> Reference:
+        n = problem.n_vertices
+        known = read_distinct(problem.reference.answer, low=1, high=n, what="vertex")
+        return largest_set(n, problem.edges, known, self.config.budget).reference(_TRIVIAL)
 
     def prompt(self, problem: MaximumIndependentSetProblem) -> str:
-        credit = self.partial_credit(f"it has at least {_BASELINE + 1} vertices")
+        credit = self.partial_credit(
+            "it has more vertices than taking again and again, of the vertices joined to none "
+            "taken before, the one joined to the fewest others of them (in a tie, the lowest "
+            "number)",
+            f"it has at least {_TRIVIAL + 1} vertices",
+        )
         return (
             f"{describe(problem.n_vertices, problem.edges)}\n\nFind a maximum independent set: "
             "choose as many vertices as possible so that no edge joins two chosen vertices. "

@@ -22,7 +22,7 @@ from rlvr_envs.generators.optimisation.task import (
     ramp,
 )
 from rlvr_envs.solvers import cp_sat
-from rlvr_envs.verifiers.markup import unmarked
+from rlvr_envs.verifiers.certificate import lines
 from rlvr_envs.verifiers.parse import MAX_CHARACTERS
 
 Span = tuple[int, int]
@@ -36,7 +36,6 @@ class Booking(NamedTuple):
     start: int
 
 
-_DRAWS = 12
 _MAX_SIZE = 120  # meetings, people or rooms: more than any level has
 
 
@@ -56,17 +55,13 @@ class MeetingSchedulingConfig(OptimisationConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MeetingSchedulingConfig":
-        """Meetings, people, rooms and attendees grow through NP-Engine's bands.
-
-        Calendars fill up to level 6.
-        """
+        """Meetings are added at each level; people, rooms and attendees grow as in NP-Engine."""
         return cls(
             budget=budget_at(difficulty),
-            n_meetings=ramp(difficulty, 3, easy=5, medium=6, hard=7, bench=10),
+            n_meetings=ramp(difficulty, 3, easy=5, medium=8, hard=11, bench=14),
             n_people=ramp(difficulty, 3, easy=4, medium=6, hard=7, bench=9),
             n_rooms=ramp(difficulty, 2, easy=3, medium=4, hard=5, bench=6),
             max_attendees=ramp(difficulty, 2, easy=3, medium=4, hard=4, bench=5),
-            n_busy=min(4, 2 + difficulty // 3),
         )
 
 
@@ -90,7 +85,7 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
         minutes, rooms of several sizes, and people who are asked to several meetings and have
         busy times of their own. A meeting is held with all of its people or not at all. Problems
         for which planning the largest meetings first is not outdone by another simple rule are
-        redrawn, up to a dozen times.
+        drawn again, up to 40 times.
 
     Observation:
         The meetings with their durations and people, the rooms with their sizes, and the busy
@@ -100,8 +95,9 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
         One line for each meeting that is held: its number, its room and its start.
 
     Reward:
-        Scheme ``ratio``: the attendees of the meetings held, relative to the most that are known
-        to be possible. A schedule with a conflict earns 0.
+        Scheme ``over_greedy``: how far the number of attendees lies between that of placing the
+        meetings with the most people first, which earns 0, and the most known, which earns 1;
+        ``ratio`` divides by the most known. A schedule with a conflict earns 0.
 
     Verification:
         Every rule is checked; any minute may be a start. The best known schedule comes from
@@ -109,7 +105,7 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
         meeting can be moved to an earlier time has only such starts. No known gaps.
 
     Difficulty:
-        More meetings, people and rooms, larger meetings and fuller calendars.
+        Only the size grows: more meetings, people and rooms, and larger meetings.
 
     References:
         Li et al., "NP-Engine", 2025 (arXiv:2510.16476), for the problem and the size bands; the
@@ -117,17 +113,9 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"
+    draws: ClassVar[int] = 40
 
-    def generate(self, rng: Rng) -> MeetingSchedulingProblem:
-        problem = self._draw(rng)
-        for _ in range(_DRAWS):
-            best = max(_value(problem, plan) for plan in _schedules(problem))
-            if best > _value(problem, greedy_bookings(problem)):
-                break
-            problem = self._draw(rng)
-        return dataclasses.replace(problem, reference=self._best(problem))
-
-    def _draw(self, rng: Rng) -> MeetingSchedulingProblem:
+    def draw(self, rng: Rng) -> MeetingSchedulingProblem:
         config = self.config
         attendees = []
         for _ in range(config.n_meetings):
@@ -138,13 +126,16 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
         capacities = [integer(rng, 2, config.max_attendees + 1) for _ in range(config.n_rooms)]
         capacities[integer(rng, 0, config.n_rooms - 1)] = config.max_attendees
         busy = tuple(busy_times(rng, config.n_busy) for _ in range(config.n_people))
-        nothing = Reference(0, 0, False, None, "")
-        return MeetingSchedulingProblem(
-            tuple(attendees), durations, tuple(capacities), busy, nothing
+        problem = MeetingSchedulingProblem(
+            tuple(attendees), durations, tuple(capacities), busy, Reference.known(0, "")
         )
+        plan = max(_schedules(problem), key=lambda plan: _value(problem, plan))
+        known = Reference.known(_value(problem, plan), written(plan))
+        return dataclasses.replace(problem, reference=known)
 
-    def _best(self, problem: MeetingSchedulingProblem) -> Reference:
-        known = max(_schedules(problem), key=lambda plan: _value(problem, plan))
+    def improve(self, rng: Rng, problem: MeetingSchedulingProblem) -> Reference:
+        answer = problem.reference.answer
+        known = read_bookings(answer) if answer else []
         choices = [option for m in range(len(problem.durations)) for option in options(problem, m)]
         model = cp_sat.new_model()
         chosen = [model.new_bool_var("") for _ in choices]
@@ -165,7 +156,7 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
         solved = cp_sat.solve(model, chosen, budget=self.config.budget)
         if solved is None:
             total = sum(len(problem.attendees[m]) for m in {o.meeting for o in choices})
-            return Reference(_value(problem, known), total, False, None, written(known))
+            return dataclasses.replace(problem.reference, bound=total)
         best = [option for option, x in zip(choices, solved.values, strict=True) if x]
         objective, proven = solved.objective, solved.proven
         return Reference(objective, solved.bound, proven, None, written(best), solved.effort)
@@ -182,6 +173,10 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
             f"{i}: " + (", ".join(f"{clock(a)}-{clock(b)}" for a, b in spans) or "never")
             for i, spans in enumerate(problem.busy, 1)
         )
+        credit = self.partial_credit(
+            "it has more attendees than placing the meetings in turn, those with the most people "
+            "first, each at the earliest time that still works, in the smallest such room"
+        )
         return (
             "Schedule the meetings of one day. The day runs from 9:00 to 17:00, with lunch from "
             "12:00 to 13:00. These meetings are requested, each with its duration and the people "
@@ -195,7 +190,7 @@ class MeetingSchedulingTask(OptimisationTask[MeetingSchedulingConfig, MeetingSch
             "- A meeting may start at any minute, including the minute at which another meeting, "
             "lunch or a busy time ends.\n\n"
             "Maximise the total number of attendees: add up the people of all meetings that you "
-            f"hold. {self.partial_credit()} Answer with one line for each meeting that you hold: "
+            f"hold. {credit} Answer with one line for each meeting that you hold: "
             "its number, its room and its start (24-hour clock, for example 14:05), separated by "
             "commas."
         )
@@ -274,7 +269,7 @@ def _clash(problem: MeetingSchedulingProblem, one: Booking, other: Booking) -> b
 
 
 def greedy_bookings(problem: MeetingSchedulingProblem) -> list[Booking]:
-    """Return the schedule of `MeetingSchedulingTask.greedy`."""
+    """Return the schedule of `MeetingSchedulingTask.baseline`."""
     return next(_schedules(problem))
 
 
@@ -364,10 +359,8 @@ def read_bookings(answer: str) -> list[Booking]:
     if len(answer) > MAX_CHARACTERS:
         raise Unreadable(f"more than {MAX_CHARACTERS} characters")
     found = []
-    for line in unmarked(answer).replace(";", "\n").split("\n"):
-        if not line.strip():
-            continue
-        read = _LINE.fullmatch(line.strip())
+    for line in lines(answer.replace(";", "\n")):
+        read = _LINE.fullmatch(line)
         if read is None or int(read[4]) > 59:
             raise Unreadable(
                 f"{line!r:.60} is not a meeting, a room and a time such as 2, 1, 14:30"

@@ -26,7 +26,6 @@ from rlvr_envs.generators.optimisation.task import (
 )
 from rlvr_envs.solvers import cp_sat
 
-_DRAWS = 20  # at most, of a graph that numeric order does not cut best
 _MAX_LINKS = 20  # of one traitor
 _JOINED_PERCENT = 50  # of the pairs inside a community
 _BRIDGE_PERCENT = (5, 30)  # weight of the bridge beside that of the planted cut
@@ -53,10 +52,10 @@ class MinimumBisectionConfig(OptimisationConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MinimumBisectionConfig":
-        """Vertices are added, through NP-Engine's bands, and more of them are traitors."""
+        """Vertices are added, up to NP-Engine's largest bands, and more of them are traitors."""
         return cls(
             budget=budget_at(difficulty),
-            n_vertices=ramp(difficulty, 6, easy=42, medium=44, hard=45, bench=50),
+            n_vertices=ramp(difficulty, 12, easy=16, medium=28, hard=42, bench=50),
             noise_percent=10 if difficulty <= 6 else 2,
             traitor_percent=min(40, 15 + 2 * difficulty),
         )
@@ -89,20 +88,21 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
         vertex may be on either side.
 
     Reward:
-        Scheme ``ratio``: how far the weight of the cut lies between that of the baseline, which
-        earns 0, and the smallest known, which earns 1. The baseline cuts the vertices in numeric
-        order; the numbers are random, so any split written down without a look at the edges is as
-        good on average. A split into unequal parts earns 0.
+        Scheme ``over_greedy``: how far the weight of the cut lies between that of growing a group
+        from vertex 1, always by the vertex with the most weight to it, which earns 0, and the
+        smallest known, which earns 1; ``ratio`` begins instead at the cut in numeric order. The
+        numbers are random, so any split written down without a look at the edges is as good on
+        average. A split into unequal parts earns 0.
 
     Verification:
-        The weights of the edges between the halves are added up. Up to 20 vertices, that is
-        at level 0 alone, the smallest cut comes from CP-SAT and is usually proven. Beyond,
-        no solver proves these sizes in time: the smallest known cut is the best of several
-        Kernighan-Lin searches from the planted split and others, and the row says that it is not
-        proven. An answer that beats it earns full marks.
+        The weights of the edges between the halves are added up. The smallest known cut is the
+        best of several Kernighan-Lin searches from the planted split and others. Up to 16 vertices,
+        that is up to level 2, CP-SAT usually proves it or finds a smaller one; beyond, no solver
+        proves these sizes in time, and the row says that it is not proven. An answer that beats it
+        earns full marks.
 
     Difficulty:
-        The vertices and the traitors grow in number.
+        Only the size grows: more vertices, and more traitors among them.
 
     References:
         Kernighan and Lin, "An efficient heuristic procedure for partitioning graphs", 1970. Li et
@@ -110,15 +110,9 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"
+    draws: ClassVar[int] = 60
 
-    def generate(self, rng: Rng) -> MinimumBisectionProblem:
-        for _ in range(_DRAWS - 1):
-            problem = self._draw(rng)
-            if problem.reference.baseline is not None:
-                return problem
-        return self._draw(rng)
-
-    def _draw(self, rng: Rng) -> MinimumBisectionProblem:
+    def draw(self, rng: Rng) -> MinimumBisectionProblem:
         n = self.config.n_vertices
         numbers = random_numbers(rng, n)
         edges = tuple(
@@ -128,17 +122,22 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
             )
         )
         planted = numbers[1 : n // 2 + 1]
-        found = small_cut(n, edges, planted, rng, budget=self.config.budget)
         numeric = cut_weight(edges, range(1, n // 2 + 1))
-        reference = Reference(
+        reference = Reference.known(cut_weight(edges, planted), listed(planted), trivial=numeric)
+        return MinimumBisectionProblem(n, edges, reference)
+
+    def improve(self, rng: Rng, problem: MinimumBisectionProblem) -> Reference:
+        n, known = problem.n_vertices, problem.reference
+        planted = read_distinct(known.answer, low=1, high=n, what="vertex")
+        found = small_cut(n, problem.edges, planted, rng, budget=self.config.budget)
+        return Reference(
             objective=found.weight,
             bound=found.bound,
             proven=found.weight == found.bound,
-            baseline=numeric if numeric > found.weight else None,
+            trivial=known.trivial,
             answer=listed(found.half),
             effort=found.effort,
         )
-        return MinimumBisectionProblem(n, edges, reference)
 
     def _weights(self, rng: Rng) -> dict[tuple[int, int], int]:
         """Draw the communities: vertices up to n/2 are loose, the others tight in two parts."""
@@ -170,7 +169,10 @@ class MinimumBisectionTask(OptimisationTask[MinimumBisectionConfig, MinimumBisec
         graph = describe_weighted(n, problem.edges, name="An undirected graph")
         sizes = f"{n // 2} vertices each" if n % 2 == 0 else f"{n // 2} and {n // 2 + 1} vertices"
         credit = self.partial_credit(
-            f"its total weight is below that of the split into vertices 1 to {n // 2} and the rest"
+            "its total weight is below that of growing a group from vertex 1, each time by the "
+            "vertex with the largest total weight of edges to it (in a tie, the lowest number), "
+            f"until it has {n // 2} vertices",
+            f"its total weight is below that of the split into vertices 1 to {n // 2} and the rest",
         )
         return (
             f"{graph}\n\nFind a minimum bisection: split the vertices into two groups of {sizes} "
@@ -239,7 +241,7 @@ def _bridge(rng: Rng, pairs: list[tuple[int, int]], cut: int) -> dict[tuple[int,
 
 
 _Array = npt.NDArray[np.int64]
-_EXACT = 20  # vertices up to which CP-SAT proves the smallest cut within its budget
+_EXACT = 16  # vertices up to which CP-SAT proves the smallest cut within its budget
 _RANDOM_STARTS = 8  # of the local search
 _PATIENCE = 8  # swaps without a new smallest cut, after which a pass ends
 _FAR = 2**40
@@ -267,15 +269,14 @@ def small_cut(
 ) -> SmallCut:
     """Return the smallest cut found, which is proven only in small graphs.
 
-    A local search starts from the given half and, in larger graphs, from random ones too.
+    A local search starts from the given half and from random ones; its work alone is counted.
     """
     padded = n + n % 2  # an odd graph gets a vertex without edges, so that halves are equal
     weights = np.zeros((padded, padded), dtype=np.int64)
     for a, b, weight in edges:
         weights[a - 1, b - 1] = weights[b - 1, a - 1] = weight
     best, best_side, work = _FAR, np.zeros(padded, dtype=np.int64), 0
-    n_random = 0 if n <= _EXACT else _RANDOM_STARTS
-    random_halves = (1 + rng.permutation(padded)[: padded // 2] for _ in range(n_random))
+    random_halves = (1 + rng.permutation(padded)[: padded // 2] for _ in range(_RANDOM_STARTS))
     for start in (half, *random_halves):
         side, weighed = _kernighan_lin(weights, _sides(padded, start))
         work += weighed
@@ -291,7 +292,7 @@ def small_cut(
     if solved is None:
         return SmallCut(found, best, 0, effort)
     found = [v for v in range(1, n + 1) if solved.values[v - 1]]
-    return SmallCut(found, solved.objective, solved.bound, effort + solved.effort)
+    return SmallCut(found, solved.objective, solved.bound, effort)
 
 
 def _sides(n: int, half: Collection[int]) -> _Array:

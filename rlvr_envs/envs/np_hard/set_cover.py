@@ -1,5 +1,6 @@
 """Set cover: as few sets as possible that together contain every element."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -20,7 +21,6 @@ from rlvr_envs.generators.optimisation.task import (
 from rlvr_envs.solvers import cp_sat
 
 _MAX_SIZE = 400  # elements, or sets: more than any level has
-_DRAWS = 20  # at most, of a problem where the baseline is as good as greedy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,8 @@ class SetCoverConfig(OptimisationConfig):
         """Elements and sets are added, through NP-Engine's bands."""
         return cls(
             budget=budget_at(difficulty),
-            n_elements=ramp(difficulty, 6, easy=12, medium=22, hard=28, bench=36),
-            n_sets=ramp(difficulty, 5, easy=8, medium=14, hard=22, bench=28),
+            n_elements=ramp(difficulty, 8, easy=12, medium=22, hard=28, bench=36),
+            n_sets=ramp(difficulty, 7, easy=9, medium=14, hard=22, bench=28),
         )
 
 
@@ -66,17 +66,18 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
         The numbers of the chosen sets, each once, in any order.
 
     Reward:
-        Scheme ``ratio``: how far the number of sets lies between the baseline, which earns 0, and
-        the fewest known, which earns 1. The baseline goes through the sets in the order given and
-        takes each that holds an element not covered yet, which costs no thought; taking every set
-        is no better. Sets that leave an element out earn 0.
+        Scheme ``over_greedy``: how far the number of sets lies between that of always taking the
+        set with the most elements not covered yet, which earns 0, and the fewest known, which
+        earns 1. ``ratio`` begins instead at going through the sets in the order given and taking
+        each that holds an element not covered yet, which costs no thought; taking every set is no
+        better. Sets that leave an element out earn 0.
 
     Verification:
         The elements of the chosen sets are collected. The fewest sets come from CP-SAT, and the
         row says whether they are proven to be fewest. No known gaps.
 
     Difficulty:
-        The elements and the sets grow in number.
+        Only the size grows: more elements and sets.
 
     References:
         Karp, "Reducibility among combinatorial problems", 1972. Li et al., "NP-Engine", 2025
@@ -85,13 +86,12 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
 
     sense: ClassVar[Literal["max", "min"]] = "min"
 
-    def generate(self, rng: Rng) -> SetCoverProblem:
+    def draw(self, rng: Rng) -> SetCoverProblem:
         sets = self._sets(rng)
-        for _ in range(_DRAWS):
-            if _in_order(sets) > len(_largest_gain(sets)):
-                break
-            sets = self._sets(rng)
-        return SetCoverProblem(self.config.n_elements, sets, self._fewest(sets))
+        covers = [_largest_gain(sets, [first]) for first in range(1, len(sets) + 1)]
+        known = min((_needed(sets, cover) for cover in covers), key=len)
+        reference = Reference.known(len(known), listed(sorted(known)), trivial=_in_order(sets))
+        return SetCoverProblem(self.config.n_elements, sets, reference)
 
     def _sets(self, rng: Rng) -> tuple[tuple[int, ...], ...]:
         n = self.config.n_elements
@@ -104,24 +104,24 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
             pick(rng, sets).add(element)
         return tuple(tuple(element + 1 for element in sorted(members)) for members in sets)
 
-    def _fewest(self, sets: tuple[tuple[int, ...], ...]) -> Reference:
+    def improve(self, rng: Rng, problem: SetCoverProblem) -> Reference:
+        sets, known = problem.sets, problem.reference
         model = cp_sat.new_model()
         taken = [model.new_bool_var("") for _ in sets]
-        for element in range(1, self.config.n_elements + 1):
+        for element in range(1, problem.n_elements + 1):
             model.add_bool_or([x for x, held in zip(taken, sets, strict=True) if element in held])
         model.minimize(sum(taken))
-        hint = _largest_gain(sets)
+        hint = read_distinct(known.answer, low=1, high=len(sets), what="set")
         for number, x in enumerate(taken, start=1):
             model.add_hint(x, number in hint)
         solved = cp_sat.solve(model, taken, budget=self.config.budget)
-        in_order = _in_order(sets)
         if solved is None:
-            return Reference(len(hint), 1, False, None, listed(hint))
+            return dataclasses.replace(known, bound=1)
         return Reference(
             objective=solved.objective,
             bound=solved.bound,
             proven=solved.proven,
-            baseline=in_order if in_order > solved.objective else None,
+            trivial=known.trivial,
             answer=listed(i for i, x in enumerate(solved.values, start=1) if x),
             effort=solved.effort,
         )
@@ -129,8 +129,10 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
     def prompt(self, problem: SetCoverProblem) -> str:
         sets = "\n".join(f"{i}: {listed(held)}" for i, held in enumerate(problem.sets, start=1))
         credit = self.partial_credit(
+            "it has fewer sets than taking again and again the set with the most numbers that are "
+            "not covered yet (in a tie, the first)",
             "it has fewer sets than taking, in the given order, every set with a number that is "
-            "not covered yet"
+            "not covered yet",
         )
         return (
             f"Here are {len(problem.sets)} sets of numbers from 1 to {problem.n_elements}, one on "
@@ -147,6 +149,10 @@ class SetCoverTask(OptimisationTask[SetCoverConfig, SetCoverProblem]):
         if left:
             raise Infeasible(f"the chosen sets leave out {left} of {problem.n_elements} numbers")
         return len(chosen)
+
+    def effort(self, problem: SetCoverProblem) -> int:
+        """Return the work of CP-SAT, and a step for each number in the sets."""
+        return problem.reference.effort + sum(map(len, problem.sets))
 
     def explain(self, problem: SetCoverProblem) -> list[str]:
         """Return set by set which numbers are missing, beginning with those in the fewest sets."""

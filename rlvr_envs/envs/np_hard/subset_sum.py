@@ -49,10 +49,10 @@ class SubsetSumConfig(OptimisationConfig):
         """
         return cls(
             budget=budget_at(difficulty),
-            n_planted=ramp(difficulty, 3, easy=4, medium=6, hard=9, bench=11),
-            n_decoys=ramp(difficulty, 1, easy=2, medium=2, hard=2, bench=3),
-            n_fillers=ramp(difficulty, 1, easy=2, medium=4, hard=4, bench=5),
-            max_value=ramp(difficulty, 6, easy=12, medium=40, hard=120, bench=300),
+            n_planted=ramp(difficulty, 4, easy=5, medium=6, hard=9, bench=11),
+            n_decoys=ramp(difficulty, 1, easy=3, medium=3, hard=3, bench=4),
+            n_fillers=ramp(difficulty, 3, easy=3, medium=4, hard=4, bench=5),
+            max_value=ramp(difficulty, 10, easy=16, medium=40, hard=120, bench=300),
         )
 
 
@@ -81,15 +81,18 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
         The positions of the chosen numbers, each once, in any order.
 
     Reward:
-        Scheme ``ratio``: the count of chosen numbers divided by the greatest possible. A sum that
-        misses the target earns 0, so no trivial answer needs a baseline.
+        Scheme ``over_greedy``: how far the count of chosen numbers lies between that of taking,
+        from the largest down, every number that still fits, which earns 0, and the greatest
+        possible, which earns 1. Where that greedy misses the target, and in the scheme ``ratio``,
+        the score is the count divided by the greatest possible. A sum that misses the target
+        earns 0.
 
     Verification:
         The chosen numbers are added up. The greatest count comes from a dynamic program over
         counts and sums, and is always proven. No known gaps.
 
     Difficulty:
-        The numbers grow in count and size.
+        Only the size grows: more numbers, and larger ones.
 
     References:
         Li et al., "NP-Engine", 2025 (arXiv:2510.16476), for the variant with the greatest count
@@ -97,8 +100,9 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
     """
 
     sense: ClassVar[Literal["max", "min"]] = "max"
+    draws: ClassVar[int] = 60
 
-    def generate(self, rng: Rng) -> SubsetSumProblem:
+    def draw(self, rng: Rng) -> SubsetSumProblem:
         config = self.config
         planted = integers(rng, 1, config.max_value, config.n_planted)
         items = list(planted)
@@ -117,10 +121,16 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
 
     def prompt(self, problem: SubsetSumProblem) -> str:
         lines = "\n".join(f"{i}: {number}" for i, number in enumerate(problem.numbers, start=1))
+        greedy = sum(problem.numbers[i - 1] for i in _largest_first(problem)) == problem.target
+        credit = self.partial_credit(
+            "it has more numbers than taking, from the largest down, every number that still fits"
+            if greedy
+            else ""
+        )
         return (
             f"Here are {len(problem.numbers)} numbers (position: number):\n\n{lines}\n\nChoose as "
             f"many numbers as possible whose sum is exactly {problem.target}. Use each position at "
-            f"most once. {self.partial_credit()} Answer with the positions of the chosen numbers "
+            f"most once. {credit} Answer with the positions of the chosen numbers "
             "(not the numbers themselves), separated by commas."
         )
 
@@ -149,24 +159,11 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
         return [*steps, self.conclusion(problem, "The count")]
 
     def baseline(self, rng: Rng, problem: SubsetSumProblem) -> str:
-        """Take the smallest numbers while they fit, then swap one for another to hit the target.
+        """Take every number that still fits, from the largest down.
 
-        Where no swap does, the sum misses the target and the answer is infeasible.
+        Where that misses the target, the answer is infeasible.
         """
-        numbers, gap = problem.numbers, problem.target
-        order = sorted(range(len(numbers)), key=lambda i: (numbers[i], i))
-        chosen = []
-        for i in order:
-            if numbers[i] > gap:
-                break
-            gap -= numbers[i]
-            chosen.append(i)
-        outside = order[len(chosen) :]
-        swaps = (
-            (i, j) for i in chosen for j in outside if gap > 0 and numbers[j] - numbers[i] == gap
-        )
-        out, into = next(swaps, (None, None))
-        return listed(sorted((into if i == out and into is not None else i) + 1 for i in chosen))
+        return listed(sorted(_largest_first(problem)))
 
     def neighbour(self, problem: SubsetSumProblem, answer: str, rng: Rng) -> str:
         """Replace a number by one or two others of the same sum, or two by one."""
@@ -184,6 +181,16 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
         if not into:
             return answer
         return listed(sorted({*chosen, *pick(rng, into)} - out))
+
+
+def _largest_first(problem: SubsetSumProblem) -> list[int]:
+    """Return the positions of the numbers that still fit, from the largest number down."""
+    left, chosen = problem.target, []
+    for i in sorted(range(len(problem.numbers)), key=lambda i: -problem.numbers[i]):
+        if problem.numbers[i] <= left:
+            left -= problem.numbers[i]
+            chosen.append(i + 1)
+    return chosen
 
 
 def _most_numbers(numbers: tuple[int, ...], target: int) -> tuple[list[int], int]:

@@ -13,7 +13,7 @@ from rlvr_envs.generators.graphs.independent_sets import (
     largest_set,
     with_another,
 )
-from rlvr_envs.generators.graphs.undirected import Edges, describe, neighbours, show_edges
+from rlvr_envs.generators.graphs.undirected import Edges, neighbours, show_edges
 from rlvr_envs.generators.optimisation.lists import listed, read_distinct
 from rlvr_envs.generators.optimisation.task import (
     Infeasible,
@@ -31,7 +31,7 @@ class VertexCoverConfig(OptimisationConfig):
 
     n_vertices: int = 9
     n_cover: int = knob(5, "vertices of the hidden cover", low=1)
-    edge_percent: int = knob(40, "how often a vertex of the cover and one outside are joined")
+    edge_percent: int = knob(60, "how often a vertex of the cover and one outside are joined")
 
     def check(self) -> None:
         n_outside = self.n_vertices - self.n_cover
@@ -43,12 +43,12 @@ class VertexCoverConfig(OptimisationConfig):
 
         Beyond them edges get rarer, since the cover would stand out in a large dense graph.
         """
-        n_vertices = ramp(difficulty, 5, easy=7, medium=9, hard=15, bench=20)
+        n_vertices = ramp(difficulty, 8, easy=10, medium=13, hard=16, bench=20)
         return cls(
             budget=budget_at(difficulty),
             n_vertices=n_vertices,
-            edge_percent=max(1, min(40, 1400 // n_vertices)),
-            n_cover=ramp(difficulty, 3, easy=4, medium=5, hard=9, bench=13),
+            edge_percent=max(1, min(60, 1000 // n_vertices)),
+            n_cover=ramp(difficulty, 4, easy=6, medium=8, hard=10, bench=12),
         )
 
 
@@ -76,8 +76,10 @@ class VertexCoverTask(OptimisationTask[VertexCoverConfig, VertexCoverProblem]):
         The numbers of the chosen vertices, each once, in any order.
 
     Reward:
-        Scheme ``ratio``: how far the size lies between all vertices, which earns 0, and the best
-        known size, which earns 1. A choice that leaves an edge without a chosen end earns 0.
+        Scheme ``over_greedy``: how far the size lies between that of always taking the vertex that
+        covers the most edges left, which earns 0, and the best known size, which earns 1;
+        ``ratio`` begins instead at all vertices. A choice that leaves an edge without a chosen
+        end earns 0.
 
     Verification:
         Every edge must have a chosen end. The best known cover comes from a branch and bound
@@ -85,7 +87,7 @@ class VertexCoverTask(OptimisationTask[VertexCoverConfig, VertexCoverProblem]):
         smallest. No known gaps.
 
     Difficulty:
-        The graph grows, and the hidden cover with it.
+        Only the size grows: that of the graph and of the hidden cover.
 
     References:
         Karp, "Reducibility among combinatorial problems", 1972. "Graph-R1", 2025
@@ -93,27 +95,38 @@ class VertexCoverTask(OptimisationTask[VertexCoverConfig, VertexCoverProblem]):
     """
 
     sense: ClassVar[Literal["max", "min"]] = "min"
+    worse: ClassVar[str] = "A valid choice larger than the best known"
+    draws: ClassVar[int] = 100
 
-    def generate(self, rng: Rng) -> VertexCoverProblem:
+    def draw(self, rng: Rng) -> VertexCoverProblem:
         config = self.config
         n = config.n_vertices
         edges, outside = hide_set(rng, n, n - config.n_cover, config.edge_percent)
-        best = largest_set(n, edges, outside, config.budget)
-        reference = Reference(
+        known = _others(n, outside)
+        return VertexCoverProblem(n, edges, Reference.known(len(known), listed(known), trivial=n))
+
+    def improve(self, rng: Rng, problem: VertexCoverProblem) -> Reference:
+        n = problem.n_vertices
+        known = read_distinct(problem.reference.answer, low=1, high=n, what="vertex")
+        best = largest_set(n, problem.edges, _others(n, known), self.config.budget)
+        return Reference(
             objective=n - len(best.vertices),
             bound=n - best.bound,
             proven=best.proven,
-            baseline=n,
+            trivial=n,
             answer=listed(_others(n, best.vertices)),
             effort=best.effort,
         )
-        return VertexCoverProblem(n, edges, reference)
 
     def prompt(self, problem: VertexCoverProblem) -> str:
+        credit = self.partial_credit(
+            "it beats always taking the first vertex on the most uncovered edges",
+            "it leaves out a vertex",
+        )
         return (
-            f"{describe(problem.n_vertices, problem.edges)}\n\nChoose as few vertices as possible "
-            "such that every edge has at least one chosen end. Answer with the numbers of the "
-            "chosen vertices, separated by commas."
+            f"Choose as few of the vertices 1 to {problem.n_vertices} as possible so that each of "
+            f"these edges has a chosen end:\n\n{show_edges(problem.edges)}\n\n{credit} Answer with "
+            "the chosen vertices, separated by commas."
         )
 
     def measure(self, problem: VertexCoverProblem, answer: str) -> int:

@@ -3,6 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from string import ascii_lowercase
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
@@ -82,17 +87,18 @@ class AnagramTask(Task[AnagramConfig, AnagramProblem]):
 
     def generate(self, rng: Rng) -> AnagramProblem:
         config = self.config
-        pool = [w for n in range(SHORTEST, config.max_length + 1) for w in words_of(n)]
-        order = iter(rng.permutation(len(pool)).tolist())
-        chosen = [pool[next(order)] for _ in range(config.n_chosen)]
-        heap = Counter("".join(chosen))
+        pool, counts = _pool(config.max_length)
+        order = rng.permutation(len(pool))
+        drawn = order[: config.n_chosen]
+        chosen = [pool[i] for i in drawn.tolist()]
+        heap = counts[drawn].sum(axis=0)
+        rest = order[config.n_chosen :][: _OFFERED * (config.n_words - config.n_chosen)]
+        spare = np.maximum(counts[rest] - heap, 0).sum(axis=1).tolist()
         words = list(chosen)
-        for _ in range(config.n_words - len(chosen)):
-            offered = [pool[i] for _, i in zip(range(_OFFERED), order, strict=False)]
-            if not offered:
-                break
-            words.append(min(offered, key=lambda word: (Counter[str](word) - heap).total()))
-        letters = "".join(sorted(heap.elements()))
+        for start in range(0, len(spare), _OFFERED):
+            offered = range(start, min(start + _OFFERED, len(spare)))
+            words.append(pool[rest[min(offered, key=spare.__getitem__)]])
+        letters = "".join(sorted("".join(chosen)))
         return AnagramProblem(letters, len(chosen), tuple(sorted(words)), tuple(sorted(chosen)))
 
     def prompt(self, problem: AnagramProblem) -> str:
@@ -162,6 +168,13 @@ class AnagramTask(Task[AnagramConfig, AnagramProblem]):
         return ", ".join(chosen)
 
 
+@lru_cache(maxsize=LONGEST)
+def _pool(max_length: int) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the words up to a length, and how often each has each letter of the alphabet."""
+    pool = tuple(w for n in range(SHORTEST, max_length + 1) for w in words_of(n))
+    return pool, np.array([[word.count(letter) for letter in ascii_lowercase] for word in pool])
+
+
 class _Cover:
     """A search for words that use up the letters, with the counts of letters packed in integers.
 
@@ -170,7 +183,7 @@ class _Cover:
     """
 
     def __init__(self, problem: AnagramProblem) -> None:
-        self._guard = _packed("abcdefghijklmnopqrstuvwxyz") << 7
+        self._guard = _packed(ascii_lowercase) << 7
         self._letters = sorted(set(problem.letters))
         self._goal, self._n_chosen = _packed(problem.letters), problem.n_chosen
         self._words = {word: _packed(word) for word in problem.words}

@@ -21,9 +21,10 @@ _LIFE_LIKE = re.compile(r"B([0-8]*)/S([0-8]*)", re.ASCII)
 _REDRAWS = 50  # of a problem in which too little happens
 # Rules whose patterns neither die out nor freeze at once.
 _LIVELY = ("B3/S23", "B36/S23", "B3/S12345", "B368/S245", "B3678/S34678", "B35678/S5678", "B2/S0")
-
-
 KINDS = ("either", "elementary", "life_like")
+
+# Side of the grid and steps on it of the first levels.
+_GRIDS = ((4, 1), (5, 1), (6, 1), (5, 2), (6, 2), (7, 2), (6, 3), (7, 3), (8, 3), (7, 4), (8, 4))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +41,16 @@ class CellularAutomatonConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "CellularAutomatonConfig":
-        """The row and the grid get larger, and the number of steps grows."""
+        """More steps and cells; a step on a grid is more work, so there are fewer of them."""
+        if difficulty < len(_GRIDS):
+            side, grid_steps = _GRIDS[difficulty]
+        else:
+            side, grid_steps = min(3 + difficulty // 2, 40), min(1 + difficulty // 3, 100)
         return cls(
-            width=min(6 + 2 * difficulty, 200),
-            row_steps=min(1 + difficulty, 100),
-            side=min(4 + difficulty // 2, 40),
-            grid_steps=min(1 + difficulty // 3, 100),
+            width=min(7 + 2 * difficulty, 200),
+            row_steps=min(1 + 2 * difficulty, 100),
+            side=side,
+            grid_steps=grid_steps,
         )
 
 
@@ -83,7 +88,8 @@ class CellularAutomatonTask(Task[CellularAutomatonConfig, CellularAutomatonProbl
         The automaton is run. No known gaps.
 
     Difficulty:
-        Patterns get larger, and the number of steps grows.
+        Patterns get larger, and the number of steps grows. Only size can grow: a mistake in one
+        cell spreads to others with every step.
 
     References:
         Wolfram, "Statistical Mechanics of Cellular Automata", 1983. Gardner, "The Fantastic
@@ -150,8 +156,9 @@ class CellularAutomatonTask(Task[CellularAutomatonConfig, CellularAutomatonProbl
         return steps
 
     def effort(self, problem: CellularAutomatonProblem) -> int:
-        """Count the cells whose next value is worked out."""
-        return problem.n_steps * len(problem.start) * len(problem.start[0])
+        """Count the cells looked at to work out the next values: three or nine for each."""
+        looked_at = 3 if len(problem.start) == 1 else 9
+        return looked_at * problem.n_steps * len(problem.start) * len(problem.start[0])
 
     def baseline(self, rng: Rng, problem: CellularAutomatonProblem) -> str:
         """Toss a coin for each cell."""

@@ -1,6 +1,5 @@
 """Countdown: reach a target from some of the given numbers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
@@ -14,6 +13,7 @@ from rlvr_envs.generators.arithmetic import (
     LARGEST_NUMBER,
     MAX_NUMBERS,
     closest_of_a_few,
+    fewest_numbers,
     judge_expression,
     random_term,
     search_effort,
@@ -21,7 +21,17 @@ from rlvr_envs.generators.arithmetic import (
 )
 
 _DRAWS = 60
-_EFFORT_LIMIT = 100_000
+_MOST_NEEDED = 6  # numbers: whether fewer of them suffice is found out by trying
+_MOST_TO_TRY = 8  # numbers of which more than three may be needed
+_LEAST_TARGET = 3  # the example in the prompt has the value 2
+_EFFORT_LIMIT = 200_000
+
+# Numbers, how many of them the target needs, the largest number and the largest target.
+_LEVELS = (
+    *((2, 2, 40, 80), (3, 2, 40, 80), (3, 3, 30, 150), (4, 3, 40, 300), (4, 4, 50, 600)),
+    *((5, 4, 50, 1_000), (5, 5, 60, 5_000), (6, 5, 60, 10_000), (6, 6, 80, 100_000)),
+    *((7, 5, 60, 20_000), (7, 6, 100, 200_000)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +41,16 @@ class CountdownConfig(TaskConfig):
     n_numbers: int = knob(4, "numbers", low=2, high=MAX_NUMBERS)
     max_number: int = knob(50, "the largest number given", low=5, high=LARGEST_NUMBER)
     max_target: int = 300
+    n_needed: int = knob(3, "numbers that the target needs at least", low=2, high=_MOST_NEEDED)
 
     def check(self) -> None:
+        if self.n_needed > max(self.n_numbers, 3) or (
+            self.n_needed > 3 and self.n_numbers > _MOST_TO_TRY
+        ):
+            raise ConfigError(
+                f"n_needed is at most n_numbers, and at most 3 where n_numbers is above "
+                f"{_MOST_TO_TRY}, got {self}"
+            )
         if self.max_target < 2 * self.max_number:
             raise ConfigError(
                 f"max_target is at least twice max_number, got {self.max_target} and "
@@ -41,11 +59,18 @@ class CountdownConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "CountdownConfig":
-        """The count of numbers grows from 2 to 8 at rung 10 and on; they and the target grow."""
+        """The target needs more of more numbers, up to 6 of 7; beyond level 10 they get larger."""
+        if difficulty < len(_LEVELS):
+            n_numbers, n_needed, max_number, max_target = _LEVELS[difficulty]
+        else:
+            n_numbers, n_needed, max_number, max_target = _LEVELS[-1]
+            more = min(difficulty, 1_000) - len(_LEVELS) + 2
+            max_number, max_target = max_number * more, max_target * more
         return cls(
-            n_numbers=min(MAX_NUMBERS, 2 + (3 * difficulty + 2) // 5),
-            max_number=min(LARGEST_NUMBER, 15 + 10 * difficulty),
-            max_target=30 * (difficulty + 1) ** 2,
+            n_numbers=n_numbers,
+            n_needed=n_needed,
+            max_number=max_number,
+            max_target=max_target,
         )
 
 
@@ -63,8 +88,9 @@ class CountdownTask(Task[CountdownConfig, CountdownProblem]):
     """Write an expression of given numbers, each used at most once, that has a target value.
 
     Description:
-        A random expression of most of the numbers sets the target. Targets that two of the
-        numbers reach, or that are small, are drawn again where there are more numbers.
+        A random expression of most of the numbers sets the target. Targets that fewer numbers
+        reach than asked for, by whole results, are drawn again. If none of many targets needs so
+        many, one that needs most is taken.
 
     Observation:
         The numbers and the target.
@@ -77,11 +103,13 @@ class CountdownTask(Task[CountdownConfig, CountdownProblem]):
         given, otherwise 0.
 
     Verification:
-        A parser of its own reads the expression, its value is an exact fraction, and the numbers
-        in it are counted. Fractions on the way are fine. No known gaps.
+        A dedicated parser reads the expression and computes its exact value, and the numbers in
+        it are counted. Intermediate results may be fractions. No known gaps.
 
     Difficulty:
-        The numbers grow in count and size, and the target with them.
+        At first, a choice of two numbers reaches the target. Later the target needs most of the
+        numbers, so that short sums are of no help, and it is so large that few expressions have
+        its value.
 
     References:
         Yuan et al., "From f(x) and g(x) to f(g(x)): LLMs Learn New Skills in RL by Composing Old
@@ -90,31 +118,35 @@ class CountdownTask(Task[CountdownConfig, CountdownProblem]):
 
     def generate(self, rng: Rng) -> CountdownProblem:
         config = self.config
-        best: CountdownProblem | None = None
+        best, most = None, 0
         for _ in range(_DRAWS):
             numbers = integers(rng, 2, config.max_number, config.n_numbers)
-            spare = integer(rng, 0, config.n_numbers // 4)
-            term = random_term(rng, numbers[spare:], config.max_target)
-            if term is None or term.value in numbers:
+            used = integer(rng, min(config.n_needed, config.n_numbers), config.n_numbers)
+            term = random_term(rng, numbers[:used], config.max_target)
+            if term is None or term.value < _LEAST_TARGET:
                 continue
-            order = rng.permutation(len(numbers)).tolist()
-            problem = CountdownProblem(tuple(numbers[i] for i in order), term.value, term.text)
-            if len(numbers) == 2 or _needs_three(problem, config.max_number):
-                return problem
-            best = best or problem
-        if best is not None:
+            needed = fewest_numbers(numbers, term.value, most=config.n_needed)
+            if needed > most:
+                order = rng.permutation(len(numbers)).tolist()
+                best = CountdownProblem(tuple(numbers[i] for i in order), term.value, term.text)
+                most = needed
+            if most == min(config.n_needed, config.n_numbers):
+                break
+        if best is not None and most > 1:
             return best
         numbers = integers(rng, 2, config.max_number, config.n_numbers)
         return CountdownProblem(numbers, sum(numbers), " + ".join(map(str, numbers)))
 
     def prompt(self, problem: CountdownProblem) -> str:
         numbers = ", ".join(map(str, problem.numbers))
+        repeated = len(set(problem.numbers)) < len(problem.numbers)
+        once = "at most as often as it is listed" if repeated else "at most once"
         return (
-            f"Here are some numbers: {numbers}. Write an expression whose value is exactly "
-            f"{problem.target}. It may use each of these numbers at most once (a number that is "
-            "listed twice may be used twice), the operations +, -, *, / and parentheses, and no "
-            "other numbers. You need not use all the numbers. Division is exact, so fractions may "
-            "occur on the way. Answer with the expression alone, for example (8 - 3) * 2."
+            f"Here are {len(problem.numbers)} numbers: {numbers}. Write an arithmetic expression "
+            f"with the value {problem.target}. Use each number {once} and no other numbers. You "
+            "need not use all of them. You may use the operations +, -, *, / and parentheses. "
+            "Division is exact, so intermediate results may be fractions. Answer with the "
+            "expression alone, written like (9 - 8) * 2."
         )
 
     def verify(self, problem: CountdownProblem, answer: str) -> Verdict:
@@ -134,12 +166,3 @@ class CountdownTask(Task[CountdownConfig, CountdownProblem]):
     def baseline(self, rng: Rng, problem: CountdownProblem) -> str:
         """Take the best of ten random expressions."""
         return closest_of_a_few(rng, problem.numbers, problem.target, use_all=False)
-
-
-def _needs_three(problem: CountdownProblem, least: int) -> bool:
-    """Return whether the target is not small and no two numbers reach it."""
-    numbers: Sequence[int] = problem.numbers
-    pairs = [(a, b) for i, a in enumerate(numbers) for b in numbers[:i]]
-    reached = {value for a, b in pairs for value in (a + b, abs(a - b), a * b)}
-    reached |= {max(a, b) // min(a, b) for a, b in pairs if max(a, b) % min(a, b) == 0}
-    return problem.target >= least and problem.target not in reached

@@ -16,13 +16,19 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.grids.candidates import Network, RowSet, Rule, Table, shuffled
 from rlvr_envs.generators.grids.deductions import Words, worked
 from rlvr_envs.generators.words.names import joined
-from rlvr_envs.verifiers.markup import unmarked
+from rlvr_envs.verifiers.certificate import items
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LARGEST = 100  # number of addends, and of digits
 _DRAWS = 4
 _GENERATE_NODES = 5_000  # of one search; giving up gives a letter, never a second solution
 _EFFORT_NODES = 200_000
+
+# Addends, digits of the longest ones, and letters to find of the first levels.
+_LEVELS = (
+    *((2, 2, 1), (2, 3, 2), (2, 3, 4), (2, 4, 4), (3, 4, 5), (3, 4, 6), (3, 4, 8), (3, 5, 8)),
+    *((3, 5, 10), (4, 5, 9), (4, 5, 10)),
+)
 _PAIR = re.compile(r"\s*([A-Z])\s*[=:]\s*([0-9]{1,2})\s*", re.ASCII)
 
 
@@ -39,12 +45,16 @@ class CryptarithmConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "CryptarithmConfig":
-        """Each level adds a letter to find, some add digits and addends; later the base grows."""
+        """More letters to find, more digits and addends; beyond level 10 the base grows."""
+        if difficulty < len(_LEVELS):
+            n_addends, length, max_unknown = _LEVELS[difficulty]
+        else:
+            n_addends, length, max_unknown = 2 + difficulty // 5, 2 + difficulty // 3, difficulty
         return cls(
-            n_addends=min(_LARGEST, 2 + difficulty // 5),
-            length=min(_LARGEST, 2 + (difficulty + 1) // 3),
+            n_addends=min(_LARGEST, n_addends),
+            length=min(_LARGEST, length),
             base=min(len(_ALPHABET), 10 + max(0, difficulty - 10) // 2),
-            max_unknown=1 + difficulty,
+            max_unknown=max_unknown,
         )
 
 
@@ -82,7 +92,8 @@ class CryptarithmTask(Task[CryptarithmConfig, CryptarithmProblem]):
         is correct. Any assignment that follows them passes. No known gaps.
 
     Difficulty:
-        Letters to find are added, then digits, addends, and in the end a base beyond ten.
+        Letters to find are added, then digits, addends, and in the end a base beyond ten. With
+        few given digits, carries into several columns have to be told apart by cases.
 
     References:
         Nozaki, Hendrian, Yoshinaka and Shinohara, "Enumeration of Cryptarithms Using Deterministic
@@ -215,7 +226,7 @@ def _written(digits: Sequence[tuple[str, int]]) -> str:
 
 def _read(answer: str) -> dict[str, int] | None:
     """Return letters with digits, one or more; None for any other text, or a letter twice."""
-    pieces = re.split(r"[,;\n]", unmarked(answer[:2000]))
+    pieces = items(answer[:2000])
     pairs = [_PAIR.fullmatch(piece) for piece in pieces]
     if len(answer) > 2000 or None in pairs:
         return None
@@ -273,24 +284,30 @@ def search_digits(
     names = [name for name in weights if name not in told]
     lowest, highest = _reach(names, weights, leading, letters.base)
     start = sum(weights[name] * digit for name, digit in told.items())
+    used = sum(1 << digit for digit in told.values())
     limit = 2 if other_than is None else 1
     solutions: list[dict[str, int]] = []
-    stack: list[tuple[int, tuple[int, ...]]] = [(start, ())]
+    stack: list[tuple[int, int, tuple[int, ...]]] = [(start, used, ())]
     nodes = 0
     while stack and len(solutions) < limit and nodes < max_nodes:
-        difference, digits = stack.pop()
+        difference, used, digits = stack.pop()
         at = len(digits)
         if at == len(names):
             solution = {**told, **dict(zip(names, digits, strict=True))}
             if difference == 0 and solution != other_than:
                 solutions.append(solution)
             continue
-        weight, used = weights[names[at]], {*digits, *told.values()}
-        for digit in range(names[at] in leading, letters.base):
-            after = difference + weight * digit
-            if digit not in used and lowest[at + 1] <= -after <= highest[at + 1]:
+        weight = weights[names[at]]
+        least, most = int(names[at] in leading), letters.base - 1
+        if weight:
+            low, high = -difference - highest[at + 1], -difference - lowest[at + 1]
+            if weight < 0:
+                low, high = -high, -low
+            least, most = max(least, -(-low // abs(weight))), min(most, high // abs(weight))
+        for digit in range(least, most + 1):
+            if not used >> digit & 1:
                 nodes += 1
-                stack.append((after, (*digits, digit)))
+                stack.append((difference + weight * digit, used | 1 << digit, (*digits, digit)))
     return FoundDigits(tuple(solutions), nodes, not stack and len(solutions) < limit)
 
 

@@ -36,6 +36,12 @@ from rlvr_envs.generators.grids.latin_squares import (
 _LARGEST = 40  # side of a square
 _EFFORT_NODES = 20_000
 
+# The side of the grid and the share of given numbers of the first levels.
+_LEVELS = (
+    *((4, 60), (4, 45), (4, 25), (5, 40), (5, 22), (6, 36), (6, 26), (6, 16), (7, 22), (7, 14)),
+    (8, 18),
+)
+
 Pair = tuple[int, int]
 
 
@@ -60,11 +66,14 @@ class FutoshikiConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "FutoshikiConfig":
-        """The side grows from 3 by one every other level; the share of givens and signs falls."""
-        size = min(_LARGEST, 3 + difficulty // 2)
-        cells = size * size
-        share = max(2 * size - 2, 58 - 15 * (difficulty % 2) - 4 * difficulty)
-        return cls(size=size, n_givens=cells * share // 100, n_signs=size * (size - 1) // 2)
+        """The side grows from 4 to 8 at level 10; on one size, fewer numbers are given."""
+        if difficulty < len(_LEVELS):
+            size, share = _LEVELS[difficulty]
+        else:
+            size, share = min(_LARGEST, 3 + (difficulty + 1) // 2), 18
+        share = max(2 * size - 2, share)  # larger squares need more
+        signs = size * (size - 1) // 2
+        return cls(size=size, n_givens=size * size * share // 100, n_signs=signs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +108,8 @@ class FutoshikiTask(Task[FutoshikiConfig, FutoshikiProblem]):
         The rules, checked on every row, column and inequality. No known gaps.
 
     Difficulty:
-        The square grows, and relatively fewer numbers are given.
+        The square grows from 4x4 to 8x8 and on, and fewer numbers are given, so that more must
+        follow from chains of inequalities.
 
     References:
         Haraguchi, "The Number of Inequality Signs in the Design of Futoshiki Puzzle", 2013.

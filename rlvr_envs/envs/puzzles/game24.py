@@ -22,7 +22,14 @@ from rlvr_envs.generators.arithmetic import (
 )
 
 _DRAWS = 200
-_EFFORT_LIMIT = 100_000
+_EFFORT_LIMIT = 200_000
+
+# Numbers, the largest number, the range of targets, and the problems to compare.
+_LEVELS = (
+    *((2, 40, 4, 60, 1), (3, 12, 24, 24, 1), (3, 24, 24, 24, 4), (4, 13, 24, 24, 1)),
+    *((4, 24, 24, 24, 4), (4, 24, 24, 100, 6), (5, 25, 24, 200, 4), (5, 30, 100, 1_000, 4)),
+    *((5, 50, 200, 5_000, 4), (6, 50, 200, 5_000, 1), (6, 60, 300, 50_000, 2)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +40,9 @@ class Game24Config(TaskConfig):
     max_number: int = knob(13, "largest given number", low=1, high=LARGEST_NUMBER)
     min_target: int = 24
     max_target: int = 24
+    n_compared: int = knob(
+        1, "problems that are drawn, of which the one that a search finds last is taken", low=1
+    )
 
     def check(self) -> None:
         low, high = self.n_numbers, self.n_numbers * self.max_number
@@ -48,12 +58,16 @@ class Game24Config(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "Game24Config":
-        """The count of numbers grows, from 2 to 7 at level 10; from level 4 on, targets vary."""
+        """More numbers, then rarer solutions, and from level 5 on larger and larger targets."""
+        beyond = max(0, difficulty - len(_LEVELS) + 1)
+        n_numbers, max_number, low, high, n_compared = _LEVELS[difficulty - beyond]
+        more = 1 + min(beyond, 1_000)
         return cls(
-            n_numbers=min(MAX_NUMBERS, 2 + (difficulty + 1) // 2),
-            max_number=min(LARGEST_NUMBER, 12 + 3 * difficulty),
-            min_target=4 if difficulty == 0 else 24 + max(0, difficulty - 30),
-            max_target=24 + 4 * max(0, difficulty - 3) ** 2,
+            n_numbers=n_numbers,
+            max_number=max_number * more,
+            min_target=low * more,
+            max_target=high * more,
+            n_compared=n_compared,
         )
 
 
@@ -71,9 +85,10 @@ class Game24Task(Task[Game24Config, Game24Problem]):
     """Write an expression that uses each given number exactly once and has a target value.
 
     Description:
-        A hidden expression with the target's value is drawn in one of two ways: backwards from the
-        target, or forwards from random numbers, with a last number that makes the value right. All
-        its intermediate results are whole numbers; those of other solutions need not be.
+        A hidden expression with the target's value is drawn: from random numbers where the range
+        of targets is wide; otherwise backwards from the target, or forwards with a last number
+        that makes the value right. All its intermediate results are whole numbers; those of other
+        solutions need not be. Of a few such problems, the one that takes a search longest is taken.
 
     Observation:
         The numbers and the target, which is 24 by default.
@@ -90,27 +105,37 @@ class Game24Task(Task[Game24Config, Game24Problem]):
         it are counted. No known gaps.
 
     Difficulty:
-        The numbers grow in count and size; from difficulty 4 on the target is not always 24.
+        The numbers grow in count, and solutions become rare: first because the hardest of a few
+        problems is taken, later because the target is so large that it takes the right products.
 
     References:
         Yao et al., "Tree of Thoughts", 2023, uses the game with four numbers as a benchmark.
     """
 
     def generate(self, rng: Rng) -> Game24Problem:
+        problems = [self._draw(rng) for _ in range(self.config.n_compared)]
+        return max(problems, key=self.effort) if len(problems) > 1 else problems[0]
+
+    def _draw(self, rng: Rng) -> Game24Problem:
         config = self.config
+        count, largest = config.n_numbers, config.max_number
         target = integer(rng, config.min_target, config.max_target)
         for attempt in range(_DRAWS):
-            draw = _reach if attempt % 2 == 0 and config.n_numbers < 8 else _close
-            found = draw(rng, target, config.n_numbers, config.max_number)
+            if config.max_target > 2 * config.min_target:
+                found = _forwards(rng, (config.min_target, config.max_target), count, largest)
+            elif attempt % 2 == 0 and count < 8:
+                found = _reach(rng, target, count, largest)
+            else:
+                found = _close(rng, target, count, largest)
             if found is not None:
                 break
         else:
-            target = min(target, config.n_numbers * config.max_number)
-            summands = _summands(rng, target, config.n_numbers, config.max_number)
+            target = min(target, count * largest)
+            summands = _summands(rng, target, count, largest)
             found = Term(target, " + ".join(map(str, summands))), summands
         term, numbers = found
         order = rng.permutation(len(numbers)).tolist()
-        return Game24Problem(tuple(numbers[i] for i in order), target, term.text)
+        return Game24Problem(tuple(numbers[i] for i in order), term.value, term.text)
 
     def prompt(self, problem: Game24Problem) -> str:
         numbers = ", ".join(map(str, problem.numbers))
@@ -141,6 +166,15 @@ class Game24Task(Task[Game24Config, Game24Problem]):
     def baseline(self, rng: Rng, problem: Game24Problem) -> str:
         """Take the best of ten random expressions."""
         return closest_of_a_few(rng, problem.numbers, problem.target, use_all=True)
+
+
+def _forwards(
+    rng: Rng, targets: tuple[int, int], count: int, largest: int
+) -> tuple[Term, list[int]] | None:
+    """Draw numbers and an expression of them all; None if its value is no possible target."""
+    drawn = integers(rng, 1, largest, count)
+    term = random_term(rng, drawn, targets[1])
+    return (term, list(drawn)) if term is not None and term.value >= targets[0] else None
 
 
 def _reach(rng: Rng, target: int, count: int, largest: int) -> tuple[Term, list[int]] | None:

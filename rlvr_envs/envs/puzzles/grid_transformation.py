@@ -1,5 +1,6 @@
 """Grid transformation: find the rule behind examples, and apply it."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +18,14 @@ from rlvr_envs.verifiers.grids import read_grid, show_grid
 Grid = tuple[str, ...]
 MAX_LENGTH = 3  # of a program: all programs up to this length are tried
 MAX_COLOURS = 5
+_GRID = re.compile(r"[0-9\s,\[\]()|]+")
 _REDRAWS = 40
+
+# The length of the rule, the kinds of operations and the colours of the first levels.
+_LEVELS = (
+    *((1, 6, 2), (1, 14, 2), (2, 6, 2), (2, 12, 2), (2, 23, 2), (3, 10, 2), (3, 14, 3)),
+    *((3, 18, 3), (3, 20, 4), (3, 23, 4)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +35,7 @@ class GridTransformationConfig(TaskConfig):
     length: int = knob(2, "operations in the rule", low=1, high=MAX_LENGTH)
     n_examples: int = knob(3, "examples of input and output", low=2, high=10)
     n_colours: int = knob(3, "colours", low=1, high=MAX_COLOURS)
+    n_kinds: int = knob(23, "kinds of operations to choose from", low=4, high=23)
     min_side: int = 3
     max_side: int = 5
 
@@ -36,12 +45,17 @@ class GridTransformationConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "GridTransformationConfig":
-        """Grids and colours grow; the rule has two operations from level 4, three from level 8."""
+        """Longer lists of operations, then rules of two (from level 2) and three (from 5)."""
+        if difficulty < len(_LEVELS):
+            length, n_kinds, n_colours = _LEVELS[difficulty]
+        else:
+            length, n_kinds, n_colours = MAX_LENGTH, len(KINDS), MAX_COLOURS
         return cls(
-            length=min(1 + difficulty // 4, MAX_LENGTH),
-            n_colours=min(2 + difficulty // 3, MAX_COLOURS),
+            length=length,
+            n_colours=n_colours,
+            n_kinds=n_kinds,
             min_side=min(3 + difficulty // 4, MAX_SIDE // 2),
-            max_side=min(3 + difficulty // 2, MAX_SIDE // 2),
+            max_side=min(3 + (difficulty + 1) // 2, MAX_SIDE // 2),
         )
 
 
@@ -55,10 +69,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class GridTransformationProblem:
-    """Examples of a rule of at most ``length`` operations, and another grid."""
+    """Examples of a rule of at most ``length`` operations of some kinds, and another grid."""
 
     length: int
     n_colours: int
+    kinds: tuple[str, ...]
     examples: tuple[Example, ...]
     test: Grid
     program: tuple[str, ...] = hidden()
@@ -87,7 +102,9 @@ class GridTransformationTask(Task[GridTransformationConfig, GridTransformationPr
         sequences of operations up to the stated length. No known gaps.
 
     Difficulty:
-        Grids and the number of colours grow, and so does the length of the rule, up to three.
+        First the list of operations that the rule may use grows from six kinds to 23, then the
+        rule gets a second and a third operation, of few kinds at first, so that several steps must
+        be told apart from what they leave. Grids and the number of colours grow slowly.
 
     References:
         Chollet, "On the Measure of Intelligence", 2019 (arXiv:1911.01547).
@@ -100,28 +117,35 @@ class GridTransformationTask(Task[GridTransformationConfig, GridTransformationPr
             if problem is not None and self._is_sound(problem):
                 return problem
         # A test grid that is an example leaves no doubt whatever the rule.
-        given = self._grid(rng)
-        example = Example(given, _transformed(("rotate right",), given))
+        given, kinds = self._grid(rng), self._kinds(rng)
+        program = language(config.n_colours, kinds)[:1]
+        examples = (Example(given, _transformed(program, given)),) * config.n_examples
         return GridTransformationProblem(
-            config.length,
-            config.n_colours,
-            (example,) * config.n_examples,
-            given,
-            ("rotate right",),
+            config.length, config.n_colours, kinds, examples, given, program
         )
+
+    def _kinds(self, rng: Rng) -> tuple[str, ...]:
+        """Draw the kinds of operations that the rule may use, in the order of the list."""
+        possible = [kind for kind in KINDS if language(self.config.n_colours, (kind,))]
+        chosen = rng.permutation(len(possible))[: self.config.n_kinds].tolist()
+        return tuple(possible[i] for i in sorted(chosen))
 
     def _draw(self, rng: Rng) -> GridTransformationProblem | None:
         """Draw a rule and grids; None if a grid would become too large."""
         config = self.config
-        operations = language(config.n_colours)
-        program = tuple(pick(rng, operations) for _ in range(config.length))
+        kinds = self._kinds(rng)
+        program = tuple(
+            pick(rng, language(config.n_colours, (pick(rng, kinds),))) for _ in range(config.length)
+        )
         grids = [self._grid(rng) for _ in range(config.n_examples + 1)]
         made = [run_program(program, grid) for grid in grids]
         if None in made:
             return None
         *given, test = grids
         examples = tuple(Example(g, m) for g, m in zip(given, made, strict=False) if m is not None)
-        return GridTransformationProblem(config.length, config.n_colours, examples, test, program)
+        return GridTransformationProblem(
+            config.length, config.n_colours, kinds, examples, test, program
+        )
 
     def _grid(self, rng: Rng) -> Grid:
         """Draw a grid, half of it 0, in which every colour occurs."""
@@ -143,12 +167,11 @@ class GridTransformationTask(Task[GridTransformationConfig, GridTransformationPr
         answer = _transformed(problem.program, problem.test)
         if answer == problem.test:
             return False
-        pairs = [(example.given, example.made) for example in problem.examples]
-        found = fits(pairs, problem.test, problem.n_colours, problem.length)
+        found = _fits(problem)
         return found.outputs == {answer: problem.length}
 
     def prompt(self, problem: GridTransformationProblem) -> str:
-        operations = "\n".join(f"- {words}" for words in DESCRIPTIONS)
+        operations = "\n".join(f"- {DESCRIPTIONS[kind]}" for kind in problem.kinds)
         examples = "\n\n".join(
             f"Input {i}:\n{show_grid(example.given)}\n\nOutput {i}:\n{show_grid(example.made)}"
             for i, example in enumerate(problem.examples, start=1)
@@ -178,10 +201,10 @@ class GridTransformationTask(Task[GridTransformationConfig, GridTransformationPr
     def verify(self, problem: GridTransformationProblem, answer: str) -> Verdict:
         expected = _transformed(problem.program, problem.test)
         grid = read_grid(answer, len(expected), len(expected[0]), "0123456789")
-        if grid is None:
-            return Verdict.unparsable("expected a grid of digits of the right size")
-        if tuple("".join(row) for row in grid) != expected:
-            return Verdict.wrong("at least one cell is wrong")
+        if grid is None and not _GRID.fullmatch(answer):
+            return Verdict.unparsable("expected a grid of digits")
+        if grid is None or tuple("".join(row) for row in grid) != expected:
+            return Verdict.wrong("at least one cell or the size is wrong")
         return Verdict.correct()
 
     def solve(self, problem: GridTransformationProblem) -> str:
@@ -198,13 +221,19 @@ class GridTransformationTask(Task[GridTransformationConfig, GridTransformationPr
 
     def effort(self, problem: GridTransformationProblem) -> int:
         """Count the operations tried out by a search through all rules."""
-        pairs = [(example.given, example.made) for example in problem.examples]
-        return fits(pairs, problem.test, problem.n_colours, problem.length).tried
+        return _fits(problem).tried
 
     def baseline(self, rng: Rng, problem: GridTransformationProblem) -> str:
-        """Try one operation at random."""
-        made = run_program((pick(rng, language(problem.n_colours)),), problem.test)
-        return show_grid(made or problem.test)
+        """Apply one operation at random."""
+        operation = pick(rng, language(problem.n_colours, problem.kinds))
+        return show_grid(_transformed((operation,), problem.test))
+
+
+def _fits(problem: GridTransformationProblem) -> "Fits":
+    """Return what the rules that fit the examples make of the test grid."""
+    pairs = [(example.given, example.made) for example in problem.examples]
+    operations = language(problem.n_colours, problem.kinds)
+    return fits(pairs, problem.test, operations, problem.length)
 
 
 def _transformed(program: tuple[str, ...], grid: Grid) -> Grid:
@@ -418,7 +447,8 @@ _COLOURED = {
     "recolour": "replace one colour everywhere by another colour or by 0",
     "frame": "add a frame of one colour, one cell wide, around the grid",
 }
-DESCRIPTIONS = (*(words for words, _ in _FIXED.values()), *_COLOURED.values())
+DESCRIPTIONS = {name: words for name, (words, _) in _FIXED.items()} | _COLOURED
+KINDS = tuple(DESCRIPTIONS)
 
 
 def described(name: str) -> str:
@@ -434,12 +464,13 @@ def described(name: str) -> str:
 
 
 @cache
-def language(n_colours: int) -> tuple[str, ...]:
-    """Return all operations on the colours from 1 to ``n_colours``."""
+def language(n_colours: int, kinds: tuple[str, ...] = KINDS) -> tuple[str, ...]:
+    """Return all operations of some kinds on the colours from 1 to ``n_colours``."""
     colours = [str(colour) for colour in range(1, n_colours + 1)]
     swaps = [f"swap {a} {b}" for a, b in combinations(colours, 2)]
     changes = [f"recolour {a} {b}" for a, b in permutations(["0", *colours], 2) if a != "0"]
-    return (*_FIXED, *swaps, *changes, *(f"frame {a}" for a in colours))
+    everything = (*_FIXED, *swaps, *changes, *(f"frame {a}" for a in colours))
+    return tuple(name for name in everything if name in kinds or name.split(" ")[0] in kinds)
 
 
 @cache
@@ -509,13 +540,13 @@ State = tuple[Grid, ...]  # what a program has made of the examples, and of the 
 
 
 def fits(
-    examples: Sequence[tuple[Grid, Grid]], test: Grid, n_colours: int, max_length: int
+    examples: Sequence[tuple[Grid, Grid]], test: Grid, names: Sequence[str], max_length: int
 ) -> Fits:
-    """Try all programs of at most ``max_length`` operations."""
+    """Try all programs of at most ``max_length`` of the operations with some names."""
     state: State = (*(given for given, _ in examples), test)
     targets: State = tuple(wanted for _, wanted in examples)
     outputs: dict[Grid, int] = {test: 0} if state[:-1] == targets else {}
-    operations = [_operation(name) for name in language(n_colours)]
+    operations = [_operation(name) for name in names]
     seen = {state}
     frontier = [state]
     tried = 0

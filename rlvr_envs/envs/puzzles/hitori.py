@@ -30,9 +30,9 @@ class HitoriConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "HitoriConfig":
-        """The grid gets a row and a column per level."""
-        side = min(_LARGEST, 3 + difficulty)
-        return cls(n_rows=side, n_columns=side)
+        """The grid grows from 4x4 through 4x5 to 5x5, then by a row and a column a level."""
+        side = min(_LARGEST, 3 + max(1, difficulty))
+        return cls(n_rows=side, n_columns=side + (difficulty == 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,8 @@ class HitoriTask(Task[HitoriConfig, HitoriProblem]):
         The three rules are checked. An exact search has shown that one pattern fits. No known gaps.
 
     Difficulty:
-        The grid grows.
+        The grid grows, and with it the chains of cells that must be followed until a rule breaks.
+        Only size grows here.
 
     References:
         Hearn and Demaine, "Games, Puzzles, and Computation", 2009, for NP-completeness.
@@ -197,6 +198,7 @@ class HitoriTask(Task[HitoriConfig, HitoriProblem]):
         return worked(Network(len(marks), rules=rules), masks, solution, words)
 
     def effort(self, problem: HitoriProblem) -> int:
+        """Count the positions that a search looks at until it knows that one pattern fits."""
         board = plane(len(problem.numbers), len(problem.numbers[0]))
         known = sum(board.bit[cell] for cell in problem.told)
         return Search(problem.numbers, limit=_EFFORT_LIMIT, known=known).nodes

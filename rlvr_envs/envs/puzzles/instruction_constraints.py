@@ -83,6 +83,8 @@ class InstructionConstraintsTask(Task[InstructionConstraintsConfig, InstructionC
         (arXiv:2311.07911), for checking instructions by programs.
     """
 
+    literal_answer = True
+
     def generate(self, rng: Rng) -> InstructionConstraintsProblem:
         config = self.config
         n_more = config.n_conditions - len(ALWAYS)

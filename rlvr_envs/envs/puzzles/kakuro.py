@@ -8,10 +8,11 @@ from itertools import combinations
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.grids.candidates import Network, Values, search, shuffled, shuffled_order
+from rlvr_envs.generators.grids.cells import plane
 from rlvr_envs.generators.grids.clues import choose_clues
 from rlvr_envs.generators.grids.deductions import Words, worked
 from rlvr_envs.generators.grids.latin_squares import EMPTY
@@ -21,7 +22,11 @@ Cell = tuple[int, int]  # row and column
 Run = tuple[Cell, ...]
 _MAX_SIDE = 64
 _EFFORT_NODES = 3_000
-
+_AREAS = 50  # drawn to find one that fills half of the grid
+_MOST_CLEARED = 300  # white cells; in larger grids, digits are given without more ado
+_LAYOUTS = 3  # tried until one needs no given digits
+_CHANGES = 90  # of digits, to get rid of other solutions
+_CHANGE_NODES = 60  # of the search for other digits in a few cells
 
 DIGITS = "123456789"
 
@@ -41,11 +46,12 @@ class KakuroConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "KakuroConfig":
-        """The grid and the runs of cells grow; digits are given up to difficulty 4."""
+        """Fewer digits are given up to level 2; from level 3 on none, and the grid grows."""
+        side = max(3, 2 + min(difficulty, 10) + max(0, difficulty - 10) // 2)
         return cls(
-            side=min(_MAX_SIDE, 2 + difficulty),
-            max_run=4 + min(difficulty // 5, 1) + min(difficulty // 20, 1),
-            given_percent=max(0, 50 - 10 * difficulty),
+            side=3 if difficulty < 3 else min(_MAX_SIDE, side),
+            max_run=4,
+            given_percent=(60, 35, 12)[difficulty] if difficulty < 3 else 0,
         )
 
 
@@ -69,9 +75,11 @@ class KakuroTask(Task[KakuroConfig, KakuroProblem]):
     """Fill the white cells so that each run has its sum and repeats no digit.
 
     Description:
-        Black cells are drawn at random such that no run has a single cell. The digits are drawn
-        by a search in random order that prefers small and large ones, whose sums say more.
-        Digits that an exact search needs to rule out a second solution are given.
+        Black cells are drawn at random such that no run has a single cell and the white cells are
+        one connected area. The digits are drawn by a search in random order that prefers small and
+        large ones, whose sums say more. Then digits of cells that do not follow from the sums are
+        changed until they do. If that does not come to an end, digits that an exact search needs to
+        rule out a second solution are given.
 
     Observation:
         The grid, and the sum of each run in a row or a column.
@@ -86,7 +94,8 @@ class KakuroTask(Task[KakuroConfig, KakuroProblem]):
         The rules, checked on every run. No known gaps.
 
     Difficulty:
-        The grid and the runs grow, and fewer digits are given.
+        First fewer digits are given, then the area grows, so that longer chains of sums decide.
+        From level 3 on there are few given digits or none.
 
     References:
         Simonis, "Kakuro as a Constraint Problem", 2008.
@@ -94,10 +103,14 @@ class KakuroTask(Task[KakuroConfig, KakuroProblem]):
 
     def generate(self, rng: Rng) -> KakuroProblem:
         config = self.config
-        across, down = runs_of(layout(rng, config.side, config.max_run))
+        rows, digits, is_done = self._draw(rng)
+        for _ in range(_LAYOUTS - 1):
+            if is_done:
+                break
+            rows, digits, is_done = self._draw(rng)
+        across, down = runs_of(rows)
         cells, groups = _numbered(across, down)
-        digits = _filled(rng, cells, groups)
-        sums = [sum(digits[cell] for cell in group) for group in groups]
+        sums = _sums(groups, digits)
         n_givens = len(cells) * config.given_percent // 100
         shown = choose_clues(rng, _network(groups, sums), digits, n_givens, UNKNOWN)
         givens = {cells[i]: str(digits[i]) for i in shown}
@@ -108,6 +121,18 @@ class KakuroTask(Task[KakuroConfig, KakuroProblem]):
             down=tuple(sums[len(across) :]),
             solution=written(config.side, full),
         )
+
+    def _draw(self, rng: Rng) -> tuple[tuple[str, ...], Values, bool]:
+        """Draw black cells and digits, and return whether they will do.
+
+        They will where all digits follow from the sums, or where some are given anyway.
+        """
+        rows = layout(rng, self.config.side, self.config.max_run)
+        cells, groups = _numbered(*runs_of(rows))
+        digits = _filled(rng, cells, groups)
+        if self.config.given_percent or len(cells) > _MOST_CLEARED:
+            return rows, digits, True
+        return rows, *_cleared(rng, groups, digits)
 
     def prompt(self, problem: KakuroProblem) -> str:
         lines = _lines(*runs_of(problem.rows))
@@ -227,19 +252,58 @@ def _search_data(problem: KakuroProblem) -> tuple[Network, list[int]]:
     return _network(groups, (*problem.across, *problem.down)), masks
 
 
+def _sums(groups: tuple[Values, ...], digits: Values) -> list[int]:
+    return [sum(digits[cell] for cell in group) for group in groups]
+
+
 def _filled(rng: Rng, cells: list[Cell], groups: tuple[Values, ...]) -> Values:
     """Draw digits that differ within each run."""
-    order = shuffled_order(rng, len(cells), 9)
+    found = _redrawn(rng, groups, [UNKNOWN] * len(cells), 2 * len(cells))
+    # no run is longer than nine
+    return found or tuple((row + column) % 9 + 1 for row, column in cells)
+
+
+def _redrawn(
+    rng: Rng, groups: tuple[Values, ...], masks: list[int], max_nodes: int
+) -> Values | None:
+    """Draw digits for the open cells of some masks, if the search finds any in time."""
+    order = shuffled_order(rng, len(masks), 9)
     found = search(
-        Network(len(cells), groups=groups),
-        [UNKNOWN] * len(cells),
+        Network(len(masks), groups=groups),
+        masks,
         limit=1,
-        max_nodes=2 * len(cells),
+        max_nodes=max_nodes,
         order=lambda cell, values: _outer_first(list(order(cell, values))),
     )
-    if found.solutions:
-        return found.solutions[0]
-    return tuple((row + column) % 9 + 1 for row, column in cells)  # no run is longer than nine
+    return found.solutions[0] if found.solutions else None
+
+
+def _cleared(rng: Rng, groups: tuple[Values, ...], digits: Values) -> tuple[Values, bool]:
+    """Change digits until all follow from the sums; return them, and whether they do."""
+    masks = _left_open(groups, digits)
+    for _ in range(_CHANGES):
+        doubtful = {cell for cell, mask in enumerate(masks) if mask & (mask - 1)}
+        if not doubtful:
+            return digits, True
+        cell = pick(rng, sorted(doubtful))
+        beside = {other for group in groups if cell in group for other in group}
+        trial = [
+            UNKNOWN if i in doubtful & beside else 1 << digit for i, digit in enumerate(digits)
+        ]
+        changed = _redrawn(rng, groups, trial, _CHANGE_NODES)
+        if changed is None or changed == digits:
+            continue
+        after = _left_open(groups, changed)
+        if sum(map(int.bit_count, after)) <= sum(map(int.bit_count, masks)):
+            digits, masks = changed, after
+    return digits, False
+
+
+def _left_open(groups: tuple[Values, ...], digits: Values) -> list[int]:
+    """Return the candidates that the sums of some digits leave without trying cases."""
+    masks = [UNKNOWN] * len(digits)
+    _network(groups, _sums(groups, digits)).settle(masks, list(range(len(digits))))
+    return masks
 
 
 def _outer_first(digits: list[int]) -> list[int]:
@@ -318,15 +382,38 @@ def runs_of(rows: Sequence[str]) -> tuple[list[Run], list[Run]]:
 
 
 def layout(rng: Rng, side: int, max_run: int) -> tuple[str, ...]:
-    """Draw black cells until the runs are neither too short nor too long."""
-    for _ in range(20):
+    """Draw a connected area of white cells whose runs are neither too short nor too long.
+
+    The first area that fills half of the grid is taken, or the largest of a few.
+    """
+    best = written(side, dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)], EMPTY))
+    for _ in range(_AREAS):
         order = shuffled(rng, side * side)
         white = {divmod(cell, side) for cell in order[(side - 2) * side // 5 :]}
-        rows = _repaired(white, side, max_run)
-        if 2 * sum(row.count(EMPTY) for row in rows) > side * side:
-            return rows
-    lattice = {(r, c) for r in range(side) for c in range(side) if r % 3 < 2 and c % 3 < 2}
-    return _repaired(lattice, side, max_run)
+        rows = _largest_area(_repaired(white, side, max_run))
+        best = max(best, rows, key=_size)
+        if 2 * _size(best) > side * side:
+            break
+    return best
+
+
+def _size(rows: Sequence[str]) -> int:
+    return sum(row.count(EMPTY) for row in rows)
+
+
+def _largest_area(rows: tuple[str, ...]) -> tuple[str, ...]:
+    """Blacken all white cells but those of the largest connected area."""
+    size = len(rows)
+    board = plane(size, size)
+    cells = zip(board.bit, "".join(rows), strict=True)
+    white = sum(bit for bit, mark in cells if mark != BLACK)
+    largest = 0
+    while white:
+        area = board.reach(white & -white, white)
+        largest = max(largest, area, key=int.bit_count)
+        white &= ~area
+    kept = (divmod(i, size) for i, bit in enumerate(board.bit) if bit & largest)
+    return written(size, dict.fromkeys(kept, EMPTY))
 
 
 def _repaired(white: set[Cell], side: int, max_run: int) -> tuple[str, ...]:

@@ -47,6 +47,11 @@ class Cage:
 
 _MAX_SIZE = 40
 _EFFORT_NODES = 5_000
+# The side of the square, the largest cage and the single cells of the first levels.
+_LEVELS = (
+    *((4, 2, 9), (4, 2, 6), (4, 3, 2), (5, 2, 3), (5, 3, 1), (6, 3, 4), (6, 3, 1), (7, 3, 4)),
+    *((7, 3, 1), (8, 3, 2), (8, 4, 0)),
+)
 _MERGERS = 12  # single cells that are tried in a larger cage
 _MERGER_NODES = 60  # of the search whether one solution remains
 _WORDS = {
@@ -72,13 +77,12 @@ class KenKenConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "KenKenConfig":
-        """The side grows from 3 by one every other level, and the cages with it."""
-        size = min(_MAX_SIZE, 3 + difficulty // 2)
-        return cls(
-            size=size,
-            max_cage=min(4, 2 + (difficulty + 1) // 4),
-            n_givens=max(0, 5 - 3 * (difficulty % 2) - difficulty // 3),
-        )
+        """The side grows from 4 to 8 at level 10, with larger cages and fewer given numbers."""
+        if difficulty < len(_LEVELS):
+            size, max_cage, n_givens = _LEVELS[difficulty]
+        else:
+            size, max_cage, n_givens = min(_MAX_SIZE, 3 + (difficulty + 1) // 2), 4, 0
+        return cls(size=size, max_cage=max_cage, n_givens=n_givens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,8 @@ class KenKenTask(Task[KenKenConfig, KenKenProblem]):
         The rules, checked on every row, column and cage. No known gaps.
 
     Difficulty:
-        The square and the cages grow, and fewer numbers are given.
+        The square grows from 4x4 to 8x8 and on. On one size, the cages grow and fewer numbers are
+        given, so that several cages and lines must be looked at together.
 
     References:
         Tetsuya Miyamoto invented the puzzle in 2004.

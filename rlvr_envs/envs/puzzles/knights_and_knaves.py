@@ -32,6 +32,13 @@ from rlvr_envs.generators.words.names import PEOPLE, draw_some, joined, read_nam
 
 MAX_PEOPLE = 22  # the proof of uniqueness looks at all 2**22 assignments at once
 _OPERATORS = (*BINARY, EXACTLY)
+_DRAWS = 30  # of a statement that settles nobody on its own
+
+# People, people that a statement is about, and whether it may settle somebody on its own.
+_LEVELS = (
+    *((4, 2, True), (5, 2, True), (5, 2, False), (6, 3, False), (7, 3, False), (8, 3, False)),
+    *((9, 4, False), (10, 4, False), (11, 5, False), (12, 5, False), (13, 6, False)),
+)
 _MEANINGS = {
     "or": "“X or Y” is also true if both are true.",
     "if": "“If X, then Y” is false only if X is true and Y is false.",
@@ -45,13 +52,21 @@ class KnightsAndKnavesConfig(TaskConfig):
 
     n_people: int = knob(6, "people", low=2, high=MAX_PEOPLE)
     n_parts: int = knob(3, "people that a statement is about, at most", low=2, high=MAX_PEOPLE)
+    settling: bool = knob(
+        True, "a statement may settle somebody on its own; otherwise, all are needed together"
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "KnightsAndKnavesConfig":
-        """Five levels add six people, and their statements are about more of them."""
+        """Up to level 1, statements settle people one by one; then there are more of both."""
+        if difficulty < len(_LEVELS):
+            n_people, n_parts, settling = _LEVELS[difficulty]
+        else:
+            n_people, n_parts, settling = difficulty + 3, 3 + difficulty // 3, False
         return cls(
-            n_people=min(2 + 6 * difficulty // 5, MAX_PEOPLE),
-            n_parts=min(2 + difficulty // 3, MAX_PEOPLE),
+            n_people=min(n_people, MAX_PEOPLE),
+            n_parts=min(n_parts, MAX_PEOPLE),
+            settling=settling,
         )
 
 
@@ -79,8 +94,9 @@ class KnightsAndKnavesTask(Task[KnightsAndKnavesConfig, KnightsAndKnavesProblem]
     Description:
         Knights tell the truth and knaves lie. Statements are nested formulas about who is a
         knight: and, or, either-or, if, if and only if, exactly k of. The kind of a formula says
-        nothing about its speaker. Exactly one assignment of roles fits all statements, and it has
-        at least one knight.
+        nothing about its speaker. Exactly one assignment of roles fits all statements. It has at
+        least one knight, and two of four people or more. Without ``settling``, no statement says of
+        itself what anybody is, and none can be left out.
 
     Observation:
         The rules, the names, and who says what.
@@ -97,7 +113,9 @@ class KnightsAndKnavesTask(Task[KnightsAndKnavesConfig, KnightsAndKnavesProblem]
         fits. No known gaps.
 
     Difficulty:
-        People and the length of their statements grow.
+        At first, single statements such as "I am a knave or Ada is a knight" give a start. From
+        level 2 on none does, so that one has to suppose something and follow it through several
+        statements. Then people and the length of their statements grow.
 
     References:
         Smullyan, "What Is the Name of This Book?", 1978. Xie et al., "On Memorization of Large
@@ -108,7 +126,8 @@ class KnightsAndKnavesTask(Task[KnightsAndKnavesConfig, KnightsAndKnavesProblem]
         n = self.config.n_people
         names = draw_some(rng, PEOPLE, n)
         cast = [bool(integer(rng, 0, 1)) for _ in range(n)]
-        cast[integer(rng, 0, n - 1)] = True
+        for i in rng.permutation(n).tolist()[: min(2, n // 2)]:
+            cast[i] = True
         row = (1, *map(int, cast))
         tables = columns(n)
         statements = [self._statement(rng, speaker, row) for speaker in range(1, n + 1)]
@@ -124,11 +143,22 @@ class KnightsAndKnavesTask(Task[KnightsAndKnavesConfig, KnightsAndKnavesProblem]
                 left = fewer
         if left.bit_count() > 1:
             statements += [_pinned(i, n, cast) for i in range(1, n + 1)]
+        elif not self.config.settling:
+            statements = _needed(rng, statements, tables)
         knights = tuple(name for name, is_knight in zip(names, cast, strict=True) if is_knight)
         return KnightsAndKnavesProblem(names, tuple(statements), knights)
 
     def _statement(self, rng: Rng, speaker: int, row: Sequence[int]) -> Statement:
-        """Draw what a person could say: true for a knight, false for a knave."""
+        """Draw what a person could say, if it can be such that it settles nobody."""
+        statement = self._draw(rng, speaker, row)
+        for _ in range(_DRAWS):
+            if self.config.settling or not _settles(statement, columns(self.config.n_people)):
+                break
+            statement = self._draw(rng, speaker, row)
+        return statement
+
+    def _draw(self, rng: Rng, speaker: int, row: Sequence[int]) -> Statement:
+        """Draw a statement that is true for a knight and false for a knave."""
         n_parts = integer(rng, 2, max(2, min(self.config.n_parts, self.config.n_people)))
         claim = draw_formula(rng, row, bool(row[speaker]), n_parts, _OPERATORS)
         return Statement(speaker, str(claim))
@@ -202,6 +232,23 @@ def _consistent(statement: Statement, tables: Sequence[int]) -> int:
     """Return the table of "the speaker is a knight if and only if the claim is true"."""
     claim = truth_table(read_formula(statement.claim), tables)
     return tables[0] ^ tables[statement.speaker] ^ claim
+
+
+def _settles(statement: Statement, tables: Sequence[int]) -> bool:
+    """Return whether a statement alone says what some person is."""
+    cases = _consistent(statement, tables)
+    return any(cases & table in (0, cases) for table in tables[1:])
+
+
+def _needed(rng: Rng, statements: list[Statement], tables: Sequence[int]) -> list[Statement]:
+    """Leave statements out, in random order, as long as one cast fits the others."""
+    kept = dict.fromkeys(statements)
+    found = {statement: _consistent(statement, tables) for statement in kept}
+    for i in rng.permutation(len(statements)).tolist():
+        others = [found[other] for other in kept if other != statements[i]]
+        if others and reduce(and_, others).bit_count() == 1:
+            kept.pop(statements[i], None)
+    return list(kept)
 
 
 def _pinned(person: int, n_people: int, cast: Sequence[bool]) -> Statement:

@@ -1,7 +1,7 @@
 """The knight's tour: every square of a board with holes is visited once."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,7 +18,8 @@ FREE, HOLE = ".", "#"
 _MAX_SIDE = 12
 _COLUMNS = "ABCDEFGHIJKL"
 _MAX_WALKS = 40  # drawn to find one of the length asked for
-_EFFORT_LIMIT = 20_000  # squares that measuring the effort may step on
+_EFFORT_LIMIT = 4_000  # squares that measuring the effort may step on
+_N_HARD = 4  # boards by Warnsdorff's rule, of which the one that a search finds hardest is taken
 _N_TRIES = 6  # by Warnsdorff's rule, of which those that fail are counted to compare boards
 _LEAPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 
@@ -39,12 +40,12 @@ class KnightsTourConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "KnightsTourConfig":
-        """The board grows to 12 by 12, with more free squares, and more boards are compared."""
-        side = min(_MAX_SIDE, 4 + difficulty // 3)
+        """The board grows from 5x5 to 12x12, with more free squares, and more are compared."""
+        side = min(_MAX_SIDE, 5 + (difficulty + 1) // 3)
         return cls(
             side=side,
-            n_squares=min(side**2 * 3 // 4, 5 + 3 * difficulty),
-            n_boards=min(1000, 1 + 2 * difficulty),
+            n_squares=min(side**2 * 3 // 4, 6 + 3 * difficulty),
+            n_boards=min(60, 1 + 2 * difficulty),
         )
 
 
@@ -63,8 +64,9 @@ class KnightsTourTask(Task[KnightsTourConfig, KnightsTourProblem]):
 
     Description:
         The free squares are those of a random walk of a knight, so that there is a tour; the other
-        squares are holes. Known patterns for full boards do not help. Of several boards, the one
-        on which Warnsdorff's rule fails most often is taken.
+        squares are holes. Known patterns for full boards do not help. Of several boards, those on
+        which Warnsdorff's rule fails most often are compared by a search, and the one that takes it
+        longest is taken.
 
     Observation:
         The rules, the board with its columns lettered and its rows numbered, and the first square.
@@ -80,7 +82,8 @@ class KnightsTourTask(Task[KnightsTourConfig, KnightsTourProblem]):
         The tour is followed square by square. Any tour counts. No known gaps.
 
     Difficulty:
-        The board and the number of free squares grow. See `KnightsTourConfig.at`.
+        The board and the number of free squares grow. At first Warnsdorff's rule finds a tour; on
+        the boards that are taken later it fails, and one has to see dead ends in advance.
 
     References:
         Conrad, Hindrichs, Morsy and Wegener, "Solution of the knight's Hamiltonian path problem on
@@ -92,7 +95,8 @@ class KnightsTourTask(Task[KnightsTourConfig, KnightsTourProblem]):
     def generate(self, rng: Rng) -> KnightsTourProblem:
         config = self.config
         walks = [_long_walk(rng, config.side, config.n_squares) for _ in range(config.n_boards)]
-        walk = max(walks, key=lambda walk: (len(walk), _failures(rng, walk, config.side)))
+        walks.sort(key=lambda walk: (len(walk), _failures(rng, walk, config.side)))
+        walk = max(walks[-_N_HARD:], key=lambda walk: (len(walk), _steps(walk, config.side, 400)))
         free = frozenset(walk)
         signs = [FREE if square in free else HOLE for square in range(config.side**2)]
         rows = [signs[i : i + config.side] for i in range(0, len(signs), config.side)]
@@ -149,9 +153,13 @@ class KnightsTourTask(Task[KnightsTourConfig, KnightsTourProblem]):
         return steps
 
     def effort(self, problem: KnightsTourProblem) -> int:
-        """Return on how many squares a search by Warnsdorff's rule steps until it has a tour."""
+        """Count the squares that a search steps on until it has a tour.
+
+        It goes by Warnsdorff's rule, and turns back where two squares are dead ends.
+        """
         free, side = _read_board(problem.board)
-        return _steps(free, _squares(side)[problem.start], side, _EFFORT_LIMIT)
+        start = _squares(side)[problem.start]
+        return _steps([start, *(free - {start})], side, _EFFORT_LIMIT)
 
     def baseline(self, rng: Rng, problem: KnightsTourProblem) -> str:
         """Go by Warnsdorff's rule, always to the square with the fewest ways on, ties at random."""
@@ -212,10 +220,10 @@ def _failures(rng: Rng, walk: list[int], side: int) -> int:
     return sum(len(tour) < len(free) for tour in tours)
 
 
-def _steps(free: frozenset[int], start: int, side: int, limit: int) -> int:
-    """Return on how many squares a search steps that tries those with the fewest ways on first."""
+def _steps(free: Sequence[int], side: int, limit: int) -> int:
+    """Return on how many squares a search steps that starts on the first of the free ones."""
     left = set(free)
-    trail = [iter([start])]
+    trail = [iter(free[:1])]
     path: list[int] = []
     steps = 0
     while trail and steps < limit:
@@ -230,8 +238,17 @@ def _steps(free: frozenset[int], start: int, side: int, limit: int) -> int:
         left.remove(square)
         if not left:
             break
-        trail.append(_by_fewest_ways_on(square, left, side))
+        is_lost = _is_lost(square, left, side)
+        trail.append(iter(()) if is_lost else _by_fewest_ways_on(square, left, side))
     return steps
+
+
+def _is_lost(here: int, left: set[int], side: int) -> bool:
+    """Return whether a square cannot be reached, or two of them only as the last one."""
+    near = _near(side)
+    beside = near[here]
+    ways = [sum(other in left for other in near[s]) + (s in beside) for s in left]
+    return 0 in ways or ways.count(1) > 1
 
 
 def _by_fewest_ways_on(square: int, left: set[int], side: int) -> Iterator[int]:

@@ -244,6 +244,7 @@ def offer(kind: str, text: str, alphabet: str, rng: Rng) -> LetterCondition | No
 _COMPARED = 4  # conditions of which the one that excludes most is taken
 _RIVALS = 60  # strings with the same letters in another order, to be excluded
 _MOST_NODES = 20_000  # of the search that measures effort
+_FEW_NODES = 500  # of the same to compare problems
 _SEPARATORS = re.compile(r"[\s,;]+")
 _MOST_CONDITIONS = 1000
 _QUOTES = "\"'."
@@ -256,14 +257,18 @@ class LetterConstraintConfig(TaskConfig):
     length: int = knob(6, "letters of the string", low=3, high=100)
     n_letters: int = knob(3, "letters to choose from", low=2, high=len(ascii_uppercase))
     n_conditions: int = knob(5, "conditions", low=1, high=_MOST_CONDITIONS)
+    n_compared: int = knob(
+        1, "problems that are drawn, of which the hardest to search is taken", low=1, high=100
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "LetterConstraintConfig":
-        """Each level adds a letter to the string and two conditions; the alphabet grows slowly."""
+        """Each level adds a letter and two conditions; every third one a letter to choose from."""
         return cls(
             length=min(100, 4 + difficulty),
             n_letters=min(len(ascii_uppercase), 3 + difficulty // 3),
             n_conditions=min(_MOST_CONDITIONS, 2 + 2 * difficulty),
+            n_compared=1 + difficulty % 3,
         )
 
 
@@ -286,7 +291,7 @@ class LetterConstraintTask(Task[LetterConstraintConfig, LetterConstraintProblem]
         so that they can be met. They are about the counts of letters, parts that occur or do not
         occur, letters that come before or after others, and positions with the same letter or
         different ones. Of several conditions at a time, the one that excludes most other orders of
-        the letters is taken.
+        the letters is taken. Of a few such problems, the one that takes a search longest is taken.
 
     Observation:
         The alphabet, the length and the conditions.
@@ -302,14 +307,21 @@ class LetterConstraintTask(Task[LetterConstraintConfig, LetterConstraintProblem]
         Every condition is checked on the string by a program. No known gaps.
 
     Difficulty:
-        The string and the number of conditions grow, and more slowly the alphabet.
+        The string and the number of conditions grow, and more slowly the alphabet; on one alphabet
+        harder problems are chosen, in which conditions on parts, counts and order clash late.
 
     References:
         Tsang, "Foundations of Constraint Satisfaction", 1993, for backtracking over such
         conditions, which `effort` counts.
     """
 
+    literal_answer = True
+
     def generate(self, rng: Rng) -> LetterConstraintProblem:
+        drawn = [self._draw(rng) for _ in range(self.config.n_compared)]
+        return max(drawn, key=lambda p: _nodes(p, _FEW_NODES)) if len(drawn) > 1 else drawn[0]
+
+    def _draw(self, rng: Rng) -> LetterConstraintProblem:
         config = self.config
         drawn = sorted(rng.permutation(len(ascii_uppercase))[: config.n_letters].tolist())
         alphabet = "".join(ascii_uppercase[i] for i in drawn)
@@ -354,14 +366,7 @@ class LetterConstraintTask(Task[LetterConstraintConfig, LetterConstraintProblem]
 
     def effort(self, problem: LetterConstraintProblem) -> int:
         """Return how many beginnings a search looks at that fills the places from the left."""
-        stack, nodes = [""], 0
-        while stack and nodes < _MOST_NODES:
-            beginning = stack.pop()
-            nodes += 1
-            if len(beginning) == problem.length:
-                break
-            stack += reversed(_extensions(problem, beginning))
-        return nodes
+        return _nodes(problem, _MOST_NODES)
 
     def baseline(self, rng: Rng, problem: LetterConstraintProblem) -> str:
         """Write letter after letter, each so that no condition is broken yet if that can be."""
@@ -369,6 +374,18 @@ class LetterConstraintTask(Task[LetterConstraintConfig, LetterConstraintProblem]
         while len(text) < problem.length:
             text = pick(rng, _extensions(problem, text) or [text + c for c in problem.alphabet])
         return text
+
+
+def _nodes(problem: LetterConstraintProblem, limit: int) -> int:
+    """Return how many beginnings a search looks at until it has a string."""
+    stack, nodes = [""], 0
+    while stack and nodes < limit:
+        beginning = stack.pop()
+        nodes += 1
+        if len(beginning) == problem.length:
+            break
+        stack += reversed(_extensions(problem, beginning))
+    return nodes
 
 
 def _extensions(problem: LetterConstraintProblem, beginning: str) -> list[str]:

@@ -1,6 +1,8 @@
 """Lights out: press cells until every light is off."""
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, islice
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
@@ -18,6 +20,13 @@ _FEW = (
     "possible presses divided by its own."
 )
 _LARGEST = 50  # side
+_MOST_GUESSES = 20_000  # at the presses in the first row, to measure effort
+
+# Rows, columns and presses of the first levels.
+_LEVELS = (
+    *((5, 5, 3), (5, 5, 5), (5, 5, 8), (5, 6, 9), (6, 6, 12), (6, 7, 14), (7, 7, 18), (7, 8, 21)),
+    *((8, 8, 25), (8, 9, 29), (9, 10, 35)),
+)
 _MAX_SIDE = 16  # up to here the shortest solution is found; at most 2**16 are compared
 
 
@@ -27,7 +36,7 @@ class LightsOutConfig(TaskConfig):
 
     n_rows: int = knob(5, "rows of the board", low=2, high=_LARGEST)
     n_columns: int = knob(5, "columns of the board", low=2, high=_LARGEST)
-    n_presses: int = knob(8, "cells pressed to make the position, at most; at least half as many")
+    n_presses: int = knob(8, "cells pressed to make the position, or up to a quarter fewer")
     optimal_only: bool = knob(False, "a shortest solution earns 1, a longer one shortest/length")
 
     def check(self) -> None:
@@ -43,12 +52,14 @@ class LightsOutConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "LightsOutConfig":
-        """Each level adds a row or a column, and up to two presses."""
-        return cls(
-            n_rows=min(_LARGEST, 3 + difficulty // 2),
-            n_columns=min(_LARGEST, 3 + (difficulty + 1) // 2),
-            n_presses=min(_LARGEST**2, 3 + 2 * difficulty),
-        )
+        """More presses overlap on a 5x5 board up to level 2, then the board grows with them."""
+        if difficulty < len(_LEVELS):
+            n_rows, n_columns, n_presses = _LEVELS[difficulty]
+        else:
+            n_rows = min(_LARGEST, 4 + difficulty // 2)
+            n_columns = min(_LARGEST, 5 + (difficulty + 1) // 2)
+            n_presses = n_rows * n_columns * 2 // 5
+        return cls(n_rows=n_rows, n_columns=n_columns, n_presses=n_presses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +93,9 @@ class LightsOutTask(Task[LightsOutConfig, LightsOutProblem]):
         solution is the best of one solution plus each element of the kernel. No known gaps.
 
     Difficulty:
-        The board and the number of presses grow.
+        At first a few presses stand apart, and each shows. With more of them the patterns overlap,
+        and on larger boards nothing but the lights of the row above tells where to press, for each
+        guess at the first row.
 
     References:
         Anderson and Feil, "Turning Lights Out with Linear Algebra", Mathematics Magazine, 1998.
@@ -91,9 +104,9 @@ class LightsOutTask(Task[LightsOutConfig, LightsOutProblem]):
     def generate(self, rng: Rng) -> LightsOutProblem:
         config = self.config
         masks = _masks(config.n_rows, config.n_columns)
-        kernel, _ = _eliminate(config.n_rows, config.n_columns)
+        kernel = _kernel(config.n_rows, config.n_columns)
         order = rng.permutation(len(masks)).tolist()
-        n_presses = integer(rng, (config.n_presses + 1) // 2, config.n_presses)
+        n_presses = integer(rng, config.n_presses - config.n_presses // 4, config.n_presses)
         pressed = sum(1 << cell for cell in order[:n_presses])
         if not _lights(pressed, masks):  # without one of its presses it does something
             pressed ^= 1 << order[0]
@@ -161,9 +174,11 @@ class LightsOutTask(Task[LightsOutConfig, LightsOutProblem]):
         return steps
 
     def effort(self, problem: LightsOutProblem) -> int:
-        """Return the row additions of an elimination, and the solutions compared."""
-        kernel, additions = _eliminate(len(problem.lights), len(problem.lights[0]))
-        return additions + (1 << len(kernel))
+        """Count the cells passed by one who guesses the first row, and then follows the lights.
+
+        Guesses with few presses come first; in each row below, the lights left above are put out.
+        """
+        return _guesses(problem) * len(problem.lights) * len(problem.lights[0])
 
     def baseline(self, rng: Rng, problem: LightsOutProblem) -> str:
         """Press while that puts out more lights than it lights, most first, at most once a cell."""
@@ -203,21 +218,42 @@ def _position(problem: LightsOutProblem) -> int:
     return int("".join(problem.lights)[::-1], 2)
 
 
-def _eliminate(n_rows: int, n_columns: int) -> tuple[list[int], int]:
-    """Return a basis of the presses that change nothing, and the row additions it took."""
+def _guesses(problem: LightsOutProblem) -> int:
+    """Return how many presses of the first row are tried until one puts out all lights."""
+    width = len(problem.lights[0])
+    rows = [int(row, 2) for row in problem.lights]
+    patterns = (
+        sum(1 << place for place in places)
+        for count in range(width + 1)
+        for places in combinations(range(width), count)
+    )
+    guesses = 0
+    for pattern in islice(patterns, _MOST_GUESSES):
+        guesses += 1
+        above, pressed = 0, pattern
+        for row in rows:
+            spread = (pressed ^ pressed << 1 ^ pressed >> 1) & (1 << width) - 1
+            above, pressed = pressed, row ^ above ^ spread
+        if not pressed:
+            break
+    return guesses
+
+
+@cache
+def _kernel(n_rows: int, n_columns: int) -> list[int]:
+    """Return a basis of the presses that change nothing."""
     pivots: list[tuple[int, int, int]] = []  # lights, the presses behind them, their lowest light
-    kernel, additions = [], 0
+    kernel = []
     for cell, changed in enumerate(_masks(n_rows, n_columns)):
         lights, pressed = changed, 1 << cell
         for pivot, behind, low in pivots:
             if lights & low:
                 lights, pressed = lights ^ pivot, pressed ^ behind
-                additions += 1
         if lights:
             pivots.append((lights, pressed, lights & -lights))
         else:
             kernel.append(pressed)
-    return kernel, additions
+    return kernel
 
 
 def _shortest(pressed: int, kernel: list[int]) -> int:

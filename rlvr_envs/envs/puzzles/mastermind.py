@@ -25,6 +25,12 @@ Marks = tuple[int, int]  # letters at the right place; letters that occur, but e
 
 _MOST_CODES = 10**8  # among which the oracle still finds consistent ones in a second
 _REDRAWS = 8  # of a code that takes the consistent player too many tries
+# Places and letters, by level.
+_LEVELS = (
+    *((2, 3), (2, 5), (3, 4), (3, 6), (4, 5), (4, 7)),
+    *((4, 8), (5, 7), (5, 9), (6, 7), (6, 9), (6, 10)),
+    *((6, 11), (7, 8), (7, 9), (7, 10), (7, 11), (7, 12)),
+)
 _SEPARATORS = re.compile(r"[\s,;]+")
 
 
@@ -44,16 +50,13 @@ class MastermindConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MastermindConfig":
-        """Two levels in five add a place, and every second one a letter and a try.
+        """The number of codes about triples with each level: more places, more letters or both.
 
-        There are seven places and twelve letters at most; levels above 18 take tries away.
+        From level 17 on there are seven places and twelve letters; levels above 20 take tries away.
         """
-        slow = min(difficulty, 18)
-        return cls(
-            n_places=min(7, 2 + 2 * slow // 5),
-            n_letters=3 + slow // 2,
-            n_tries=5 + (slow + 1) // 2 - min(5, (difficulty - slow) // 4),
-        )
+        places, letters = _LEVELS[min(difficulty, len(_LEVELS) - 1)]
+        tries = 5 + min(difficulty, 20) // 2 - min(5, max(0, difficulty - 20) // 2)
+        return cls(n_places=places, n_letters=letters, n_tries=tries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,9 @@ class MastermindTask(InteractiveTask[MastermindConfig, MastermindProblem]):
         The guess is compared with the code. No known gaps.
 
     Difficulty:
-        The code grows, and so does the number of letters; more slowly, the number of tries.
+        The code grows, and so does the number of letters; more slowly, the number of tries. A
+        longer code and more letters make each answer fit more codes, so that a guess has to be
+        checked against all the answers so far.
 
     References:
         Knuth, "The Computer as Master Mind", 1977. The oracle only ever guesses codes that fit all
@@ -162,6 +167,20 @@ class MastermindTask(InteractiveTask[MastermindConfig, MastermindProblem]):
 
     def play(self, problem: MastermindProblem) -> list[str]:
         return boxed(_solved(problem.code, problem.letters))
+
+    def effort(self, problem: MastermindProblem) -> int:
+        """Count the letters that are compared to check each guess of the oracle with all before."""
+        made = len(_solved(problem.code, problem.letters))
+        return problem.n_places * made * (made + 1) // 2
+
+    def baseline(self, rng: Rng, problem: MastermindProblem) -> list[str]:
+        """Guess random codes, whatever the answers are."""
+
+        def policy(_: str) -> str:
+            letters = (pick(rng, problem.letters) for _ in range(problem.n_places))
+            return boxed(["".join(letters)])[0]
+
+        return self.played(problem, policy, turns=problem.n_tries)
 
 
 def marks(code: str, guess: str) -> Marks:

@@ -54,13 +54,13 @@ class MazeConfig(TaskConfig):
     @classmethod
     def at(cls, difficulty: int) -> "MazeConfig":
         """Each level adds two rows and columns; the path and its turns grow faster and faster."""
-        difficulty = min(difficulty, (_MAX_SIDE - 4) // 2)
-        path_length = 3 + 4 * difficulty + difficulty * difficulty // 2
+        difficulty = min(difficulty, (_MAX_SIDE - 5) // 2)
+        path_length = 5 + 4 * difficulty + difficulty * difficulty // 2
         return cls(
-            n_rows=4 + 2 * difficulty,
-            n_columns=4 + 2 * difficulty,
+            n_rows=5 + 2 * difficulty,
+            n_columns=5 + 2 * difficulty,
             path_length=path_length,
-            n_turns=path_length // 3,
+            n_turns=max(2, path_length // 3),
             n_loops=difficulty,
         )
 
@@ -98,7 +98,8 @@ class MazeTask(Task[MazeConfig, MazeProblem]):
         is the only shortest one by construction. No known gaps.
 
     Difficulty:
-        The board, the length of the path, its turns and the loops grow, each by its own knob.
+        The board, the length of the path, its turns and the loops grow, each by its own knob. Only
+        size grows here: a longer path passes more branches and loops, which lead astray.
 
     References:
         "Ariadne: A Controllable Framework for Probing and Extending VLM Reasoning Boundaries",

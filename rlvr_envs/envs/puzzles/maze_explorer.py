@@ -1,13 +1,13 @@
 """Maze explorer: find the goal of a maze, seeing only the cells around."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.grids.cells import show_cell
@@ -33,6 +33,7 @@ class MazeExplorerConfig(TaskConfig):
     n_turns: int = knob(4, "changes of direction on the shortest path")
     n_loops: int = knob(2, "cells opened, where possible, to make other, longer paths", low=0)
     view: int = knob(1, "cells that are visible in each direction", low=1, high=100)
+    tells_place: bool = knob(True, "whether the player is told its row and column")
 
     def check(self) -> None:
         n_cells = self.n_rows * self.n_columns
@@ -47,15 +48,22 @@ class MazeExplorerConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MazeExplorerConfig":
-        """Each level adds a row and a column, up to 100; the path grows with the board."""
-        level = min(difficulty, 96)
-        path_length = 3 + 2 * level + level * level // 8
+        """The path grows with each level, the board with most of them, up to 37 rows and columns.
+
+        Below level 3 the player sees two cells far, then one. From level 6 on it is not told its
+        position.
+        """
+        level = min(difficulty, 40)
+        side = 6 + 6 * max(0, level - 3) // 7
+        path_length = min(3 + 2 * level + level * level // 8, side * side // 4)
         return cls(
-            n_rows=4 + level,
-            n_columns=4 + level,
+            n_rows=side,
+            n_columns=side,
             path_length=path_length,
             n_turns=path_length // 3,
             n_loops=level // 2,
+            view=2 if level < 3 else 1,
+            tells_place=level < 6,
         )
 
 
@@ -71,6 +79,7 @@ class MazeExplorerProblem:
     seal: str  # of the maze
     rows: tuple[str, ...] = hidden()
     moves: str = hidden()  # the only shortest path
+    tells_place: bool = True
 
 
 class MazeExplorerSession:
@@ -101,9 +110,9 @@ class MazeExplorerSession:
             verdict = Verdict.wrong(reason, **self._parts())
             return Reply("", verdict, void=moves is None, out_of_turns=True)
         view = show_grid(_surroundings(problem.rows, self._cell, len(problem.surroundings) // 2))
-        place = show_cell(self._cell, problem.n_columns)
-        where = f"You are at {place}; {plural(left, 'message')} left."
-        return Reply(f"{view}\n\n{told} {where}", void=moves is None)
+        if problem.tells_place:
+            told += f" You are at {show_cell(self._cell, problem.n_columns)}."
+        return Reply(f"{view}\n\n{told} ({plural(left, 'message')} left.)", void=moves is None)
 
     def _walk(self, moves: list[str]) -> str:
         problem = self._problem
@@ -140,7 +149,8 @@ class MazeExplorerTask(InteractiveTask[MazeExplorerConfig, MazeExplorerProblem])
 
     Observation:
         The rules, the size of the board and the cells around the start; then, after each message,
-        the cells around the new position, its row and column, and the messages left.
+        the cells around the new position and the messages left. At low levels also the row and
+        column of the position.
 
     Action:
         A message with moves in `\boxed{}`, each U, D, L or R. They are made one after the other
@@ -153,13 +163,14 @@ class MazeExplorerTask(InteractiveTask[MazeExplorerConfig, MazeExplorerProblem])
         At the goal, or when no messages are left.
 
     Verification:
-        The moves are made. There are as many messages as the maze has open cells. A player who
-        walks through known cells to an unvisited one in each message needs fewer, and the oracle
-        does this, using only what it was shown. The verdict's parts say how many moves were made
-        and how many the shortest path has. No known gaps.
+        The moves are made. There are twice as many messages as the oracle needs, which walks in
+        each message to the nearest cell from where it sees more, and uses only what it was shown.
+        The verdict's parts say how many moves were made and how many the shortest path has.
+        No known gaps.
 
     Difficulty:
-        The board, the length of the path, its turns and the loops grow.
+        The board, the length of the path, its turns and the loops grow. The player first sees two
+        cells far, then one, and later has to keep track of its position.
 
     References:
         Tarry, "Le problème des labyrinthes", Nouvelles Annales de Mathématiques, 1895, for
@@ -172,32 +183,39 @@ class MazeExplorerTask(InteractiveTask[MazeExplorerConfig, MazeExplorerProblem])
         rows, moves = draw_maze(rng, shape, config.path_length, config.n_turns, config.n_loops)
         cells = "".join(rows)
         start = cells.index(START)
-        return MazeExplorerProblem(
+        problem = MazeExplorerProblem(
             n_rows=config.n_rows,
             n_columns=config.n_columns,
             start=start,
             surroundings=_surroundings(rows, start, config.view),
-            n_turns=len(cells) - cells.count(WALL),
+            n_turns=len(cells),
             seal=seal(rows),
             rows=rows,
             moves=moves,
+            tells_place=config.tells_place,
         )
+        return replace(problem, n_turns=2 * len(self.play(problem)))
 
     def prompt(self, problem: MazeExplorerProblem) -> str:
         side = len(problem.surroundings)
+        place, seen = ", at a place that you are not told", "the cells around your new position"
+        if problem.tells_place:
+            place = (
+                f", at {show_cell(problem.start, problem.n_columns)}. Cells are written (row, "
+                "column), numbered from 1 from the top left"
+            )
+            seen = "your new position and the cells around it"
         return (
             f"You are in a maze on a board with {problem.n_rows} rows and {problem.n_columns} "
-            f"columns, at {show_cell(problem.start, problem.n_columns)}. Cells are written (row, "
-            "column), numbered from 1 from the top left. Walk to the goal, which is somewhere in "
-            f"the maze. You see only the {side} by {side} cells around you:\n\n"
+            f"columns{place}. Walk to the goal, which is somewhere in the maze. You see only the "
+            f"{side} by {side} cells around you:\n\n"
             f"{show_grid(problem.surroundings)}\n\n{_YOU} is your position, {WALL} is a wall or "
             f"outside the board, {FREE} is a free cell and {GOAL} is the goal. Each move goes one "
             "cell up (U), down (D), left (L) or right (R). Give from 1 to "
             f"{_MOVES_AT_MOST} moves in each message, in \\boxed{{}}: for example, {boxed('UD')} "
             "goes up and then down. The moves are made one after the other until a wall is in the "
-            "way or you reach the goal. After each message you see your new position and the cells "
-            "around it. A message without moves counts too. You have "
-            f"{plural(problem.n_turns, 'message')}."
+            f"way or you reach the goal. After each message you see {seen}. A message without "
+            f"moves counts too. You have {plural(problem.n_turns, 'message')}."
         )
 
     def begin(self, problem: MazeExplorerProblem) -> MazeExplorerSession:
@@ -205,31 +223,38 @@ class MazeExplorerTask(InteractiveTask[MazeExplorerConfig, MazeExplorerProblem])
 
     def play(self, problem: MazeExplorerProblem) -> list[str]:
         """Explore as a player can: by what is shown, always to the nearest promising cell."""
-        session, explorer = self.begin(problem), _Explorer(problem)
-        actions: list[str] = []
-        over = False
-        while not over:
-            actions.append(boxed(explorer.next_moves()))
-            reply = session.reply(actions[-1])
-            over = reply.verdict is not None
-            if not over:
-                explorer.see(reply.text.split("\n\n")[0].replace(" ", "").split("\n"))
-        return actions
+        explorer, start = _Explorer(problem), self.prompt(problem)
+
+        def policy(text: str) -> str:
+            if text != start:
+                explorer.see(text.split("\n\n")[0].replace(" ", "").split("\n"))
+            return boxed(explorer.next_moves())
+
+        return self.played(problem, policy, turns=problem.n_turns)
+
+    def baseline(self, rng: Rng, problem: MazeExplorerProblem) -> list[str]:
+        """Walk in a random direction until a wall is in the way, again and again."""
+        far = max(problem.n_rows, problem.n_columns)
+        return self.played(
+            problem, lambda _: boxed(pick(rng, tuple(MOVES)) * far), turns=problem.n_turns
+        )
 
 
 class _Explorer:
-    """Remembers what was seen, and decides where to go."""
+    """Remembers what was seen, and decides where to go.
+
+    It does not know where on the board it began: cells are numbered on a board that is twice as
+    large, with the start in the middle.
+    """
 
     def __init__(self, problem: MazeExplorerProblem) -> None:
-        self._shape = (problem.n_rows, problem.n_columns)
-        self._cell = problem.start
+        self._shape = (2 * problem.n_rows + 1, 2 * problem.n_columns + 1)
+        self._cell = problem.n_rows * self._shape[1] + problem.n_columns
         self._seen: dict[int, str] = {}
-        self._visited: set[int] = set()
         self.see(list(problem.surroundings))
 
     def see(self, view: list[str]) -> None:
         """Note what is around the place that was reached."""
-        self._visited.add(self._cell)
         n_rows, n_columns = self._shape
         reach = len(view) // 2
         top, left = self._cell // n_columns - reach, self._cell % n_columns - reach
@@ -239,7 +264,7 @@ class _Explorer:
                     self._seen[r * n_columns + c] = mark
 
     def next_moves(self) -> str:
-        """Return the moves to the goal, if a way is known, or to the nearest cell not visited."""
+        """Return the moves to the goal, if a way is known, or to the nearest promising cell."""
         ways = {self._cell: ""}
         queue, nearest = [self._cell], -1
         for cell in queue:
@@ -250,11 +275,15 @@ class _Explorer:
                 ways[after] = ways[cell] + move
                 if self._seen[after] == GOAL:
                     return ways[after]
-                if after not in self._visited and nearest < 0:
+                if nearest < 0 and self._is_promising(after):
                     nearest = after
                 queue.append(after)
         self._cell = nearest
         return ways[nearest]
+
+    def _is_promising(self, cell: int) -> bool:
+        """Tell whether a cell has a neighbour that was not seen yet."""
+        return any(step(cell, move, *self._shape) not in self._seen for move in MOVES)
 
 
 def _surroundings(rows: tuple[str, ...], cell: int, reach: int) -> tuple[str, ...]:

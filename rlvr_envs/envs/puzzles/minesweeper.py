@@ -34,6 +34,9 @@ class MinesweeperConfig(TaskConfig):
     mine_percent: int = 30
     opened_percent: int = knob(40, "share of the cells that are opened at random")
     only_cases: bool = knob(True, "safe cells that follow from single numbers are opened too")
+    n_compared: int = knob(
+        1, "boards that are drawn, of which the hardest to prove is taken", low=1, high=1000
+    )
 
     def check(self) -> None:
         if (
@@ -52,16 +55,17 @@ class MinesweeperConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MinesweeperConfig":
-        """Each level adds a row and a column; from level 4 on, cases must be distinguished."""
+        """Each level adds a row and a column; from level 4 on cases decide, later more of them."""
+        side = min(_MAX_SIDE, 4 + difficulty)
         if difficulty < 4:
-            side = 3 + difficulty
             return cls(
                 n_rows=side, n_columns=side, mine_percent=22, opened_percent=45, only_cases=False
             )
         return cls(
-            n_rows=min(_MAX_SIDE, 4 + difficulty),
-            n_columns=min(_MAX_SIDE, 4 + difficulty),
+            n_rows=side,
+            n_columns=side,
             opened_percent=max(38, 45 - difficulty),
+            n_compared=min(difficulty, 10) - 3,
         )
 
 
@@ -80,7 +84,7 @@ class MinesweeperTask(Task[MinesweeperConfig, MinesweeperProblem]):
     Description:
         Random mines, and random safe cells that are opened. With ``only_cases``, all cells that
         follow from single numbers, one after another, are opened too, so that every remaining step
-        needs several numbers at once.
+        needs several numbers at once. Of a few boards, the hardest to prove is taken.
 
     Observation:
         The board: the number of mines around each opened cell, ``?`` for a covered one.
@@ -98,7 +102,7 @@ class MinesweeperTask(Task[MinesweeperConfig, MinesweeperProblem]):
 
     Difficulty:
         The board grows, and fewer cells are opened; from level 4, no cell of the answer
-        follows from single numbers.
+        follows from single numbers, and later the boards are chosen that take the most cases.
 
     References:
         Kaye, "Minesweeper is NP-complete", Mathematical Intelligencer, 2000. Scott, Stege and van
@@ -106,6 +110,10 @@ class MinesweeperTask(Task[MinesweeperConfig, MinesweeperProblem]):
     """
 
     def generate(self, rng: Rng) -> MinesweeperProblem:
+        drawn = [self._board(rng) for _ in range(self.config.n_compared)]
+        return max(drawn, key=self.effort) if len(drawn) > 1 else drawn[0]
+
+    def _board(self, rng: Rng) -> MinesweeperProblem:
         mines = opened = 0
         for _ in range(_DRAWS):
             mines, opened = self._draw(rng)
@@ -185,6 +193,7 @@ class MinesweeperTask(Task[MinesweeperConfig, MinesweeperProblem]):
         return explained(problem.rows)
 
     def effort(self, problem: MinesweeperProblem) -> int:
+        """Count the numbers looked at until it is proven of each covered cell what it may be."""
         near = around(len(problem.rows), len(problem.rows[0]))
         return prove(clues_of(problem.rows, near)).effort
 

@@ -1,7 +1,7 @@
 """Minesweeper played cell by cell, on boards that can be solved without guessing."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import ConfigError
@@ -45,6 +45,9 @@ class MinesweeperGameConfig(TaskConfig):
     mine_percent: int = knob(
         16, "share of cells with a mine; fewer where a guess would be needed", low=5, high=40
     )
+    n_left: int = knob(
+        0, "cells without a mine that are covered at the start; 0 for all but the first", low=0
+    )
 
     def check(self) -> None:
         if self.n_rows * self.n_columns > TURNS_AT_MOST:
@@ -52,9 +55,14 @@ class MinesweeperGameConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MinesweeperGameConfig":
-        """Each level adds a row and a column, up to 100, and the mines get denser."""
-        side = min(4 + difficulty, 100)
-        return cls(n_rows=side, n_columns=side, mine_percent=min(12 + difficulty, 20))
+        """At first few cells are left to open; from level 4 on the board grows, up to 32x32.
+
+        The mines get denser, so that more cells can only be told by several numbers together.
+        """
+        side = 6 + min(max(0, difficulty - 4), 26)
+        left = (2, 4, 7, 12)[difficulty] if difficulty < 4 else 0
+        percent = min(14 + difficulty, 22)
+        return cls(n_rows=side, n_columns=side, mine_percent=percent, n_left=left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,6 @@ class MinesweeperGameProblem:
     n_mines: int
     n_turns: int
     seal: str  # of the mines
-    first: int = hidden()  # the cell that is opened first
     mines: tuple[int, ...] = hidden()
 
 
@@ -77,7 +84,7 @@ class MinesweeperGameSession:
         self._shape = (len(problem.rows), len(problem.rows[0]))
         self._near = around(*self._shape)
         self._mines = sum(1 << cell for cell in problem.mines)
-        self._opened = self._first = flood(problem.first, self._mines, 0, self._near)
+        self._opened = self._first = _opened(problem.rows)
         self._flags = 0
         self._safe = ((1 << len(self._near)) - 1) & ~self._mines
         self._turns = 0
@@ -151,7 +158,7 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
         after some draws mines are taken away.
 
     Observation:
-        The rules, the number of mines and the board after the first cell was opened; then, after
+        The rules, the number of mines and the board, on which some cells are open; then, after
         each message, the board and the number of messages left.
 
     Action:
@@ -168,11 +175,11 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
     Verification:
         The actions are carried out; flags are notes, and a cell with a flag cannot be opened. In
         each message, the oracle opens the cells that an exact search proves to be safe on the
-        visible board. There are as many messages as safe cells that are covered at the start. No
-        known gaps.
+        visible board. There are twice as many messages as it needs. No known gaps.
 
     Difficulty:
-        The board and the density of the mines grow.
+        At first most of the board is open already. Then the board and the density of the mines
+        grow, and with them the share of cells that no number tells alone.
 
     References:
         Kaye, "Minesweeper is NP-complete", Mathematical Intelligencer, 2000.
@@ -180,17 +187,37 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
 
     def generate(self, rng: Rng) -> MinesweeperGameProblem:
         config = self.config
-        near = around(config.n_rows, config.n_columns)
         first, mines = self._board(rng)
-        opened = flood(first, mines, 0, near)
+        opened = flood(first, mines, 0, around(config.n_rows, config.n_columns))
+        start = self._begun(rng, mines, opened) if config.n_left else opened
+        problem = self._problem(mines, start)
+        rounds = self._rounds(problem)
+        if not rounds[-1].safe:  # the bounded search gets through only from the first cell
+            problem = self._problem(mines, opened)
+            rounds = self._rounds(problem)
+        return replace(problem, n_turns=2 * len(rounds))
+
+    def _problem(self, mines: int, opened: int) -> MinesweeperGameProblem:
+        cells = tuple(bits(mines))
         return MinesweeperGameProblem(
-            rows=show(mines, opened, config.n_rows, config.n_columns),
-            n_mines=mines.bit_count(),
-            n_turns=len(near) - mines.bit_count() - opened.bit_count(),
-            seal=seal(map(str, bits(mines))),
-            first=first,
-            mines=tuple(bits(mines)),
+            rows=show(mines, opened, self.config.n_rows, self.config.n_columns),
+            n_mines=len(cells),
+            n_turns=TURNS_AT_MOST,
+            seal=seal(map(str, cells)),
+            mines=cells,
         )
+
+    def _begun(self, rng: Rng, mines: int, opened: int) -> int:
+        """Open proven cells until few safe ones are left; return what is open."""
+        n_rows, n_columns = self.config.n_rows, self.config.n_columns
+        near = around(n_rows, n_columns)
+        while True:
+            proven = _proven(clues_of(show(mines, opened, n_rows, n_columns), near)).safe
+            for cell in (bits(proven)[i] for i in rng.permutation(proven.bit_count()).tolist()):
+                more = flood(cell, mines, opened, near)
+                if len(near) - (more | mines).bit_count() < self.config.n_left:
+                    return opened
+                opened = more
 
     def _board(self, rng: Rng) -> tuple[int, int]:
         """Draw the cell to open first, and mines with which no guess is needed after that."""
@@ -242,7 +269,7 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
             "When you open a cell without a mine, it shows how many of the up to eight cells "
             "around it, including diagonal ones, have a mine; if that number is 0, the cells "
             "around it are opened too. If you open a mine, you lose. You win when all cells "
-            "without a mine are open. The first cell has been opened for you. From here on, you "
+            "without a mine are open. Some cells are open already. From here on, you "
             f"never need to guess. Here {COVERED} is a covered cell and {_FLAG} is a "
             f"flag:\n\n{show_grid(problem.rows)}\n\nGive up to {_ACTIONS_AT_MOST} actions in each "
             f"message, in \\boxed{{}}, separated by commas. They are carried out in order. An "
@@ -258,17 +285,56 @@ class MinesweeperGameTask(InteractiveTask[MinesweeperGameConfig, MinesweeperGame
 
     def play(self, problem: MinesweeperGameProblem) -> list[str]:
         """Open what is proven to be safe on the board that is shown."""
-        session = self.begin(problem)
+        return [_opening(proven.safe, len(problem.rows[0])) for proven in self._rounds(problem)]
+
+    def _rounds(self, problem: MinesweeperGameProblem) -> list[Proven]:
+        """Return what the oracle proves for each of its messages."""
         near = around(len(problem.rows), len(problem.rows[0]))
-        rows, actions = list(problem.rows), list[str]()
-        while True:
-            safe = bits(_proven(clues_of(rows, near)).safe)[:_ACTIONS_AT_MOST]
-            cells = show_cells(safe, len(rows[0])).replace("), (", "), open (")
-            actions.append(boxed(f"open {cells}"))
-            reply = session.reply(actions[-1])
-            if reply.verdict is not None:
-                return actions
-            rows = reply.text.split("\n\n")[0].replace(" ", "").split("\n")
+        found = list[Proven]()
+
+        def policy(text: str) -> str:
+            rows = _board_of(text) if found else problem.rows
+            found.append(_proven(clues_of(rows, near)))
+            return _opening(found[-1].safe, len(rows[0]))
+
+        self.played(replace(problem, n_turns=TURNS_AT_MOST), policy, turns=len(near))
+        return found
+
+    def effort(self, problem: MinesweeperGameProblem) -> int:
+        """Count the numbers that are looked at to prove every safe cell, cases included."""
+        return sum(proven.effort for proven in self._rounds(problem))
+
+    def baseline(self, rng: Rng, problem: MinesweeperGameProblem) -> list[str]:
+        """Open one cell in each message: a covered one with the smallest numbers around it."""
+        width = len(problem.rows[0])
+        near = around(len(problem.rows), width)
+        start = self.prompt(problem)
+
+        def policy(text: str) -> str:
+            marks = "".join(problem.rows if text == start else _board_of(text))
+            sums = {
+                cell: sum(int(marks[i]) for i in bits(near[cell]) if marks[i] != COVERED)
+                for cell, mark in enumerate(marks)
+                if mark == COVERED and any(marks[i] != COVERED for i in bits(near[cell]))
+            }
+            return _opening(1 << min(sums, key=sums.__getitem__), width)
+
+        return self.played(problem, policy, turns=problem.n_turns)
+
+
+def _opening(cells: int, n_columns: int) -> str:
+    """Return the message that opens some cells."""
+    places = show_cells(bits(cells)[:_ACTIONS_AT_MOST], n_columns)
+    return boxed(f"open {places}".replace("), (", "), open ("))
+
+
+def _board_of(text: str) -> tuple[str, ...]:
+    """Return the board that an observation after a message begins with."""
+    return tuple(text.split("\n\n")[0].replace(" ", "").split("\n"))
+
+
+def _opened(rows: tuple[str, ...]) -> int:
+    return sum(1 << cell for cell, mark in enumerate("".join(rows)) if mark != COVERED)
 
 
 def _proven(clues: list[Clue]) -> Proven:

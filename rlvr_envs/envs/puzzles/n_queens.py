@@ -32,10 +32,12 @@ class NQueensConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "NQueensConfig":
-        """Each level adds a row and a column; every third adds a given queen."""
-        return cls(
-            size=min(_MAX_SIZE, 5 + difficulty), n_given=min(_MAX_SIZE // 3, 3 + difficulty // 3)
-        )
+        """Each level takes one more queen away, from two, while the board grows from 9x9 to 16x16.
+
+        Beyond level 10 the board grows, of which a quarter of the queens are given.
+        """
+        size = min(_MAX_SIZE, 9 + 7 * difficulty // 10)
+        return cls(size=size, n_given=max(size // 4, size - 2 - difficulty))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class NQueensTask(Task[NQueensConfig, NQueensProblem]):
         Columns and diagonals are compared; any valid placement passes. No known gaps.
 
     Difficulty:
-        The board grows, and the share of the given queens falls.
+        More queens are missing, so that a wrong choice shows later, and the board grows.
 
     References:
         Gent, Jefferson and Nightingale, "Complexity of n-Queens Completion", JAIR, 2017. Sosic and

@@ -194,8 +194,12 @@ class NonogramConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "NonogramConfig":
-        """Each level adds a row and a column."""
-        return cls(n_rows=min(_MAX_SIDE, 3 + difficulty), n_columns=min(_MAX_SIDE, 3 + difficulty))
+        """The picture grows from 3x5 by a row and a column a level; fewer cells are filled.
+
+        From level 10 on, 40 per cent are filled: the sparser the runs, the less one line tells.
+        """
+        side = min(_MAX_SIDE, 3 + difficulty)
+        return cls(n_rows=side, n_columns=max(5, side), filled_percent=max(40, 60 - 2 * difficulty))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +234,8 @@ class NonogramTask(Task[NonogramConfig, NonogramProblem]):
         fillings share, then cells are tried) has shown that one picture fits. No known gaps.
 
     Difficulty:
-        The picture grows.
+        The picture grows, and fewer of its cells are filled, so that single lines tell less and
+        lines must be combined.
 
     References:
         Ueda and Nagao, "NP-completeness Results for NONOGRAM via Parsimonious Reductions", 1996.
@@ -308,6 +313,7 @@ class NonogramTask(Task[NonogramConfig, NonogramProblem]):
         return explained(problem.rows, problem.columns, filled)
 
     def effort(self, problem: NonogramProblem) -> int:
+        """Count the lines looked at until the search has proven that there is one picture."""
         return Search(problem.rows, problem.columns, limit=_EFFORT_LIMIT).lines
 
     def baseline(self, rng: Rng, problem: NonogramProblem) -> str:

@@ -35,9 +35,16 @@ class NurikabeConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "NurikabeConfig":
-        """Five levels add three rows and columns; islands get larger, up to six cells."""
-        side = min(_MAX_SIDE, 4 + 3 * difficulty // 5)
-        return cls(n_rows=side, n_columns=side, largest=min(6, 3 + difficulty // 3))
+        """The grid grows from 4x6 by a row or a column a level; islands get up to seven cells.
+
+        One side is always even: grids of two odd sides are easier, for they have a simple pattern.
+        """
+        doubled, rest = 2 * (difficulty // 4), difficulty % 4
+        return cls(
+            n_rows=min(_MAX_SIDE, 4 + doubled + min(rest, 2)),
+            n_columns=min(_MAX_SIDE, 6 + doubled + rest // 3),
+            largest=min(7, 3 + (2 * difficulty + 5) // 7),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ class NurikabeTask(Task[NurikabeConfig, NurikabeProblem]):
         shown that one solution fits. No known gaps.
 
     Difficulty:
-        The grid and the islands grow.
+        The grid and the islands grow, so that more islands compete for a cell.
 
     References:
         Holzer, Klein and Kutrib, "On the NP-Completeness of the Nurikabe Pencil Puzzle and Variants
@@ -195,11 +202,12 @@ class NurikabeTask(Task[NurikabeConfig, NurikabeProblem]):
         return worked(network, [given.get(mark, 0b10) for mark in marks], solution, words)
 
     def effort(self, problem: NurikabeProblem) -> int:
+        """Count the shapes of islands compared until one solution is proven to be the only one."""
         board = plane(len(problem.rows), len(problem.rows[0]))
         marks = list(zip(board.bit, "".join(problem.rows), strict=True))
         sea = sum(bit for bit, mark in marks if mark == _SEA)
         numbers = {bit: int(mark) for bit, mark in marks if mark not in (_SEA, _OPEN)}
-        return Search(board, numbers, limit=_EFFORT_LIMIT, sea=sea).nodes
+        return Search(board, numbers, limit=_EFFORT_LIMIT, sea=sea).compared
 
     def baseline(self, rng: Rng, problem: NurikabeProblem) -> str:
         """Let each island grow at random where it touches no other number or island."""
@@ -393,6 +401,7 @@ class Search:
     Attributes:
         found: up to ``wanted`` solutions, each as the islands in the order of the numbers.
         nodes: the positions looked at.
+        compared: the shapes of islands that were looked at, once in each pass over a position.
         exhausted: whether the limit ended the search.
     """
 
@@ -411,7 +420,7 @@ class Search:
         self._limit = limit
         self._but_for = but_for
         self._wanted = wanted
-        self.nodes = 0
+        self.nodes = self.compared = 0
         self.found: list[tuple[int, ...]] = []
         self.exhausted = False
         starts = sum(numbers)
@@ -446,6 +455,7 @@ class Search:
         board = self._board
         while True:
             sure, possible = [], []
+            self.compared += sum(map(len, options))
             for places in options:
                 if not places:
                     return None

@@ -19,7 +19,7 @@ from rlvr_envs.verifiers.parse import words
 
 PEG, HOLE = "o", "."
 _MAX_SIDE = 12
-_EFFORT_LIMIT = 50_000  # states that measuring the effort may expand
+_EFFORT_LIMIT = 20_000  # states that measuring the effort may expand
 _COLUMNS = "ABCDEFGHIJKL"
 _JUMP = re.compile(r"([A-Za-z])([0-9]{1,2})(?:-|->|→)([A-Za-z])([0-9]{1,2})")
 
@@ -41,9 +41,9 @@ class PegSolitaireConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PegSolitaireConfig":
-        """The board grows, and each level adds two jumps, as far as there is room."""
-        side = min(_MAX_SIDE, 4 + difficulty // 3)
-        return cls(side=side, n_jumps=min(side**2 // 2, 2 + 2 * difficulty))
+        """Four jumps at first, and three more every two levels, on boards from 6x6."""
+        side = min(_MAX_SIDE, 6 + max(0, difficulty - 7) // 3)
+        return cls(side=side, n_jumps=min(side**2 // 2, 4 + 3 * difficulty // 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,8 @@ class PegSolitaireTask(Task[PegSolitaireConfig, PegSolitaireProblem]):
         gaps.
 
     Difficulty:
-        The board and the number of pegs grow. See `PegSolitaireConfig.at`.
+        The number of pegs grows, with more ways to strand one of them; the board grows later. See
+        `PegSolitaireConfig.at`.
 
     References:
         Beasley, "The Ins and Outs of Peg Solitaire", 1985.
@@ -148,7 +149,7 @@ class PegSolitaireTask(Task[PegSolitaireConfig, PegSolitaireProblem]):
         return steps
 
     def effort(self, problem: PegSolitaireProblem) -> int:
-        """Return how many positions a search looks at that always goes on from the newest."""
+        """Count the positions that a depth-first search looks at until one peg is left."""
         pegs, side = _read_board(problem.board)
         return shortest_path(
             pegs,
@@ -159,6 +160,7 @@ class PegSolitaireTask(Task[PegSolitaireConfig, PegSolitaireProblem]):
         ).expanded
 
     def baseline(self, rng: Rng, problem: PegSolitaireProblem) -> str:
+        """Jump at random until no jump is left."""
         pegs, side = _read_board(problem.board)
         limit = pegs.bit_count()
         jumps = stray(pegs, lambda state: _forwards(state, side), _is_single, rng, limit=limit)

@@ -1,7 +1,7 @@
 """Propositional entailment: which conclusions follow from premises in words."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import and_
@@ -15,6 +15,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.grids.candidates import Network
 from rlvr_envs.generators.grids.deductions import Words
 from rlvr_envs.generators.logic.conclusions import (
+    demanding,
     disproven,
     draw_conclusions,
     judge_numbers,
@@ -59,16 +60,24 @@ class PropositionalEntailmentConfig(TaskConfig):
     n_premises: int = knob(5, "statements given", low=2, high=200)
     n_conclusions: int = knob(5, "conclusions to choose from", low=2, high=100)
     n_parts: int = knob(3, "most facts in a premise", low=2, high=len(FACTS))
+    n_needed: int = knob(
+        2, "premises that a conclusion takes at least, if enough such are found", low=1, high=4
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "PropositionalEntailmentConfig":
-        """Facts, premises and conclusions are added, and premises get longer."""
-        n_facts = min(3 + difficulty, 16)
+        """Facts, premises and conclusions are added, and premises get longer.
+
+        What follows takes one premise at levels 0 and 1, then two together, three from level 4 on
+        and four from level 7 on.
+        """
+        n_facts = min(5 + difficulty, 16)
         return cls(
             n_facts=n_facts,
             n_premises=n_facts - 1,
-            n_conclusions=min(3 + difficulty // 2, 100),
+            n_conclusions=min(6 + difficulty // 3, 100),
             n_parts=min(2 + difficulty // 4, n_facts),
+            n_needed=1 if difficulty < 2 else min(2 + (difficulty - 1) // 3, 4),
         )
 
 
@@ -90,8 +99,9 @@ class PropositionalEntailmentTask(
 
     Description:
         The premises are nested formulas in words, all true in a hidden world. At least one of the
-        listed conclusions follows and at least one does not; what follows takes more than one
-        premise, and no conclusion is a tautology or a contradiction.
+        listed conclusions follows and at least one does not. What follows takes a number of
+        premises together, as far as enough such conclusions are found; no conclusion is a
+        tautology, a contradiction or one of the premises.
 
     Observation:
         The premises, the numbered conclusions, and what the connectives in them mean.
@@ -107,7 +117,8 @@ class PropositionalEntailmentTask(
         are; the whole table is checked. No known gaps.
 
     Difficulty:
-        Facts, premises and conclusions are added, and premises get longer.
+        What follows takes more premises together, up to four. Facts, premises and conclusions are
+        added, and premises get longer.
 
     References:
         Wittgenstein, "Tractatus Logico-Philosophicus", 1921, 4.31 and 5.11, for truth tables and
@@ -154,29 +165,36 @@ class PropositionalEntailmentTask(
     def _sorted_out(
         self, rng: Rng, premises: Sequence[Formula], sure: Formula, row: Sequence[int]
     ) -> tuple[list[str], list[str]]:
-        """Return conclusions that follow, not from one premise alone, and some that do not."""
-        n = self.config.n_facts
-        tables = columns(n)
+        """Return conclusions that follow and take enough premises, and some that do not follow."""
+        n_conclusions, tables = self.config.n_conclusions, columns(self.config.n_facts)
         alone = [truth_table(premise, tables) for premise in premises]
         left = reduce(and_, alone)
-        following: list[Formula] = []
+        following: dict[Formula, int] = {}  # with its truth table
         others: dict[tuple[str, int], list[Formula]] = {}
         for candidate in self._candidates(rng, row):
             table = truth_table(candidate, tables)
-            if table in (0, tables[0]):
+            if table in (0, tables[0]) or candidate in premises:
                 continue
             if left & ~table:
                 others.setdefault(_shape(candidate), []).append(candidate)
-            elif all(single & ~table for single in alone):
-                following.append(candidate)
-        following = following or [sure]
+            else:
+                following[candidate] = table
+        following = following or {sure: truth_table(sure, tables)}
+
+        def entailing(chosen: Sequence[int]) -> Callable[[Formula], bool]:
+            cases = reduce(and_, (alone[i] for i in chosen))
+            return lambda conclusion: not cases & ~following[conclusion]
+
+        taken = demanding(
+            list(following), entailing, len(premises), self.config.n_needed, n_conclusions - 1
+        )
         # Shapes are as common among the others as among what follows, so that they tell nothing.
         distractors: list[Formula] = []
-        for _ in range(3 * self.config.n_conclusions):
-            alike = others.get(_shape(pick(rng, following)))
+        for _ in range(3 * n_conclusions):
+            alike = others.get(_shape(pick(rng, taken)))
             if alike:
                 distractors.append(pick(rng, alike))
-        return list(dict.fromkeys(map(str, following))), list(dict.fromkeys(map(str, distractors)))
+        return list(dict.fromkeys(map(str, taken))), list(dict.fromkeys(map(str, distractors)))
 
     def _candidates(self, rng: Rng, row: Sequence[int]) -> list[Formula]:
         """Return the literals, each "or" and "if" of two facts, and some longer formulas."""
@@ -237,9 +255,11 @@ class PropositionalEntailmentTask(
         return steps
 
     def effort(self, problem: PropositionalEntailmentProblem) -> int:
-        """Count the nodes of a search for all cases in which the premises are true."""
-        n = len(problem.facts)
-        return search_nodes(_tables_of(problem.premises, columns(n)), n)
+        """Count the nodes of searches for all cases in which a conclusion is false, one by one."""
+        n, tables = len(problem.facts), columns(len(problem.facts))
+        premises = _tables_of(problem.premises, tables)
+        conclusions = _tables_of(problem.conclusions, tables)
+        return sum(search_nodes([*premises, tables[0] & ~table], n) for table in conclusions)
 
     def baseline(self, rng: Rng, problem: PropositionalEntailmentProblem) -> str:
         """Toss a coin for each conclusion."""

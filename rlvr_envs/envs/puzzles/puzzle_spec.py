@@ -85,7 +85,8 @@ class PuzzleSpecTask(Task[PuzzleSpecConfig, PuzzleSpecProblem]):
         compares with the stored answer and needs no solver. No known gaps.
 
     Difficulty:
-        The level, which the formulas of a specification may use for anything.
+        The level, which the formulas of a specification may use for anything. In the shipped ones
+        it adds people, goods, talks or products, so that more statements must be combined.
 
     References:
         Xiong et al., "PuzzleClone: An SMT-Powered Framework for Synthesizing Verifiable Data",
@@ -94,7 +95,7 @@ class PuzzleSpecTask(Task[PuzzleSpecConfig, PuzzleSpecProblem]):
 
     def generate(self, rng: Rng) -> PuzzleSpecProblem:
         name = pick(rng, shipped()) if self.config.path == ALL else self.config.path
-        spec = load(name)
+        spec = load(name if name in shipped() else self.outside("path"))
         drawn = draw(spec, self.config.level, rng)
         return PuzzleSpecProblem(
             spec=spec.name,
@@ -158,17 +159,18 @@ class PuzzleSpecTask(Task[PuzzleSpecConfig, PuzzleSpecProblem]):
         return ", ".join(problem.answer)
 
     def effort(self, problem: PuzzleSpecProblem) -> int:
-        """Return the work that z3 did to prove the answer, in its own units."""
+        """Return the work that z3 did to draw the puzzle and prove its answer, in its own units."""
         return problem.work
 
     def baseline(self, rng: Rng, problem: PuzzleSpecProblem) -> str:
-        """Return an option, or as many words of the statements as there are values."""
+        """Return an option, or words or numbers of the statements, as many as there are values."""
         if problem.options:
             return pick(rng, string.ascii_uppercase[: len(problem.options)])
         seen = [
             word.strip(".,") for line in (*problem.said, problem.story) for word in line.split()
         ]
-        fitting = [word for word in seen if word.isdecimal() == problem.answer[0].isdecimal()]
+        wants_numbers = "number" in problem.form or any(map(str.isdecimal, problem.form))
+        fitting = [word for word in seen if word.isdecimal() == wants_numbers]
         return ", ".join(pick(rng, fitting or seen) for _ in range(problem.n_values))
 
 

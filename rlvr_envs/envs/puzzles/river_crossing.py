@@ -101,7 +101,7 @@ _NAMES = (
 _BREAK = re.compile(r"[;\n]")
 
 
-MAX_TRAVELLERS = 12
+MAX_TRAVELLERS = 13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,16 +127,15 @@ class RiverCrossingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "RiverCrossingConfig":
-        """Up to 12 travellers come, with more rules; from level 4 on the boat may hold three.
+        """Each level adds a traveller, up to 13, and more rules; the boat may hold three at times.
 
-        More sets of rules are drawn, to find hard ones; beyond level 12 only that goes on.
+        More sets of rules are drawn, to find hard ones; beyond level 10 only that goes on.
         """
-        n_travellers = min(MAX_TRAVELLERS, 3 + 3 * difficulty // 4)
         return cls(
-            n_travellers=n_travellers,
-            max_seats=2 if difficulty < 4 else 3,
+            n_travellers=min(MAX_TRAVELLERS, 3 + difficulty),
+            max_seats=3 if difficulty else 2,
             max_guarded=min(20, 2 + difficulty),
-            n_draws=min(50, 2 + difficulty),
+            n_draws=min(20, 2 + difficulty // 2),
         )
 
 
@@ -262,9 +261,11 @@ class RiverCrossingTask(Task[RiverCrossingConfig, RiverCrossingProblem]):
         return steps
 
     def effort(self, problem: RiverCrossingProblem) -> int:
+        """Count the positions that a breadth-first search looks at before everyone is over."""
         return _crossing(problem).solve().expanded
 
     def baseline(self, rng: Rng, problem: RiverCrossingProblem) -> str:
+        """Cross at random within the rules, never back to a position, until everyone is over."""
         crossing = _crossing(problem)
         limit = 3 * len(problem.names)
         loads = stray(crossing.start, crossing.moves, is_over, rng, limit=limit)

@@ -41,6 +41,12 @@ _VALUES = {
 }
 VALUES = {name: tuple(words.split()) for name, words in _VALUES.items()}
 
+# Tests, attributes and values of the first levels.
+_LEVELS = (
+    *((1, 3, 3), (1, 4, 3), (1, 4, 4), (2, 3, 3), (2, 4, 3), (2, 4, 4)),
+    *((3, 4, 3), (3, 4, 4), (3, 5, 4), (3, 5, 5), (3, 6, 5), (3, 6, 6), (3, 7, 6)),
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleInductionConfig(TaskConfig):
@@ -60,12 +66,16 @@ class RuleInductionConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "RuleInductionConfig":
-        """The rule gets a second test at 3 and a third at 6; attributes and values are added."""
+        """The rule gets a second test at level 3 and a third at 6; in between things get richer.
+
+        Attributes, values and things to judge are added, up to 7 attributes of 6 values.
+        """
+        n_tests, n_attributes, n_values = _LEVELS[min(difficulty, len(_LEVELS) - 1)]
         return cls(
-            n_tests=min(1 + difficulty // 3, MAX_TESTS),
-            n_attributes=min(3 + difficulty // 4, len(VALUES)),
-            n_values=min(3 + difficulty // 5, 6),
-            n_questions=min(4 + difficulty // 2, 100),
+            n_tests=n_tests,
+            n_attributes=n_attributes,
+            n_values=n_values,
+            n_questions=min(5 + difficulty // 2, 100),
         )
 
 
@@ -112,7 +122,8 @@ class RuleInductionTask(Task[RuleInductionConfig, RuleInductionProblem]):
         number of tests. No known gaps.
 
     Difficulty:
-        The rule gets more tests, up to three; attributes, values and things to judge are added.
+        The rule gets more tests, up to three, so that no single value tells; attributes, values
+        and things to judge are added.
 
     References:
         Bruner, Goodnow and Austin, "A Study of Thinking", 1956. Bongard, "Pattern Recognition",

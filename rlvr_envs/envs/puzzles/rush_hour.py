@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
@@ -15,10 +15,9 @@ from rlvr_envs.generators.moves.scoring import (
     MOST_LEAST_MOVES,
     SHORTEST_WANTED,
     graded,
-    long_enough,
     stray,
 )
-from rlvr_envs.generators.moves.search import distances, reachable, shortest_path
+from rlvr_envs.generators.moves.search import shortest_path
 from rlvr_envs.verifiers.markup import hyphened
 from rlvr_envs.verifiers.parse import words
 
@@ -76,26 +75,58 @@ class Lot:
 
     def slides(self, state: State) -> list[tuple[Slide, State]]:
         """Return every possible slide with the state after it."""
+        return [(_slide(state, after), after) for after in self.neighbours(state)]
+
+    def neighbours(self, state: State) -> list[State]:
+        """Return every state that one slide leads to."""
         taken = self._edge
         left = state
         for places in self.masks:
             taken |= places[left & 15]
             left >>= 4
-        found: list[tuple[Slide, State]] = []
+        found: list[State] = []
         unit, left = 1, state
-        for index, (before, behind) in enumerate(self._beyond):
-            at = left & 15
-            cells = 0
-            while not taken & before[at + cells]:
-                cells -= 1
-                found.append(((index, cells), state + cells * unit))
-            cells = 0
-            while not taken & behind[at + cells]:
-                cells += 1
-                found.append(((index, cells), state + cells * unit))
+        for before, behind in self._beyond:
+            at, after = left & 15, state
+            while not taken & before[at]:
+                at -= 1
+                after -= unit
+                found.append(after)
+            at, after = left & 15, state
+            while not taken & behind[at]:
+                at += 1
+                after += unit
+                found.append(after)
             unit <<= 4
             left >>= 4
         return found
+
+    def distances(self, state: State, max_states: int) -> dict[State, int]:
+        """Return how far every state that can be reached is from getting out, the nearest first.
+
+        It is empty if these are more than ``max_states``, or if none of them is an end.
+        """
+        neighbours = {state: self.neighbours(state)}
+        waiting = [state]
+        for now in waiting:
+            for other in neighbours[now]:
+                if other not in neighbours:
+                    neighbours[other] = self.neighbours(other)
+                    waiting.append(other)
+            if len(waiting) > max_states:
+                return {}
+        # Every slide can be taken back, so distances from the ends are distances to them.
+        layer = [now for now in waiting if self.is_out(now)]
+        far = dict.fromkeys(layer, 0)
+        while layer:
+            following = []
+            for now in layer:
+                for other in neighbours[now]:
+                    if other not in far:
+                        far[other] = far[now] + 1
+                        following.append(other)
+            layer = following
+        return far
 
     def places(self, state: State) -> list[int]:
         """Return the place of each vehicle."""
@@ -132,11 +163,13 @@ class RushHourConfig(TaskConfig):
 
     side: int = knob(5, "rows and columns of the board", low=4, high=MAX_SIDE)
     n_vehicles: int = knob(7, "most vehicles, including X", low=2, high=len(OTHERS) + 1)
-    n_proposals: int = knob(2, "changes tried to make the lot harder", low=0, high=1000)
-    max_states: int = knob(150, "most positions that can be reached in a lot", low=10, high=10**5)
+    n_proposals: int = knob(
+        40, "lots looked at to find one that takes so many moves", low=0, high=1000
+    )
+    max_states: int = knob(500, "most positions that can be reached in a lot", low=10, high=10**5)
     least_moves: int = knob(
         3,
-        "moves of a shortest solution at least, if such a problem is found in time",
+        "moves of a shortest solution, fewer if no such lot is found",
         low=1,
         high=MOST_LEAST_MOVES,
     )
@@ -144,17 +177,18 @@ class RushHourConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "RushHourConfig":
-        """The lot grows from 4 by 4 to 6 by 6, and the vehicles in number from 4 to 15.
+        """A shortest solution takes two moves at first, and one more a level; from 9 on, two more.
 
-        More changes are tried, on lots with more positions, to find a hard one.
+        The lot is 5x5 with more and more vehicles, and 6x6 from level 6 on. Beyond level 10 one
+        move is added a level, up to 30, as far as such lots are found.
         """
-        side = 4 if difficulty < 2 else 5 if difficulty < 10 else 6
+        least_moves = 2 + difficulty + max(0, min(difficulty, 10) - 8)
         return cls(
-            side=side,
-            n_vehicles=min({4: 5, 5: 11, 6: 15}[side], 4 + difficulty),
-            n_proposals=min(1000, 3 * difficulty // 2 + max(0, difficulty - 10) ** 2 // 4),
-            max_states=min(10**5, 100 + 30 * difficulty),
-            least_moves=min(4, 2 + difficulty // 2),
+            side=5 if difficulty < 6 else 6,
+            n_vehicles=min(7, 6 + difficulty // 2) if difficulty < 6 else 14,
+            n_proposals=min(40 + 10 * difficulty, 150),
+            max_states=min(200 + 100 * difficulty, 3000),
+            least_moves=min(MOST_LEAST_MOVES, least_moves),
         )
 
 
@@ -172,8 +206,8 @@ class RushHourTask(Task[RushHourConfig, RushHourProblem]):
     """Slide vehicles along their lines until vehicle X can leave the lot.
 
     Description:
-        A square lot full of vehicles of two or three cells. The lot was made harder by replacing
-        vehicles, and the position is the one farthest from the end of all that can be reached.
+        A square lot full of vehicles of two or three cells. Vehicles were replaced until some
+        position that can be reached is far enough from the end, and one as far as wanted was drawn.
 
     Observation:
         The rules, and the lot as a grid of letters.
@@ -190,8 +224,8 @@ class RushHourTask(Task[RushHourConfig, RushHourProblem]):
         solution is exact: all positions of the lot were searched. No known gaps.
 
     Difficulty:
-        The lot, the number of vehicles and the length of the solution grow. See
-        `RushHourConfig.at`.
+        A shortest solution gets longer: vehicles block those that block others. The lot and the
+        number of vehicles grow. See `RushHourConfig.at`.
 
     References:
         Flake and Baum, "Rush Hour is PSPACE-complete, or 'Why you should generously tip parking
@@ -201,20 +235,8 @@ class RushHourTask(Task[RushHourConfig, RushHourProblem]):
     """
 
     def generate(self, rng: Rng) -> RushHourProblem:
-        config = self.config
-        jam = long_enough(
-            lambda: draw_jam(
-                rng,
-                config.side,
-                config.n_vehicles,
-                n_proposals=config.n_proposals,
-                max_states=config.max_states,
-            ),
-            lambda jam: len(jam.slides),
-            config.least_moves,
-        )
-        solution = _show(jam.slides, jam.lot)
-        return RushHourProblem(jam.lot.show(jam.start), len(jam.slides), solution)
+        lot, start, slides = draw_jam(rng, self.config)
+        return RushHourProblem(lot.show(start), len(slides), _show(slides, lot))
 
     def prompt(self, problem: RushHourProblem) -> str:
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
@@ -260,10 +282,12 @@ class RushHourTask(Task[RushHourConfig, RushHourProblem]):
         return steps
 
     def effort(self, problem: RushHourProblem) -> int:
+        """Count the positions that a breadth-first search looks at before X is out."""
         lot, state = read_lot(problem.board)
         return shortest_path(state, lot.slides, lot.is_out, limit=_EFFORT_LIMIT).expanded
 
     def baseline(self, rng: Rng, problem: RushHourProblem) -> str:
+        """Slide at random, never back to a position, until X is out."""
         lot, state = read_lot(problem.board)
         slides = stray(state, lot.slides, lot.is_out, rng, limit=len(lot.vehicles))
         return _show(slides, lot)
@@ -293,7 +317,15 @@ def _show(slides: Iterable[Slide], lot: Lot) -> str:
 # are searched twice as fast as tuples. The first vehicle is the one that has to get out.
 
 
-_MAX_DRAWS = 60  # of a lot; mostly every third or so will do
+Placed = tuple[Vehicle, int, int]  # a vehicle without a letter, its place, its cells as bits
+_REPLACED = 2  # vehicles replaced at a time
+
+
+def _slide(before: State, after: State) -> Slide:
+    """Return the slide between two states."""
+    differing = before ^ after
+    index = ((differing & -differing).bit_length() - 1) // 4
+    return index, (after >> 4 * index & 15) - (before >> 4 * index & 15)
 
 
 def cells_of(vehicle: Vehicle, at: int, side: int) -> range:
@@ -323,102 +355,80 @@ def read_lot(board: str) -> tuple[Lot, State]:
     return Lot(len(rows), tuple(vehicles)), state
 
 
-@dataclass(frozen=True, slots=True)
-class Jam:
-    """A lot, the hardest state of it that can be reached, and a shortest way out."""
+def draw_jam(rng: Rng, config: RushHourConfig) -> tuple[Lot, State, list[Slide]]:
+    """Draw a lot, a state of it that takes the wanted number of slides, and a shortest way out.
 
-    lot: Lot
-    start: State
-    slides: tuple[Slide, ...]
-
-
-def draw_jam(rng: Rng, side: int, n_vehicles: int, *, n_proposals: int, max_states: int) -> Jam:
-    """Draw a lot with at most ``n_vehicles`` vehicles that is hard to get out of.
-
-    Lots are drawn until one can be solved and has at most ``max_states`` states. Then
-    ``n_proposals`` times vehicles are replaced, which is taken back if it shortens the way out of
-    the hardest state.
+    Vehicles of a lot are replaced, which is taken back if all states get nearer to the end.
     """
-    best: Jam | None = None
-    for _ in range(_MAX_DRAWS):
-        best = hardest(*_draw_lot(rng, side, n_vehicles), max_states=max_states)
-        if best is not None:
+    side = config.side
+    vehicle, at = _ours(integer(rng, 1, side - 2)), 0
+    alone = [(vehicle, at, _mask(vehicle, at, side))]
+    lot, start = _lot(alone, side)
+    best, far = alone, lot.distances(start, side)
+    most = 1
+    for _ in range(config.n_proposals):
+        if most >= config.least_moves:
             break
-    if best is None:  # our vehicle alone in the lot
-        return Jam(Lot(side, (_ours(integer(rng, 1, side - 2)),)), 0, ((0, side - 2),))
-    for _ in range(n_proposals):
-        changed = _changed(rng, best.lot, best.start, n_vehicles)
-        jam = hardest(*changed, max_states=max_states)
-        if jam is not None and len(jam.slides) >= len(best.slides):
-            best = jam
-    return best
+        gone = rng.permutation(len(best) - 1)[:_REPLACED].tolist()
+        kept = [placed for i, placed in enumerate(best, -1) if i not in gone]
+        changed = _crowded(rng, kept, side, config.n_vehicles)
+        new, start = _lot(changed, side)
+        distances = new.distances(start, config.max_states)
+        longest = max(distances.values(), default=0)
+        if longest >= most:
+            best, lot, far, most = changed, new, distances, longest
+    wanted = min(most, config.least_moves)
+    start = now = pick(rng, [state for state, length in far.items() if length == wanted])
+    slides = []
+    while far[now]:
+        slide, now = next(each for each in lot.slides(now) if far[each[1]] < far[now])
+        slides.append(slide)
+    return lot, start, slides
 
 
 def _ours(line: int) -> Vehicle:
     return Vehicle(OURS, True, line, 2)
 
 
-def _draw_lot(rng: Rng, side: int, n_vehicles: int) -> tuple[Lot, State]:
-    """Draw a lot, with fewer vehicles if they do not find room in time."""
-    lot = Lot(side, (_ours(integer(rng, 1, side - 2)),))
-    return _filled(rng, lot, side - 2, n_vehicles, tries=20 * n_vehicles)
+def _mask(vehicle: Vehicle, at: int, side: int) -> int:
+    return sum(1 << cell for cell in cells_of(vehicle, at, side))
 
 
-def _changed(rng: Rng, lot: Lot, state: State, n_vehicles: int) -> tuple[Lot, State]:
-    """Take a vehicle other than ours away, and add vehicles where there is room."""
-    places = lot.places(state)
-    vehicles = list(lot.vehicles)
-    if len(vehicles) > 1:
-        gone = integer(rng, 1, len(vehicles) - 1)
-        del vehicles[gone], places[gone]
-    state = sum(at << 4 * index for index, at in enumerate(places))
-    return _filled(rng, Lot(lot.side, tuple(vehicles)), state, n_vehicles, tries=10)
+@cache
+def _placements(side: int) -> tuple[Placed, ...]:
+    """Return every vehicle of two or three cells at every place."""
+    return tuple(
+        (vehicle, at, _mask(vehicle, at, side))
+        for length in (2, 3)
+        for across in (True, False)
+        for line in range(side)
+        for vehicle in [Vehicle("", across, line, length)]
+        for at in range(side - length + 1)
+    )
 
 
-def _filled(rng: Rng, lot: Lot, state: State, n_vehicles: int, *, tries: int) -> tuple[Lot, State]:
-    """Draw vehicles and their places, and add those that find room."""
-    side, vehicles = lot.side, list(lot.vehicles)
-    taken = 0
-    for masks, at in zip(lot.masks, lot.places(state), strict=True):
-        taken |= masks[at]
-    for _ in range(tries):
-        if len(vehicles) == n_vehicles:
-            break
-        across, length = pick(rng, (True, False)), pick(rng, (2, 2, 3))
-        line, at = integer(rng, 0, side - 1), integer(rng, 0, side - length)
-        if across and line == vehicles[0].line:
-            continue  # it could never make way
-        letter = min(set(OTHERS) - {vehicle.letter for vehicle in vehicles})
-        vehicle = Vehicle(letter, across, line, length)
-        mask = sum(1 << cell for cell in cells_of(vehicle, at, side))
-        if not taken & mask:
-            taken |= mask
-            state |= at << 4 * len(vehicles)
-            vehicles.append(vehicle)
-    return Lot(side, tuple(vehicles)), state
+def _crowded(rng: Rng, placed: list[Placed], side: int, n_vehicles: int) -> list[Placed]:
+    """Add vehicles where there is room, none of them in our row, up to a number."""
+    taken = sum(cells for _, _, cells in placed)
+    ours = placed[0][0].line
+    room = [
+        option
+        for option in _placements(side)
+        if not option[2] & taken and not (option[0].across and option[0].line == ours)
+    ]
+    placed = list(placed)
+    while room and len(placed) < n_vehicles:
+        new = pick(rng, room)
+        placed.append(new)
+        room = [option for option in room if not option[2] & new[2]]
+    return placed
 
 
-def hardest(lot: Lot, state: State, *, max_states: int) -> Jam | None:
-    """Return the state farthest from getting out of all that can be reached, and the way out.
-
-    Returns None if there are more than ``max_states`` of them, or no way out.
-    """
-    slides_of: dict[State, list[tuple[Slide, State]]] = {}
-
-    def neighbours(state: State) -> list[tuple[Slide, State]]:
-        if state not in slides_of:  # each state is looked at twice
-            slides_of[state] = lot.slides(state)
-        return slides_of[state]
-
-    states = reachable(state, neighbours, limit=max_states)
-    ends = [state for state in states or () if lot.is_out(state)]
-    if states is None or len(ends) in (0, len(states)):
-        return None
-    # Every slide can be taken back, so distances from the ends are distances to them.
-    far, _ = distances(ends, neighbours, limit=len(states))
-    start = now = next(reversed(far))
-    slides = []
-    while far[now]:
-        slide, now = next(option for option in neighbours(now) if far[option[1]] == far[now] - 1)
-        slides.append(slide)
-    return Jam(lot, start, tuple(slides))
+def _lot(placed: list[Placed], side: int) -> tuple[Lot, State]:
+    """Return a lot in which the vehicles have letters, and its state."""
+    letters = OURS + OTHERS
+    vehicles = tuple(
+        replace(vehicle, letter=letter)
+        for (vehicle, _, _), letter in zip(placed, letters, strict=False)
+    )
+    return Lot(side, vehicles), sum(at << 4 * i for i, (_, at, _) in enumerate(placed))

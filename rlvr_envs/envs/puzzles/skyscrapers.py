@@ -59,7 +59,7 @@ class SkyscrapersConfig(TaskConfig):
         """The side grows from 3 by one every other level; views and given heights get fewer."""
         size = min(_MAX_SIZE, 3 + difficulty // 2)
         views = 4 * size * max(45, 90 - 5 * difficulty) // 100
-        share = 50 - 25 * (difficulty % 2) - 5 * difficulty
+        share = 25 - 5 * difficulty if difficulty % 2 else 50 - 4 * difficulty
         floor = min(80, 4 * size - 16)  # per cent; views alone do not determine a large grid
         return cls(size=size, n_views=views, n_givens=size**2 * max(0, floor, share) // 100)
 

@@ -36,10 +36,14 @@ class SlidingPuzzleConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SlidingPuzzleConfig":
-        """More slides lie between goal and start, and the frame grows from 2 by 3."""
+        """Three more slides a level lie between goal and start, and the frame grows up to 6x6.
+
+        It is 2x3 at first, 3x3 from level 3 on, 3x4 from level 6 on and 4x4 from level 9 on.
+        """
+        larger = difficulty // 3
         return cls(
-            n_rows=min(6, 2 + difficulty // 4),
-            n_columns=min(6, 3 + difficulty // 5),
+            n_rows=min(6, 2 + (larger + 1) // 2),
+            n_columns=min(6, 3 + larger // 2),
             n_slides=min(MOVE_LIMIT // 2, 3 + 3 * difficulty),
         )
 
@@ -152,9 +156,11 @@ class SlidingPuzzleTask(Task[SlidingPuzzleConfig, SlidingPuzzleProblem]):
         return steps
 
     def effort(self, problem: SlidingPuzzleProblem) -> int:
+        """Count the arrangements that A* looks at, led by the sum of the tiles' distances."""
         return _shortest(problem.start, problem.goal, problem.n_columns).expanded
 
     def baseline(self, rng: Rng, problem: SlidingPuzzleProblem) -> str:
+        """Slide at random, never back to an arrangement, until the goal comes up."""
         slides = stray(
             problem.start,
             lambda state: _slides(state, problem.n_columns),

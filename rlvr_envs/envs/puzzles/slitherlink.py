@@ -40,11 +40,11 @@ class SlitherlinkConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SlitherlinkConfig":
-        """Five levels add three rows and columns; the numbers get rarer, down to 40 per cent."""
+        """The grid grows from 4x4 by a row or a column a level; the numbers get rarer, to 40%."""
         return cls(
-            n_rows=min(_MAX_SIDE, 3 + 3 * difficulty // 5),
-            n_columns=min(_MAX_SIDE, 3 + (3 * difficulty + 2) // 5),
-            clue_percent=max(40, 100 - 8 * difficulty),
+            n_rows=min(_MAX_SIDE, 4 + difficulty // 2),
+            n_columns=min(_MAX_SIDE, 4 + (difficulty + 1) // 2),
+            clue_percent=max(40, 90 - 5 * difficulty),
         )
 
 
@@ -79,7 +79,8 @@ class SlitherlinkTask(Task[SlitherlinkConfig, SlitherlinkProblem]):
         counted. An exact search has shown that one loop fits. No known gaps.
 
     Difficulty:
-        The grid grows, and the share of the cells with numbers falls.
+        The grid grows, and the share of the cells with numbers falls: what one number does not
+        tell follows only from several, and then from the loop being a single one.
 
     References:
         Yato and Seta, "Complexity and Completeness of Finding Another Solution and Its Application
@@ -181,10 +182,11 @@ class SlitherlinkTask(Task[SlitherlinkConfig, SlitherlinkProblem]):
         return worked(Network(len(masks), rules=rules), masks, solution, words)
 
     def effort(self, problem: SlitherlinkProblem) -> int:
+        """Count the looks at a cell until the search has proven that there is one loop."""
         shape = (len(problem.rows), len(problem.rows[0]))
         marks = enumerate("".join(problem.rows))
         clues = {cell: int(mark) for cell, mark in marks if mark != _NO_CLUE}
-        return Search(shape, clues, limit=_EFFORT_LIMIT).nodes
+        return Search(shape, clues, limit=_EFFORT_LIMIT).looked
 
     def baseline(self, rng: Rng, problem: SlitherlinkProblem) -> str:
         """Put cells with 0 outside, with 3 inside, and the others as the cell before, at random."""
@@ -308,6 +310,7 @@ class Search:
     Attributes:
         found: up to ``wanted`` loops, as colours.
         nodes: the positions looked at.
+        looked: how often a cell was looked at for what follows from its colour and its number.
         exhausted: whether the limit ended the search.
     """
 
@@ -328,7 +331,7 @@ class Search:
         self._limit = limit
         self._but_for = list(but_for) if but_for is not None else None
         self._wanted = wanted
-        self.nodes = 0
+        self.nodes = self.looked = 0
         self.found: list[list[int]] = []
         self.exhausted = False
         n_cells = shape[0] * shape[1]
@@ -375,6 +378,7 @@ class Search:
                 cell = changed.pop()
                 if cell == off:
                     continue
+                self.looked += 1
                 for place in (cell, *self._sides[cell]):
                     if place in self._clues and not self._count(colours, place, changed):
                         return False

@@ -159,9 +159,11 @@ class SokobanTask(Task[SokobanConfig, SokobanProblem]):
         return steps
 
     def effort(self, problem: SokobanProblem) -> int:
+        """Count the positions that a breadth-first search looks at before the room is solved."""
         room, state = sokoban.read_board(problem.board)
         return shortest_path(state, room.moves, room.is_solved, limit=_EFFORT_LIMIT).expanded
 
     def baseline(self, rng: Rng, problem: SokobanProblem) -> str:
+        """Move at random, never back to a position, until the room is solved."""
         room, state = sokoban.read_board(problem.board)
         return "".join(stray(state, room.moves, room.is_solved, rng, limit=MOVE_LIMIT))

@@ -8,7 +8,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.generators.grids import sokoban
-from rlvr_envs.generators.moves.scoring import MOST_LEAST_MOVES, long_enough
+from rlvr_envs.generators.moves.scoring import MOST_LEAST_MOVES, long_enough, stray
 from rlvr_envs.generators.moves.turns import TURNS_AT_MOST, Rules, Turns, boxed, protocol
 from rlvr_envs.verifiers.grids import read_moves
 
@@ -29,7 +29,12 @@ class SokobanGameConfig(TaskConfig):
         high=100,
     )
     max_states: int = knob(5000, "positions searched in a room", low=100, high=10**6)
-    n_turns: int = knob(60, "messages allowed", low=2, high=TURNS_AT_MOST)
+    n_turns: int = knob(
+        60,
+        "messages allowed at most; fewer where two for each move of a shortest solution are fewer",
+        low=2,
+        high=TURNS_AT_MOST,
+    )
     least_moves: int = knob(
         4,
         "moves of a shortest solution at least, if such a problem is found in time",
@@ -90,7 +95,7 @@ class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
 
     Verification:
         The moves are played. A message without a possible move costs a turn and changes nothing.
-        There are at least twice as many turns as the shortest solution has moves. No known gaps.
+        There are about twice as many turns as the shortest solution has moves. No known gaps.
 
     Difficulty:
         The room, the number of boxes and the length of the solution grow. See
@@ -115,7 +120,9 @@ class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
             config.least_moves,
         )
         board = position.room.show(position.state)
-        return SokobanGameProblem(board, config.n_turns, len(position.solution), position.solution)
+        shortest = len(position.solution)
+        n_turns = min(config.n_turns, 2 * shortest + 2)
+        return SokobanGameProblem(board, n_turns, shortest, position.solution)
 
     def prompt(self, problem: SokobanGameProblem) -> str:
         wanted = (
@@ -148,3 +155,9 @@ class SokobanGameTask(InteractiveTask[SokobanGameConfig, SokobanGameProblem]):
 
     def play(self, problem: SokobanGameProblem) -> list[str]:
         return [boxed(letter) for letter in problem.solution]
+
+    def baseline(self, rng: Rng, problem: SokobanGameProblem) -> list[str]:
+        """Move at random, never back to a position, until the room is solved."""
+        room, state = sokoban.read_board(problem.board)
+        moves = stray(state, room.moves, room.is_solved, rng, limit=problem.n_turns)
+        return [boxed(letter) for letter in moves]

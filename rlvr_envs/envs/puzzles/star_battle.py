@@ -23,13 +23,20 @@ _LIMIT = 400  # positions that proving uniqueness may look at
 _EFFORT_LIMIT = 20_000
 _REPAIRS = 3  # moved cells for each row, before stars are given instead
 
+# Size, stars in each group and given stars of the first levels.
+_LEVELS = (
+    *((6, 1, 3), (6, 1, 2), (6, 1, 1), (6, 1, 0), (7, 1, 0)),
+    *((8, 1, 0), (9, 1, 0), (9, 2, 4), (9, 2, 2), (9, 2, 0)),
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StarBattleConfig(TaskConfig):
-    """The size of the board, and how many stars there are in each row, column and region."""
+    """The size of the board, the stars in each row, column and region, and how many are given."""
 
     size: int = 7
     n_stars: int = knob(1, "stars in each row, column and region", choices=_LEAST)
+    n_given: int = knob(0, "stars given at first; more are where uniqueness needs them", low=0)
 
     def check(self) -> None:
         if not _LEAST[self.n_stars] <= self.size <= len(_LETTERS):
@@ -37,13 +44,19 @@ class StarBattleConfig(TaskConfig):
                 f"need n_stars 1 with size in 4..{len(_LETTERS)}, or n_stars 2 with size in "
                 f"9..{len(_LETTERS)}, got {self}"
             )
+        if self.n_given >= self.size * self.n_stars:
+            raise ConfigError(f"n_given is less than size * n_stars, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "StarBattleConfig":
-        """The board grows, up to 26 rows; from level 7 on there are two stars each."""
-        if difficulty < 7:
-            return cls(size=4 + (2 * difficulty + 2) // 3)
-        return cls(size=min((difficulty + 11) // 2, len(_LETTERS)), n_stars=2)
+        """On 6x6 fewer stars are given, then the board grows, and from level 7 two stars are due.
+
+        On 9x9 with two stars fewer are given again; from level 10 on the board grows, up to 26x26.
+        """
+        if difficulty < len(_LEVELS):
+            size, n_stars, n_given = _LEVELS[difficulty]
+            return cls(size=size, n_stars=n_stars, n_given=n_given)
+        return cls(size=min(difficulty, len(_LETTERS)), n_stars=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +92,8 @@ class StarBattleTask(Task[StarBattleConfig, StarBattleProblem]):
         placement fits. No known gaps.
 
     Difficulty:
-        The board grows; later there are two stars in each row, column and region.
+        Fewer stars are given, and the board grows; later there are two stars in each row, column
+        and region, so that one star no longer excludes its whole row.
 
     References:
         Eendebak, World Puzzle Championship 2003, where the puzzle was first set.
@@ -90,7 +104,7 @@ class StarBattleTask(Task[StarBattleConfig, StarBattleProblem]):
         stars = draw_stars(rng, size, n_stars)
         planted = sum(1 << cell for cell in stars)
         owner = draw_regions(rng, size, n_stars, stars)
-        given = 0
+        given = sum(1 << stars[i] for i in rng.permutation(len(stars))[: self.config.n_given])
         for step in range(_REPAIRS * size + len(stars) + 1):
             search = Search(masks_of(owner, size), n_stars, given, limit=_LIMIT)
             if search.unique:
@@ -176,11 +190,12 @@ class StarBattleTask(Task[StarBattleConfig, StarBattleProblem]):
         return worked(Network(size**2, rules=rules), masks, solution, words)
 
     def effort(self, problem: StarBattleProblem) -> int:
+        """Count the looks at a row, column or region until one placement is proven to fit."""
         size = len(problem.regions)
         given = sum(1 << cell for cell in problem.given)
         owner = [_LETTERS.index(letter) for row in problem.regions for letter in row]
         masks = masks_of(owner, size)
-        return Search(masks, problem.n_stars, given, limit=_EFFORT_LIMIT).nodes
+        return Search(masks, problem.n_stars, given, limit=_EFFORT_LIMIT).looked
 
     def baseline(self, rng: Rng, problem: StarBattleProblem) -> str:
         """Put each row's stars, from the top, where no earlier one forbids it, at random."""
@@ -259,6 +274,7 @@ class Search:
     Attributes:
         found: up to two placements, as bits.
         nodes: the positions looked at.
+        looked: how often a row, a column or a region was looked at.
         exhausted: whether the limit ended the search.
     """
 
@@ -268,7 +284,7 @@ class Search:
         self._kings = _kings(size)
         self._n_stars = n_stars
         self._limit = limit
-        self.nodes = 0
+        self.nodes = self.looked = 0
         self.found: list[int] = []
         self.exhausted = False
         open_cells = (1 << size * size) - 1
@@ -310,6 +326,7 @@ class Search:
             changed = False
             tightest, least = 0, len(self._groups) ** 2
             for group in self._groups:
+                self.looked += 1
                 room = open_cells & group
                 need = self._n_stars - (stars & group).bit_count()
                 spare = room.bit_count() - need

@@ -100,6 +100,8 @@ class StringCompositionTask(Task[StringCompositionConfig, StringCompositionProbl
         Ones, arXiv:2509.25123.
     """
 
+    literal_answer = True
+
     def generate(self, rng: Rng) -> StringCompositionProblem:
         text = _draw_input(rng)
         term, value = self._grown(rng, text, self.config.depth)
@@ -153,6 +155,8 @@ class StringCompositionTask(Task[StringCompositionConfig, StringCompositionProbl
 
     def verify(self, problem: StringCompositionProblem, answer: str) -> Verdict:
         given = answer.strip()
+        if given.endswith(tuple(f"{quote}." for quote in _QUOTES.values())):
+            given = given[:-1]
         if len(given) > 1 and _QUOTES.get(given[0]) == given[-1]:
             given = given[1:-1]
         if not given:

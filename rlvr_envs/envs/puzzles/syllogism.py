@@ -14,6 +14,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.grids.candidates import Network
 from rlvr_envs.generators.grids.deductions import Words
 from rlvr_envs.generators.logic.conclusions import (
+    demanding,
     disproven,
     draw_conclusions,
     judge_numbers,
@@ -57,14 +58,23 @@ class SyllogismConfig(TaskConfig):
         20, "percentage of statements about the As that are, or are not, Bs", low=0, high=100
     )
 
+    n_needed: int = knob(
+        2, "premises that a conclusion takes at least, if enough such are found", low=1, high=4
+    )
+
     @classmethod
     def at(cls, difficulty: int) -> "SyllogismConfig":
-        """Kinds of things, premises and conclusions are added, and more are compound."""
+        """Kinds of things, premises and conclusions are added, and more are compound.
+
+        What follows takes one premise at level 0, then two together, three from level 5 on and
+        four from level 9 on.
+        """
         return cls(
-            n_terms=min(3 + difficulty, MAX_TERMS),
-            n_premises=min(2 + difficulty + difficulty // 3, 200),
-            n_conclusions=min(3 + difficulty // 2, 100),
+            n_terms=min(4 + difficulty, MAX_TERMS),
+            n_premises=min(4 + difficulty + difficulty // 3, 20),
+            n_conclusions=min(6 + difficulty // 3, 100),
             compound_percent=min(4 * difficulty, 40),
+            n_needed=min(1 + (difficulty + 3) // 4, 4),
         )
 
 
@@ -84,8 +94,8 @@ class SyllogismTask(Task[SyllogismConfig, SyllogismProblem]):
 
     Description:
         The premises link invented kinds of things; they never contradict each other. At least one
-        of the listed conclusions follows and at least one does not; what follows takes more than
-        one premise.
+        of the listed conclusions follows and at least one does not. What follows takes a number of
+        premises together, as far as enough such conclusions are found.
 
     Observation:
         The premises, the numbered conclusions, and what the quantifiers in them mean.
@@ -104,7 +114,8 @@ class SyllogismTask(Task[SyllogismConfig, SyllogismProblem]):
         compare it with all worlds. No known gaps.
 
     Difficulty:
-        Kinds, premises, conclusions and compound statements are added.
+        What follows takes more premises together, up to four. Kinds, premises, conclusions and
+        compound statements are added.
 
     References:
         Aristotle, Prior Analytics, book I; "all" is read without existential import, as in Boole,
@@ -162,7 +173,7 @@ class SyllogismTask(Task[SyllogismConfig, SyllogismProblem]):
     def _sorted_out(
         self, rng: Rng, premises: Sequence[Statement]
     ) -> tuple[list[Statement], list[Statement]]:
-        """Return conclusions that follow, not from one premise alone, and some that do not."""
+        """Return conclusions that follow and take enough premises, and some that do not follow."""
         n = self.config.n_terms
         terms = range(1, n + 1)
         simple = [
@@ -175,19 +186,25 @@ class SyllogismTask(Task[SyllogismConfig, SyllogismProblem]):
         n_compound = _N_COMPOUND if self.config.compound_percent else 0
         compound = [self._statement(rng, terms) for _ in range(n_compound)]
         world = World(n, premises)
-        alone = [World(n, [premise]) for premise in premises]
         following: list[Statement] = []
         others: dict[str, list[Statement]] = {"all": [], "no": [], "some": []}
         for statement in dict.fromkeys(simple + compound):
             if not world.entails(statement):
                 others[statement.quantifier].append(statement)
-            elif not any(single.entails(statement) for single in alone):
+            elif statement not in premises:
                 following.append(statement)
+        taken = demanding(
+            following,
+            lambda chosen: World(n, [premises[i] for i in chosen]).entails,
+            len(premises),
+            self.config.n_needed,
+            self.config.n_conclusions - 1,
+        )
         # Quantifiers are as common among the others as among what follows, so that they tell
         # nothing; half of the others are what follows with its ends exchanged.
         distractors: list[Statement] = []
-        for _ in range(2 * self.config.n_conclusions if following else 0):
-            like = pick(rng, following)
+        for _ in range(2 * self.config.n_conclusions if taken else 0):
+            like = pick(rng, taken)
             turned = Statement(
                 like.quantifier, (abs(like.predicate), *like.subject[1:]), like.subject[0]
             )
@@ -195,7 +212,7 @@ class SyllogismTask(Task[SyllogismConfig, SyllogismProblem]):
                 distractors.append(turned)
             elif others[like.quantifier]:
                 distractors.append(pick(rng, others[like.quantifier]))
-        return following, list(dict.fromkeys(distractors))
+        return taken, list(dict.fromkeys(distractors))
 
     def prompt(self, problem: SyllogismProblem) -> str:
         premises = "\n".join(f"- {sentence(problem.terms, p)}" for p in problem.premises)

@@ -6,7 +6,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, integer
+from rlvr_envs.core.seeding import Rng, integer, integers
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.moves import hanoi
@@ -18,10 +18,16 @@ class TowerOfHanoiConfig(TaskConfig):
     """How many discs and pegs there are, and whether a longer solution earns less."""
 
     n_discs: int = knob(4, "discs", low=1)
+    n_placed: int = knob(0, "discs, the largest ones, that are already where they belong", low=0)
     max_pegs: int = knob(4, "the number of pegs is drawn from 3 up to this", low=3)
+    n_draws: int = knob(
+        1, "pairs of positions drawn, of which the one farthest apart is taken", low=1, high=20
+    )
     optimal_only: bool = knob(False, "a longer solution earns only shortest length / length")
 
     def check(self) -> None:
+        if self.n_placed >= self.n_discs:
+            raise ConfigError(f"need n_placed < n_discs, got {self}")
         if min(self.n_discs, self.max_pegs) > 20 or (
             self.max_pegs ** min(self.n_discs, 20) > hanoi.MAX_POSITIONS
         ):
@@ -32,14 +38,19 @@ class TowerOfHanoiConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TowerOfHanoiConfig":
-        """A disc is added every second level; from level 3 on there may be a fourth peg.
+        """Two discs must move at first, and one more at every second level.
 
-        Beyond level 10 there are three pegs, with which the moves nearly double with each disc; a
-        disc is added every fifth level, up to 11 discs, whose solutions have up to 2,047 moves.
+        At odd levels the positions are farther apart than usual. At the first levels larger discs
+        lie still below. Beyond level 10 there are three pegs; a disc is added every third level, up
+        to 11 discs, whose solutions have up to 2,047 moves.
         """
         if difficulty > 10:
-            return cls(n_discs=min(11, 5 + difficulty // 5), max_pegs=3)
-        return cls(n_discs=2 + difficulty // 2, max_pegs=3 if difficulty < 3 else 4)
+            return cls(n_discs=min(11, 7 + (difficulty - 10) // 3), max_pegs=3, n_draws=3)
+        n_moving = 2 + difficulty // 2
+        n_placed = max(0, 5 - n_moving)
+        return cls(
+            n_discs=n_moving + n_placed, n_placed=n_placed, n_draws=4 if difficulty % 2 else 1
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,8 @@ class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
 
     Description:
         Both positions are drawn at random among all legal ones, so that no recipe for moving one
-        tower applies as it stands. The largest disc always has to move.
+        tower applies as it stands. At low levels the largest discs stay where they are; the largest
+        of the others always has to move.
 
     Observation:
         The rules, and the discs on each peg at the start and at the end.
@@ -76,11 +88,11 @@ class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
     Verification:
         The moves are played. An answer with more moves than the prompt allows, which is twice what
         any problem of its size needs on three pegs, is not read. The shortest solution comes from
-        an exact search. No known gaps.
+        a recursion on three pegs, and from an exact search on more. No known gaps.
 
     Difficulty:
-        Discs are added; a fourth peg may be added; its solutions are shorter but harder to find.
-        See `TowerOfHanoiConfig.at`.
+        More discs must move, with twice the moves for each on three pegs. Only size grows: one
+        recursion solves all. See `TowerOfHanoiConfig.at`.
 
     References:
         Hinz, Klavžar, Milutinović and Petr, "The Tower of Hanoi: Myths and Maths", 2013.
@@ -88,11 +100,16 @@ class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
     """
 
     def generate(self, rng: Rng) -> TowerOfHanoiProblem:
-        n_discs = self.config.n_discs
-        n_pegs = integer(rng, 3, self.config.max_pegs)
-        start, goal = hanoi.draw_positions(rng, n_discs, n_pegs)
-        moves = hanoi.shortest(start, goal, n_pegs).moves or ()
-        return TowerOfHanoiProblem(n_pegs, start, goal, 2 ** (n_discs + 1), len(moves), moves)
+        config = self.config
+        n_pegs = integer(rng, 3, config.max_pegs)
+        n_moving = config.n_discs - config.n_placed
+        drawn = [hanoi.draw_positions(rng, n_moving, n_pegs) for _ in range(config.n_draws)]
+        solved = [(_solution(start, goal, n_pegs), start, goal) for start, goal in drawn]
+        moves, start, goal = max(solved, key=lambda each: len(each[0]))
+        placed = integers(rng, 0, n_pegs - 1, config.n_placed)
+        return TowerOfHanoiProblem(
+            n_pegs, start + placed, goal + placed, 2 ** (n_moving + 1), len(moves), moves
+        )
 
     def prompt(self, problem: TowerOfHanoiProblem) -> str:
         wanted = f" {SHORTEST_WANTED}" if self.config.optimal_only else ""
@@ -130,11 +147,12 @@ class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
 
     def explain(self, problem: TowerOfHanoiProblem) -> list[str]:
         """Return what the largest disc needs, and then the position after each move."""
-        state, largest = problem.start, len(problem.start)
+        state = problem.start
+        largest = max(i for i, peg in enumerate(state) if peg != problem.goal[i])
         first = (
-            f"Disc {largest}, the largest, must get from peg {problem.start[-1] + 1} to peg "
-            f"{problem.goal[-1] + 1}. When it moves, the smaller discs must all lie on other pegs "
-            "than the two that it moves between."
+            f"Disc {largest + 1}, the largest that must move, must get from peg "
+            f"{state[largest] + 1} to peg {problem.goal[largest] + 1}. When it moves, the smaller "
+            "discs must all lie on other pegs than the two that it moves between."
         )
         steps = [first]
         for number, move in enumerate(problem.solution, 1):
@@ -145,9 +163,11 @@ class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
         return steps
 
     def effort(self, problem: TowerOfHanoiProblem) -> int:
-        return hanoi.shortest(problem.start, problem.goal, problem.n_pegs).expanded
+        """Count the moves of a shortest solution."""
+        return problem.shortest
 
     def baseline(self, rng: Rng, problem: TowerOfHanoiProblem) -> str:
+        """Move at random, never back to a position, until the goal comes up."""
         moves = stray(
             problem.start,
             lambda state: hanoi.moves_of(state, problem.n_pegs),
@@ -156,3 +176,10 @@ class TowerOfHanoiTask(Task[TowerOfHanoiConfig, TowerOfHanoiProblem]):
             limit=problem.max_moves,
         )
         return ", ".join(map(hanoi.show_move, moves))
+
+
+def _solution(start: hanoi.Pegs, goal: hanoi.Pegs, n_pegs: int) -> tuple[hanoi.MoveOnPegs, ...]:
+    """Return a shortest solution."""
+    if n_pegs == 3:
+        return tuple(hanoi.shortest_on_three_pegs(start, goal))
+    return hanoi.shortest(start, goal, n_pegs).moves or ()

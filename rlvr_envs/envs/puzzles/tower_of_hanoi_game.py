@@ -1,38 +1,50 @@
 """The tower of Hanoi played move by move."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.generators.moves import hanoi
+from rlvr_envs.generators.moves.scoring import stray
+from rlvr_envs.generators.moves.search import distances
 from rlvr_envs.generators.moves.turns import TURNS_AT_MOST, Rules, Turns, boxed, protocol
 
 _MAX_DISCS = 9
+_ALL = 4**_MAX_DISCS  # positions
+
+
+# Discs and moves of the first levels.
+_LEVELS = (
+    *((6, 2), (6, 3), (6, 4), (6, 6), (6, 9), (6, 13)),
+    *((6, 18), (7, 25), (7, 34), (7, 46), (7, 62)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TowerOfHanoiGameConfig(TaskConfig):
-    """How many discs and pegs there are, and how many turns."""
+    """How many discs and pegs there are, how far the goal is, and how many turns there are."""
 
     n_discs: int = knob(4, "discs", low=1, high=_MAX_DISCS)
     n_pegs: int = knob(3, "pegs", choices=(3, 4))
+    n_moves: int = knob(
+        0, "moves of a shortest solution; 0 for two positions drawn at random", low=0
+    )
     spare_percent: int = knob(
-        100, "extra turns, as a percentage of the most that this size can need", low=0, high=1000
+        100, "extra turns, as a percentage of those that are needed", low=0, high=1000
     )
     optimal_only: bool = knob(False, "a longer game earns only fewest turns / turns")
 
     @classmethod
     def at(cls, difficulty: int) -> "TowerOfHanoiGameConfig":
-        """A disc is added every second level, from level 10 on every fifth, up to nine.
-
-        The number of extra turns falls to zero.
-        """
+        """The goal is a third farther away with each level, and every few levels add a disc."""
+        beyond = difficulty - len(_LEVELS)
+        discs, moves = _LEVELS[difficulty] if beyond < 0 else (8 + (beyond >= 5), 70 + 10 * beyond)
         return cls(
-            n_discs=min(_MAX_DISCS, 2 + min(difficulty, 10) // 2 + max(0, difficulty - 10) // 5),
-            spare_percent=max(0, 200 - 5 * difficulty),
+            n_discs=discs, n_moves=min(moves, 200), spare_percent=max(50, 100 - 5 * difficulty)
         )
 
 
@@ -53,8 +65,9 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
     r"""Move discs from peg to peg, one move per message, until they reach a given position.
 
     Description:
-        As `TowerOfHanoi-v0`, between two positions drawn at random among all legal ones, but played
-        turn by turn: the position after each move is shown, and an impossible move is explained.
+        As `TowerOfHanoi-v0`, but played turn by turn: the position after each move is shown, and
+        an impossible move is explained. The start is drawn at random among all legal positions, and
+        the goal among those that are a given number of moves away.
 
     Observation:
         The rules, both positions and the number of turns; then after each move the position and
@@ -73,11 +86,12 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
 
     Verification:
         The moves are played. A message without a possible move costs a turn and changes nothing.
-        There are at least as many turns as the most that any problem of its size needs. No known
-        gaps.
+        At first there are twice as many turns as a shortest solution has moves. No known gaps.
 
     Difficulty:
-        Discs are added, and there are fewer turns to spare. See `TowerOfHanoiGameConfig.at`.
+        The goal is farther away, which takes longer plans of discs that make room for others;
+        discs are added, and there are fewer turns to spare. Only size grows: one recursion solves
+        all. See `TowerOfHanoiGameConfig.at`.
 
     References:
         Hinz, Klavžar, Milutinović and Petr, "The Tower of Hanoi: Myths and Maths", 2013.
@@ -86,8 +100,12 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
     def generate(self, rng: Rng) -> TowerOfHanoiGameProblem:
         config = self.config
         start, goal = hanoi.draw_positions(rng, config.n_discs, config.n_pegs)
+        if config.n_moves:
+            known, _ = distances([start], partial(hanoi.moves_of, n_pegs=config.n_pegs), limit=_ALL)
+            far = min(config.n_moves, max(known.values()))
+            goal = pick(rng, [state for state, moves in known.items() if moves == far])
         moves = hanoi.shortest(start, goal, config.n_pegs).moves or ()
-        n_turns = (2**config.n_discs - 1) * (100 + config.spare_percent) // 100
+        n_turns = 1 + len(moves) * (100 + config.spare_percent) // 100
         return TowerOfHanoiGameProblem(config.n_pegs, start, goal, n_turns, len(moves), moves)
 
     def prompt(self, problem: TowerOfHanoiGameProblem) -> str:
@@ -128,3 +146,14 @@ class TowerOfHanoiGameTask(InteractiveTask[TowerOfHanoiGameConfig, TowerOfHanoiG
 
     def play(self, problem: TowerOfHanoiGameProblem) -> list[str]:
         return [boxed(hanoi.show_move(move)) for move in problem.solution]
+
+    def baseline(self, rng: Rng, problem: TowerOfHanoiGameProblem) -> list[str]:
+        """Move at random, never back to a position, until the goal comes up."""
+        moves = stray(
+            problem.start,
+            partial(hanoi.moves_of, n_pegs=problem.n_pegs),
+            problem.goal.__eq__,
+            rng,
+            limit=problem.n_turns,
+        )
+        return [boxed(hanoi.show_move(move)) for move in moves]

@@ -20,8 +20,7 @@ from rlvr_envs.generators.moves.scoring import (
     plural,
     stray,
 )
-from rlvr_envs.generators.moves.search import distances, shortest_path
-from rlvr_envs.verifiers.markup import unmarked
+from rlvr_envs.verifiers.certificate import items
 from rlvr_envs.verifiers.parse import MAX_CHARACTERS
 
 MOVE_LIMIT = 500
@@ -32,7 +31,6 @@ _EFFORT_LIMIT = 200_000  # states that measuring the effort may expand
 Amounts = tuple[int, ...]
 Move = tuple[str, int, int]  # what is done, with which jug, into which jug (itself, unless poured)
 
-_BREAK = re.compile(r"[,;\n]")
 _ONE_JUG = re.compile(r"(fill|empty)(?: jug)? ([0-9]{1,2})")
 _POUR = re.compile(r"pour(?: jug)? ([0-9]{1,2})(?: to | into | ?- ?| ?-> ?| )(?:jug )?([0-9]{1,2})")
 
@@ -50,6 +48,7 @@ class WaterJugsConfig(TaskConfig):
     max_states: int = knob(
         2000, "states searched to find an amount that is hard to measure", low=10, high=10**6
     )
+    most_moves: int = knob(20, "moves of a shortest solution at most", low=1, high=MOVE_LIMIT)
     least_moves: int = knob(
         3,
         "moves of a shortest solution at least, if such a problem is found in time",
@@ -66,17 +65,19 @@ class WaterJugsConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "WaterJugsConfig":
-        """The jugs grow in size, and so does the number of moves; a third comes at level 3.
+        """The jugs grow in size, and the moves in number from two; a third amount is required at 4.
 
-        Two amounts are required from level 3 on, and three from level 8 on.
+        In a fifth of the problems from level 1 on there is no tap.
         """
+        n_moves = 2 + min(difficulty, 28)
         return cls(
-            n_jugs=2 if difficulty < 3 else 3,
-            max_capacity=min(_MAX_CAPACITY, 6 + 2 * difficulty),
-            n_targets=1 if difficulty < 3 else 2 if difficulty < 8 else 3,
+            n_jugs=3,
+            max_capacity=min(_MAX_CAPACITY, 8 + 3 * difficulty),
+            n_targets=2 if difficulty < 4 else 3,
             no_tap_percent=0 if difficulty == 0 else 20,
-            max_states=min(40_000, 500 + 500 * difficulty),
-            least_moves=2 + min(difficulty, 10) // 2,
+            max_states=40_000,
+            most_moves=n_moves,
+            least_moves=max(2, n_moves * 4 // 5),
         )
 
 
@@ -117,7 +118,8 @@ class WaterJugsTask(Task[WaterJugsConfig, WaterJugsProblem]):
         exact. No known gaps.
 
     Difficulty:
-        The number of jugs, their sizes and the number of moves grow. See `WaterJugsConfig.at`.
+        More moves are needed, with larger jugs, and later every jug's amount is required, so that
+        the way must be planned. See `WaterJugsConfig.at`.
 
     References:
         Boldi, Santini and Vigna, "Measuring with jugs", 2002.
@@ -139,23 +141,23 @@ class WaterJugsTask(Task[WaterJugsConfig, WaterJugsProblem]):
             largest = max(capacities)
             start = tuple(size if size == largest else 0 for size in capacities)
         jugs = sorted(rng.permutation(config.n_jugs)[: config.n_targets].tolist())
-        known, _ = distances(
-            [start], lambda state: _moves(state, capacities, has_tap), limit=config.max_states
-        )
-        nearest: dict[Amounts, int] = {}
-        for state, length in known.items():
-            nearest.setdefault(tuple(state[jug] for jug in jugs), length)
-        longest = max(nearest.values())
-        amounts = pick(rng, [a for a, length in nearest.items() if length * 5 >= longest * 4])
+        before, layers = _explored(start, capacities, has_tap, config.max_states, config.most_moves)
+        nearest: dict[Amounts, tuple[int, int]] = {}  # the length and the state of the nearest way
+        for length, layer in enumerate(layers):
+            for state in layer:
+                held = _amounts(state, capacities)
+                nearest.setdefault(tuple(held[jug] for jug in jugs), (length, state))
+        longest = max(length for length, _ in nearest.values())
+        far = [amounts for amounts, (n, _) in nearest.items() if n * 5 >= longest * 4]
+        amounts = pick(rng, far)
+        length, state = nearest[amounts]
+        moves: list[Move] = []
+        while len(moves) < length:
+            state, after = before[state], _amounts(state, capacities)
+            options = _moves(_amounts(state, capacities), capacities, has_tap)
+            moves.append(next(move for move, result in options if result == after))
         goal = tuple(zip(jugs, amounts, strict=True))
-        route = shortest_path(
-            start,
-            lambda state: _moves(state, capacities, has_tap),
-            _reaches(goal),
-            limit=len(known),
-        )
-        moves = route.moves or ()
-        return WaterJugsProblem(capacities, start, goal, has_tap, len(moves), _show(moves))
+        return WaterJugsProblem(capacities, start, goal, has_tap, length, _show(reversed(moves)))
 
     def prompt(self, problem: WaterJugsProblem) -> str:
         jugs = "\n".join(
@@ -213,14 +215,13 @@ class WaterJugsTask(Task[WaterJugsConfig, WaterJugsProblem]):
         return steps
 
     def effort(self, problem: WaterJugsProblem) -> int:
-        return shortest_path(
-            problem.start,
-            lambda state: _moves(state, problem.capacities, problem.has_tap),
-            _reaches(problem.goal),
-            limit=_EFFORT_LIMIT,
-        ).expanded
+        """Count the states that take fewer moves to reach than the goal."""
+        start, sizes, has_tap = problem.start, problem.capacities, problem.has_tap
+        _, layers = _explored(start, sizes, has_tap, _EFFORT_LIMIT, problem.shortest - 1)
+        return sum(map(len, layers))
 
     def baseline(self, rng: Rng, problem: WaterJugsProblem) -> str:
+        """Move at random, never back to the same amounts, until the goal comes up."""
         moves = stray(
             problem.start,
             lambda state: _moves(state, problem.capacities, problem.has_tap),
@@ -254,6 +255,49 @@ def _moves(state: Amounts, capacities: Amounts, has_tap: bool) -> list[tuple[Mov
     return [(move, after) for move, after in steps if after != state]
 
 
+def _amounts(state: int, capacities: Amounts) -> Amounts:
+    """Return what each jug holds in a state of `_explored`."""
+    held = []
+    for size in capacities:
+        state, amount = divmod(state, size + 1)
+        held.append(amount)
+    return tuple(held)
+
+
+def _explored(
+    start: Amounts, capacities: Amounts, has_tap: bool, max_states: int, max_moves: int
+) -> tuple[dict[int, int], list[list[int]]]:
+    """Return the states reached, each with the one before it, and the states of each length.
+
+    A state is one number: the amounts are its digits, jug i's from 0 to its capacity. Whole layers
+    are found until there are ``max_states`` states or ``max_moves`` moves.
+    """
+    worths = [1]  # of one litre in each jug
+    for size in capacities[:-1]:
+        worths.append(worths[-1] * (size + 1))
+    first = sum(amount * worth for amount, worth in zip(start, worths, strict=True))
+    before, layers = {first: first}, [[first]]
+    jugs = range(len(capacities))
+    while layers[-1] and len(before) < max_states and len(layers) <= max_moves:
+        layers.append([])
+        for state in layers[-2]:
+            held = _amounts(state, capacities)
+            reached = []
+            for jug in jugs:
+                if has_tap:
+                    reached.append(state + (capacities[jug] - held[jug]) * worths[jug])
+                    reached.append(state - held[jug] * worths[jug])
+                for other in jugs:
+                    if jug != other:
+                        flow = min(held[jug], capacities[other] - held[other])
+                        reached.append(state + flow * (worths[other] - worths[jug]))
+            for after in reached:
+                if after not in before:
+                    before[after] = state
+                    layers[-1].append(after)
+    return before, layers
+
+
 def _reaches(goal: Iterable[tuple[int, int]]) -> Callable[[Amounts], bool]:
     wanted = tuple(goal)
     return lambda state: all(state[jug] == amount for jug, amount in wanted)
@@ -262,7 +306,7 @@ def _reaches(goal: Iterable[tuple[int, int]]) -> Callable[[Amounts], bool]:
 def _read(answer: str, n_jugs: int) -> list[Move] | None:
     if len(answer) > MAX_CHARACTERS:
         return None
-    pieces = _BREAK.split(unmarked(answer))
+    pieces = items(answer)
     moves = [_read_move(" ".join(piece.lower().split())) for piece in pieces[: MOVE_LIMIT + 1]]
     found = [
         (kind, jug, other)

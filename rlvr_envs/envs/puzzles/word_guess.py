@@ -143,6 +143,22 @@ class WordGuessTask(InteractiveTask[WordGuessConfig, WordGuessProblem]):
     def play(self, problem: WordGuessProblem) -> list[str]:
         return boxed(_solved(problem.secret, problem.words))
 
+    def effort(self, problem: WordGuessProblem) -> int:
+        """Count the words that the oracle compares with the marks, over all its guesses."""
+        left, compared = list(problem.words), 0
+        for guess in _solved(problem.secret, problem.words):
+            compared += len(left)
+            answer = marks(problem.secret, guess)
+            left = [word for word in left if marks(word, guess) == answer]
+        return compared
+
+    def baseline(self, rng: Rng, problem: WordGuessProblem) -> list[str]:
+        """Guess listed words at random, whatever the marks are."""
+        order = iter(rng.permutation(len(problem.words)).tolist())
+        return self.played(
+            problem, lambda _: boxed([problem.words[next(order)]])[0], turns=len(problem.words)
+        )
+
 
 def marks(secret: str, guess: str) -> tuple[str, ...]:
     """Return the mark of every letter of a guess."""

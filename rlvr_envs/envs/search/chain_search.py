@@ -12,8 +12,8 @@ class ChainSearchTask(SearchTask):
 
     Description:
         The question names one thing and describes another by what links them, such as the
-        birthplace of the author of a work. Each link of the chain stands on another page, and no
-        page that names the start tells the end.
+        birthplace of the author of a work. There are at least two links, each on another page, and
+        no page that names the start tells the end.
 
     Verification:
         The answer is compared with every name of the thing, after the normalisation of SQuAD (case,
@@ -21,8 +21,10 @@ class ChainSearchTask(SearchTask):
         from the facts of the world as the stated rule settles contradictions. No known gaps.
 
     Difficulty:
-        The world gets more pages, aliases, homonyms, contradictions and dead links, facts move to
-        other pages, and the paths get up to five hops; tools fail more often.
+        The paths get up to six hops. Facts move to other pages, into tables and notes, and are
+        worded in more ways; reports contradict each other; links are dead; things have second
+        names, by which questions call them, and share names. The world grows; tools fail more
+        often.
 
     References:
         Yang et al., "HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question Answering",

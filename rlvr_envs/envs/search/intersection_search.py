@@ -13,7 +13,7 @@ class IntersectionSearchTask(SearchTask):
     Description:
         Two groups are each described by a path, such as the members of a society and those who took
         part in an event. They have exactly one member in common, and neither constraint can be
-        dropped.
+        dropped. With one hop the question names what both are about, and one page has both facts.
 
     Verification:
         The answer is compared with every name of the thing, after the normalisation of SQuAD (case,
@@ -21,8 +21,10 @@ class IntersectionSearchTask(SearchTask):
         stated rule settles contradictions. No known gaps.
 
     Difficulty:
-        The world gets more pages, aliases, homonyms, contradictions and dead links, facts move to
-        other pages, and the paths get up to five hops; tools fail more often.
+        The paths get up to six hops. Facts move to other pages, into tables and notes, and are
+        worded in more ways; reports contradict each other; links are dead; things have second
+        names, by which questions call them, and share names. The world grows; tools fail more
+        often.
 
     References:
         Talmor and Berant, "The Web as a Knowledge-base for Answering Complex Questions", 2018, for

@@ -1,11 +1,13 @@
 """SearchCorpus: your own questions, answered by searching your own documents."""
 
+import re
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import IndexedTask, InteractiveTask, Shorthand
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.published.corpus_pages import CorpusSite, shown_title
@@ -102,6 +104,7 @@ _EARNS = {
     ),
 }
 _QUERY_CHARS = 1_000  # of what the oracle searches for
+_FIRST_TITLE = re.compile(r"found[^\n]*:\n([^\n]+?) \([^()\n]+\): ")
 _MOST_SHOWN = 2_000  # characters of a hit
 _LONGEST_PART = 100_000  # characters of a page in one observation
 
@@ -244,7 +247,9 @@ class SearchCorpusTask(
         """
         config = self.config
         lenient = config.on_bad_row == "skip"
-        return load_questions(config.questions, config.aliases, skip_faults=lenient)
+        return load_questions(
+            self.outside("questions"), self.outside("aliases"), skip_faults=lenient
+        )
 
     def site(self) -> tuple[CorpusSite, str]:
         """Return the documents as pages, and their digest.
@@ -253,7 +258,7 @@ class SearchCorpusTask(
             ConfigError: the corpus cannot be read or indexed.
         """
         config = self.config
-        return open_site(config.corpus, config.engine, config.index_dir)
+        return open_site(self.outside("corpus"), config.engine, self.outside("index_dir"))
 
     def __len__(self) -> int:
         return len(self.questions())
@@ -310,13 +315,29 @@ class SearchCorpusTask(
             if page:
                 calls += [Call(SEARCH, _quoted(title)), Call(OPEN, page)]
         if not calls:
-            words = " ".join(problem.question.replace("<", " ").split())[:_QUERY_CHARS]
-            calls = [Call(SEARCH, words)]
+            calls = [_asking(problem.question)]
         calls = [*calls[: self.config.max_calls], Call(ANSWER, problem.answers[0])]
         return [call_text(call, self.config.syntax) for call in calls]
 
+    def baseline(self, rng: Rng, problem: SearchCorpusProblem) -> list[str]:
+        """Search for the question and answer with the title of the first hit."""
+
+        def policy(text: str) -> str:
+            if text == start:
+                return call_text(_asking(problem.question), self.config.syntax)
+            hit = _FIRST_TITLE.search(text)
+            return call_text(Call(ANSWER, hit[1] if hit else "unknown"), self.config.syntax)
+
+        start = self.prompt(problem)
+        return self.played(problem, policy, turns=2)
+
     def shorthand(self, problem: SearchCorpusProblem) -> Shorthand:
         return shorthand(self.config.syntax)
+
+
+def _asking(question: str) -> Call:
+    """Return the call that searches for the words of a question."""
+    return Call(SEARCH, " ".join(question.replace("<", " ").split())[:_QUERY_CHARS])
 
 
 def _quoted(title: str) -> str:

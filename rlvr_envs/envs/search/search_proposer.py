@@ -30,7 +30,14 @@ from rlvr_envs.generators.search_episodes.protocol import (
     call_text,
     parse_action,
 )
-from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchConfig, about_pages
+from rlvr_envs.generators.search_episodes.task import (
+    FIRST_HIT,
+    FIRST_LINK,
+    TURNS_AT_MOST,
+    SearchConfig,
+    about_pages,
+    calls_for,
+)
 from rlvr_envs.generators.search_episodes.usage import rules, shorthand, usage
 from rlvr_envs.generators.worlds.articles import library
 from rlvr_envs.generators.worlds.dice import Dice
@@ -63,7 +70,7 @@ class SearchProposerConfig(TaskConfig):
     )
     hops: int = knob(2, "relations that the question has to follow", low=_LEAST_HOPS)
     syntax: str = knob("tags", 'of calls: "tags", or "json" for objects with a name and arguments')
-    max_calls: int = knob(46, "raised for a gold answer for which the oracle needs more")
+    max_calls: int = knob(10, "at least; about twice what the oracle needs, where that is more")
     hits: int = knob(10, "of a search in one result")
     part_chars: int = knob(3_000, "of a page in one result")
     failure_rate: float = knob(0.0, "calls that fail and have to be made again")
@@ -74,11 +81,11 @@ class SearchProposerConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SearchProposerConfig":
-        """The world grows as in the other search tasks; every third level adds a hop, to five."""
+        """The world grows as in the other search tasks; every second level adds a hop, to six."""
         same = SearchConfig.at(difficulty)
         return cls(
             world_level=difficulty,
-            hops=min(5, _LEAST_HOPS + difficulty // 3),
+            hops=min(6, _LEAST_HOPS + difficulty // 2),
             max_calls=same.max_calls,
             failure_rate=same.failure_rate,
         )
@@ -132,7 +139,7 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
 
     Difficulty:
         The world grows and gets more misleading as in the other search tasks, and the questions
-        have to follow two to five relations.
+        have to follow two to six relations.
 
     References:
         Lu et al., "Search Self-play: Pushing the Frontier of Agent Capability without Supervision",
@@ -188,7 +195,7 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
         actions = self.play(problem)
         if self.replay(problem, actions).score < 1.0:
             return None
-        calls = max(self.config.max_calls, len(actions) - 1)
+        calls = calls_for(len(actions) - 1, self.config.max_calls)
         return replace(problem, limits=self.config.solving().limits(calls))
 
     def prompt(self, problem: ProposerProblem) -> str:
@@ -246,6 +253,26 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
                     calls.append(call)
         calls.append(Call(ANSWER, problem.question))
         return [call_text(call, problem.syntax, QUESTION) for call in calls]
+
+    def effort(self, problem: ProposerProblem) -> float:
+        """Count the characters of all results that the oracle reads."""
+        return self.replay(problem, self.play(problem)).parts["result_chars"]
+
+    def baseline(self, rng: Rng, problem: ProposerProblem) -> list[str]:
+        """Search for the answer, open the first hit, and ask by the first thing that it links."""
+
+        def policy(text: str) -> str:
+            if text == start:
+                return call_text(Call(SEARCH, problem.gold), problem.syntax, QUESTION)
+            if hit := FIRST_HIT.search(text):
+                return call_text(Call(OPEN, hit[1]), problem.syntax, QUESTION)
+            link = FIRST_LINK.search(text)
+            known = link[1] if link else "nothing"
+            asked = f"What is the name of the {problem.noun} that has to do with {known}?"
+            return call_text(Call(ANSWER, asked), problem.syntax, QUESTION)
+
+        start = self.prompt(problem)
+        return self.played(problem, policy, turns=3)
 
     def shorthand(self, problem: ProposerProblem) -> Shorthand:
         return shorthand(problem.syntax, QUESTION)

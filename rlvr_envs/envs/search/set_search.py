@@ -16,8 +16,8 @@ class SetSearchTask(SearchTask):
         read.
 
     Reward:
-        The F1 score of the names against the expected ones: 1 for exactly these, less where names
-        are missing or wrong, and 0 for more than three times as many names as expected.
+        The share of the expected names that the answer has; each wrong name takes one right name
+        away. So 1 for exactly the expected names, and 0 for as many wrong names as right ones.
 
     Verification:
         Names are compared with every name of the expected things, after the normalisation of SQuAD
@@ -25,8 +25,10 @@ class SetSearchTask(SearchTask):
         as the stated rule settles contradictions. No known gaps.
 
     Difficulty:
-        The world gets more pages, aliases, homonyms, contradictions and dead links, facts move to
-        other pages, and the paths get up to five hops; tools fail more often.
+        The paths get up to six hops. Facts move to other pages, into tables and notes, and are
+        worded in more ways; reports contradict each other; links are dead; things have second
+        names, by which questions call them, and share names. The world grows; tools fail more
+        often.
 
     References:
         Amouyal et al., "QAMPARI: A Benchmark for Open-domain Questions with Many Answers", 2022.
@@ -37,6 +39,5 @@ class SetSearchTask(SearchTask):
     kind: ClassVar[str] = "set"
     asked_for: ClassVar[str] = (
         "Answer with all their names, as they appear on pages, separated by commas. The reward is "
-        "the F1 score of your list: missing and wrong names lower it. A list with more than three "
-        "times as many names as the right one earns nothing."
+        "the share of the right names that you list, and each wrong name cancels one right name."
     )

@@ -21,8 +21,10 @@ class SuperlativeSearchTask(SearchTask):
         stated rule settles contradictions. No known gaps.
 
     Difficulty:
-        The world gets more pages, aliases, homonyms, contradictions and dead links, facts move to
-        other pages, and the paths get up to five hops; tools fail more often.
+        The paths get up to six hops. Facts move to other pages, into tables and notes, and are
+        worded in more ways; reports contradict each other; links are dead; things have second
+        names, by which questions call them, and share names. The world grows; tools fail more
+        often.
 
     References:
         Wolfson et al., "Break It Down: A Question Understanding Benchmark", 2020, for superlatives

@@ -20,8 +20,10 @@ class TemporalSearchTask(SearchTask):
         stated rule settles contradictions. No known gaps.
 
     Difficulty:
-        The world gets more pages, aliases, homonyms, contradictions and dead links, facts move to
-        other pages, and the paths get up to five hops; tools fail more often.
+        The paths get up to six hops. Facts move to other pages, into tables and notes, and are
+        worded in more ways; reports contradict each other; links are dead; things have second
+        names, by which questions call them, and share names. The world grows; tools fail more
+        often.
 
     References:
         Chen, Wang and Wang, "A Dataset for Answering Time-Sensitive Questions", 2021. Jin et al.,

@@ -23,8 +23,8 @@ from rlvr_envs.generators.graphs.undirected import (
 from rlvr_envs.generators.optimisation.lists import listed
 from rlvr_envs.generators.optimisation.task import Reference
 
-# Deterministic microseconds that a node of the search counts for: about what it takes.
-_NODE = 10
+# Deterministic microseconds: of a node of the search, and of each vertex that it looks at.
+_NODE, _VERTEX = 5, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class LargestSet:
         """Whether no independent set is larger."""
         return len(self.vertices) == self.bound
 
-    def reference(self, baseline: int) -> Reference:
+    def reference(self, trivial: int) -> Reference:
         """Return the reference of a task that asks for the set itself, or for a clique."""
         return Reference(
             objective=len(self.vertices),
             bound=self.bound,
             proven=self.proven,
-            baseline=baseline,
+            trivial=trivial,
             answer=listed(self.vertices),
             effort=self.effort,
         )
@@ -63,14 +63,15 @@ def hide_set(rng: Rng, n: int, size: int, percent: int) -> tuple[Edges, tuple[in
 
     Each vertex outside the set has a neighbour in it, and more with the given probability. The
     decoys outside come in joined pairs, so that they hold smaller independent sets in great
-    number, and are joined so rarely otherwise that degrees give nothing away.
+    number, and are joined so rarely otherwise that degrees give little away.
     """
     pairs = all_pairs(n)
     crossing = chosen(rng, [(a, b) for a, b in pairs if a <= size < b], percent)
     tied = {b for _, b in crossing}
     crossing += [(integer(rng, 1, size), b) for b in range(size + 1, n + 1) if b not in tied]
     couples = {(b, b + 1) for b in range(size + 1, n, 2)}
-    rare = max(0, percent * (n - 2 * size) // (n - size))
+    # this makes the degrees of the two kinds equal on average, where it is above 0
+    rare = max(0, percent * (n - 2 * size) - 100) // max(1, n - size - 2)
     others = chosen(rng, [(a, b) for a, b in pairs if a > size], rare)
     numbers = random_numbers(rng, n)
     edges = renumbered({*crossing, *couples, *others}, numbers)
@@ -91,7 +92,7 @@ def check_hidden(n: int, size: int, percent: int, *, least: int) -> None:
 
 
 def largest_set(n: int, edges: Edges, known: Collection[int], budget: float) -> LargestSet:
-    """Search for a larger independent set than a known one.
+    """Search for a largest independent set, and return the known one where none is larger.
 
     A branch and bound over vertices apart from each other: colouring the candidates with few
     groups of vertices that are all joined bounds how many can still be added (Tomita and Seki's
@@ -109,34 +110,33 @@ def largest_set(n: int, edges: Edges, known: Collection[int], budget: float) -> 
     for position, vertex in enumerate(order, start=1):
         numbers[vertex] = position
     masks = neighbour_masks(n, renumbered(edges, numbers))
-    search = _Search(masks, len(known), max(1, round(budget * 1e6 / _NODE)))
+    search = _Search(masks, round(budget * 1e6))
     search.extend((1 << (n + 1)) - 2, 0, 0)
-    found = tuple(sorted(order[v - 1] for v in members(search.best)))
-    bound = search.size if search.nodes <= search.limit else search.first_bound
-    vertices = found or tuple(sorted(known))
-    return LargestSet(vertices, max(bound, len(vertices)), _NODE * search.nodes)
+    found = [order[v - 1] for v in members(search.best)]
+    bound = search.size if search.effort <= search.limit else search.first_bound
+    vertices = tuple(sorted(found if len(found) > len(known) else known))
+    return LargestSet(vertices, max(bound, len(vertices)), search.effort)
 
 
 class _Search:
-    def __init__(self, masks: list[int], size: int, limit: int) -> None:
+    def __init__(self, masks: list[int], limit: int) -> None:
         self.masks = masks
-        self.best = 0
-        self.size = size
+        self.best = self.size = 0
         self.limit = limit
-        self.nodes = 0
-        self.first_bound = 0
+        self.effort = 0
+        self.first_bound = len(masks) - 1
 
     def extend(self, candidates: int, taken: int, size: int) -> None:
-        self.nodes += 1
-        if self.nodes > self.limit:
+        self.effort += _NODE + _VERTEX * candidates.bit_count()
+        if self.effort > self.limit:
             return
         order = self._grouped(candidates)
-        if self.nodes == 1:
-            self.first_bound = max(order[-1][1] if order else 0, self.size)
+        if not taken:
+            self.first_bound = order[-1][1]
         if not order and size > self.size:
             self.best, self.size = taken, size
         for bit, bound in reversed(order):
-            if size + bound <= self.size or self.nodes > self.limit:
+            if size + bound <= self.size or self.effort > self.limit:
                 return
             candidates ^= bit
             vertex = bit.bit_length() - 1

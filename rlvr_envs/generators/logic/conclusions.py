@@ -1,6 +1,7 @@
 """Lists of conclusions of which some follow: choosing them, and judging the chosen numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import TypeVar
 
 from rlvr_envs.core.seeding import Rng, integer
@@ -27,6 +28,32 @@ def draw_conclusions(
     order = rng.permutation(len(chosen)).tolist()
     numbers = tuple(i for i, which in enumerate(order, 1) if which < n_following)
     return tuple(chosen[which] for which in order), numbers
+
+
+def demanding(
+    following: Sequence[T],
+    entailing: Callable[[Sequence[int]], Callable[[T], bool]],
+    n_premises: int,
+    n_needed: int,
+    enough: int,
+) -> list[T]:
+    """Return the conclusions that no ``n_needed - 1`` premises entail.
+
+    If these are fewer than ``enough``, the number of premises is lowered until they are not.
+
+    Args:
+        following: conclusions that all premises together entail.
+        entailing: given the indices of some premises, returns what tells whether they entail one.
+        n_premises: how many premises there are.
+        n_needed: how many premises a conclusion should take.
+        enough: how many conclusions are enough.
+    """
+    for size in range(n_needed - 1, 0, -1):
+        groups = [entailing(chosen) for chosen in combinations(range(n_premises), size)]
+        found = [one for one in following if not any(entails(one) for entails in groups)]
+        if len(found) >= enough:
+            return found
+    return list(following)
 
 
 def proven(

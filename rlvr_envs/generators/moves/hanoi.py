@@ -58,6 +58,43 @@ def shortest(start: Pegs, goal: Pegs, n_pegs: int) -> Route[MoveOnPegs]:
     )
 
 
+def shortest_on_three_pegs(start: Pegs, goal: Pegs) -> list[MoveOnPegs]:
+    """Return a shortest solution: the largest disc that differs moves once, or twice round."""
+    if start == goal:
+        return []
+    if start[-1] == goal[-1]:
+        return shortest_on_three_pegs(start[:-1], goal[:-1])
+    here, there = start[-1], goal[-1]
+    spare = 3 - here - there
+    smaller, wanted = start[:-1], goal[:-1]
+    once = [*_gathered(smaller, spare), (here, there), *_scattered(wanted, spare)]
+    across = _gathered((there,) * len(smaller), here)
+    twice = [
+        *(*_gathered(smaller, there), (here, spare), *across),
+        *((spare, there), *_scattered(wanted, here)),
+    ]
+    return min(once, twice, key=len)
+
+
+def _gathered(state: Pegs, peg: int) -> list[MoveOnPegs]:
+    """Return the moves that bring all discs to one of three pegs."""
+    if not state:
+        return []
+    if state[-1] == peg:
+        return _gathered(state[:-1], peg)
+    spare = 3 - state[-1] - peg
+    smaller = state[:-1]
+    return [
+        *(*_gathered(smaller, spare), (state[-1], peg)),
+        *_gathered((spare,) * len(smaller), peg),
+    ]
+
+
+def _scattered(goal: Pegs, peg: int) -> list[MoveOnPegs]:
+    """Return the moves that bring all discs from one of three pegs to a position."""
+    return [(target, source) for source, target in reversed(_gathered(goal, peg))]
+
+
 def draw_positions(rng: Rng, n_discs: int, n_pegs: int) -> tuple[Pegs, Pegs]:
     """Draw two positions between which the largest disc moves."""
     start = integers(rng, 0, n_pegs - 1, n_discs)

@@ -36,11 +36,19 @@ class Program:
 
 
 class Optimum(NamedTuple):
-    """The best value, the variables that reach it, and the pivots it took to find."""
+    """The best value of a program, and what the simplex method saw on the way.
+
+    Attributes:
+        value: of the objective.
+        variables: that reach it.
+        changed: how many numbers of the tableau the pivots changed.
+        binding: the places of the inequalities without which more could be reached.
+    """
 
     value: Fraction
     variables: tuple[Fraction, ...]
-    pivots: int
+    changed: int
+    binding: tuple[int, ...]
 
 
 def optimum(program: Program) -> Optimum:
@@ -58,7 +66,7 @@ def optimum(program: Program) -> Optimum:
     tableau.descend()
     values = tableau.values()
     total = sum((c * x for c, x in zip(program.objective, values, strict=True)), Fraction(0))
-    return Optimum(total, values, tableau.pivots)
+    return Optimum(total, values, tableau.changed, tableau.binding())
 
 
 def holds(program: Program, values: Sequence[Fraction | int]) -> bool:
@@ -70,6 +78,31 @@ def holds(program: Program, values: Sequence[Fraction | int]) -> bool:
         if {"<=": total > bound, ">=": total < bound, "=": total != bound}[sense]:
             return False
     return True
+
+
+def hurried(program: Program, *, whole: bool) -> Fraction:
+    """Return the answer of a solver who looks at one quantity, or at one demand, at a time.
+
+    To gain much, it takes the one quantity that brings the most alone; to spend little, it meets
+    each demand in the cheapest way, as if there were no others and no limits.
+    """
+
+    def priced(row: Row, j: int) -> Fraction:
+        amount = Fraction(row.bound, row.weights[j])
+        if whole:
+            amount = Fraction(math.floor(amount) if program.sense == "max" else math.ceil(amount))
+        return program.objective[j] * amount
+
+    def rows_of(j: int) -> list[Row]:
+        return [row for row in program.rows if row.sense == "<=" and row.weights[j] > 0]
+
+    count = range(len(program.objective))
+    if program.sense == "max":
+        return max(min(priced(row, j) for row in rows_of(j)) for j in count)
+    plain = [j for j in count if all(row.weights[j] >= 0 for row in program.rows)]
+    demands = [row for row in program.rows if row.sense != "<=" and row.bound > 0]
+    cheapest = (min(priced(row, j) for j in plain if row.weights[j]) for row in demands)
+    return sum(cheapest, Fraction(0))
 
 
 def explained(program: Program) -> list[str]:
@@ -191,12 +224,12 @@ class _Tableau:
     def __init__(self, program: Program) -> None:
         self.n = len(program.objective)
         rows = [row if row.bound >= 0 else _flipped(row) for row in program.rows]
-        slacks = [i for i, row in enumerate(rows) if row.sense != "="]
+        self.slacks = slacks = [i for i, row in enumerate(rows) if row.sense != "="]
         needy = [i for i, row in enumerate(rows) if row.sense != "<="]
         self.real = self.n + len(slacks)  # columns that are not artificial
         self.width = self.real + len(needy)
         self.denominator = 1
-        self.pivots = 0
+        self.changed = 0
         self.rows: list[list[int]] = []
         self.basis: list[int] = []
         for i, row in enumerate(rows):
@@ -250,7 +283,7 @@ class _Tableau:
         self.costs = _combined(self.costs, pivot_row, column, pivot, old)
         self.denominator = pivot
         self.basis[place] = column
-        self.pivots += 1
+        self.changed += (len(self.rows) + 1) * len(self.costs)
 
     def leave_artificials(self) -> None:
         """Find a first solution: drive the artificial columns to 0 and out of the basis."""
@@ -267,6 +300,12 @@ class _Tableau:
                 del self.rows[place], self.basis[place]
             else:
                 self.pivot(place, column)
+
+    def binding(self) -> tuple[int, ...]:
+        """Return the places of the inequalities whose slack would cost something."""
+        return tuple(
+            i for i, cost in zip(self.slacks, self.costs[self.n : self.real], strict=True) if cost
+        )
 
     def values(self) -> tuple[Fraction, ...]:
         """Return the variables' values."""

@@ -2,13 +2,14 @@ r"""Files of questions with answers: which columns hold them, and what the answe
 
 Columns are recognised by name, whatever the case: GSM8K (``question``, ``answer`` that ends in
 ``#### 42``), MATH-500 and AIME (``problem``, ``answer``; else the last ``\boxed{}`` of
-``solution``), DeepMath (``question``, ``final_answer``) and question with ``gold``.
+``solution``), DeepMath (``question``, ``final_answer``) and question with ``gold``. Columns of a
+difficulty, a topic, a worked solution and a measured pass rate are kept where a file has them.
 """
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,10 @@ from rlvr_envs.verifiers.symbolic import compile_gold
 
 QUESTION_COLUMNS = ("question", "problem", "prompt", "query")
 ANSWER_COLUMNS = ("final_answer", "gold", "expected_answer", "answer", "solution")
+DIFFICULTY_COLUMNS = ("difficulty", "level")
+TOPIC_COLUMNS = ("topic", "subject", "type", "category")
+SOLUTION_COLUMNS = ("solution", "rationale", "r1_solution_1")
+PASS_RATE_COLUMNS = ("pass_rate", "solve_rate", "pass@1")
 
 _MARKER = "####"
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
@@ -28,11 +33,51 @@ _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, its answer, and the place where they stand."""
+    """A question, its answer, the place where they stand, and what else the file says of it.
+
+    Attributes:
+        place: file and line.
+        text: the question.
+        gold: the answer.
+        difficulty: as the file has it, such as ``Level 3``; "" if it says nothing.
+        topic: likewise.
+        solution: a worked solution, likewise.
+        pass_rate: the share of attempts of some model that were right, if it was measured.
+    """
 
     place: str
     text: str
     gold: str
+    difficulty: str = ""
+    topic: str = ""
+    solution: str = ""
+    pass_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which questions of a file are served; an empty tuple and None leave all.
+
+    Attributes:
+        difficulties: what their difficulty may be.
+        topics: what their topic may be.
+        pass_rate: the least and the largest pass rate; questions without one are left out.
+    """
+
+    difficulties: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    pass_rate: tuple[float, float] | None = None
+
+    def takes(self, question: Question) -> bool:
+        """Whether a question is served."""
+        if self.difficulties and question.difficulty not in self.difficulties:
+            return False
+        if self.topics and question.topic not in self.topics:
+            return False
+        if self.pass_rate is None:
+            return True
+        low, high = self.pass_rate
+        return question.pass_rate is not None and low <= question.pass_rate <= high
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +89,14 @@ class Layout:
         question_column: its column of questions; None recognises it.
         answer_column: its column of answers; None recognises it.
         answer_type: of all answers; None reads it off each.
+        choice: which of the questions are served.
     """
 
     path: Path
     question_column: str | None
     answer_column: str | None
     answer_type: str | None
+    choice: Choice = Choice()
 
 
 def load(layout: Layout) -> RowFile[Question]:
@@ -74,7 +121,21 @@ def _load(layout: Layout, modified_ns: int, size: int) -> RowFile[Question]:
             columns = _columns(layout, list(entry.data))
         return _question(entry, columns, layout.answer_type)
 
-    return read_rows(layout.path, entries(layout.path), pose)
+    found = read_rows(layout.path, entries(layout.path), pose)
+    chosen = tuple(filter(layout.choice.takes, found.rows))
+    if found.rows and not chosen:
+        raise ConfigError(
+            f"no question of {str(layout.path)!r} is left by {layout.choice}; it has the "
+            f"difficulties {_some(q.difficulty for q in found.rows)} and the topics "
+            f"{_some(q.topic for q in found.rows)}"
+        )
+    return replace(found, rows=chosen)
+
+
+def _some(values: Iterable[str]) -> str:
+    """Return the values that occur, at most ten of them."""
+    seen = sorted(set(values) - {""})
+    return ", ".join(map(repr, seen[:10])) + ", …" * (len(seen) > 10) if seen else "(none)"
 
 
 def _columns(layout: Layout, present: Sequence[str]) -> tuple[str, str]:
@@ -117,7 +178,21 @@ def _question(entry: Entry, columns: tuple[str, str], kind: str | None) -> Quest
         return Refused(
             entry.place, f"the answer {answer!r:.60} cannot be judged: {compiled.reason}"
         )
-    return Question(entry.place, text, answer)
+    return Question(entry.place, text, answer, *_details(entry.data, set(columns)))
+
+
+def _details(data: Mapping[str, Any], taken: set[str]) -> tuple[str, str, str, float | None]:
+    """Return difficulty, topic, solution and pass rate of a row, as far as it has them."""
+    names = {name.lower(): name for name in reversed(list(data)) if name not in taken}
+    found = []
+    for known in (DIFFICULTY_COLUMNS, TOPIC_COLUMNS, SOLUTION_COLUMNS, PASS_RATE_COLUMNS):
+        cell = next((data[names[name]] for name in known if name in names), None)
+        found.append("" if cell is None else str(cell))
+    *texts, rate = (text if _is_unicode(text) else "" for text in found)
+    try:
+        return texts[0], texts[1], texts[2], float(rate)
+    except ValueError:
+        return texts[0], texts[1], texts[2], None
 
 
 def read_gold(cell: Any) -> str | None:

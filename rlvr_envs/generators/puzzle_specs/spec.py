@@ -12,6 +12,7 @@ from typing import Any
 
 from rlvr_envs.core.errors import DependencyError, did_you_mean
 from rlvr_envs.core.extras import hint
+from rlvr_envs.core.problem import check_size
 from rlvr_envs.generators.puzzle_specs.language import Formula, SpecError, Text
 
 SHIPPED = Path(__file__).with_name("shipped")
@@ -137,8 +138,21 @@ def read(text: str, where: str) -> Spec:
         import yaml
     except ImportError as error:
         raise DependencyError(f"puzzle specifications need PyYAML: {hint('solvers')}") from error
+
+    class Plain(yaml.SafeLoader):  # type: ignore[misc]
+        """YAML without aliases: some nested ones would expand to more than any memory holds."""
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                mark = self.peek_event().start_mark
+                raise yaml.MarkedYAMLError(
+                    problem="no aliases (*name): write the value out", problem_mark=mark
+                )
+            return super().compose_node(parent, index)
+
     try:
-        data = yaml.safe_load(text)
+        data = yaml.load(text, Plain)  # noqa: S506 - a safe loader
+        check_size(data, "the file")
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise SpecError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
     return _Reader(where).spec(data)

@@ -130,8 +130,11 @@ class Browser:
     def _around(self, page_id: str, needle: str) -> str:
         """Return the text around the first place where a page has some words, or its opening."""
         text = self._site.text(page_id)
-        at = max(0, text.lower().find(needle))
-        begin, end = max(0, at - _AROUND), at + len(needle) + _AROUND
+        # Between the words of a phrase there may be brackets, as in "Name (town)".
+        words = r"\W+".join(map(re.escape, needle.split()))
+        found = re.search(rf"\b{words}\b", text, re.IGNORECASE)
+        at, to = found.span() if found else (0, 0)
+        begin, end = max(0, at - _AROUND), to + _AROUND
         middle = " ".join(text[begin:end].split())
         return f"{'...' if begin else ''}{middle}{'...' if end < len(text) else ''}"
 

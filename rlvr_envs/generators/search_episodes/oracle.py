@@ -5,7 +5,7 @@ searches for the names it knows, opens pages, follows their links, and applies t
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rlvr_envs.generators.search_episodes.browser import FAILED, Browser
 from rlvr_envs.generators.search_episodes.protocol import ANSWER, OPEN, SEARCH, Call
@@ -34,8 +34,18 @@ class Oracle:
     def answer(self, plan: Plan) -> Call:
         """Work through a plan and return the call that answers."""
         steps: list[Values] = []
-        for hop in plan:
-            steps.append(self._step(hop, [steps[i] for i in hop.inputs]))
+        # Two groups that meet in a hop are looked at together there.
+        meeting = [hop for hop in plan if hop.op == "both" and _of_groups(plan, hop)]
+        groups = {i for hop in meeting for i in hop.inputs}
+        for at, hop in enumerate(plan):
+            inputs = [steps[i] for i in hop.inputs]
+            if at in groups:
+                steps.append(inputs[0])
+            elif hop in meeting:
+                relations = [plan[i].relation for i in hop.inputs]
+                steps.append(self._common(relations, [_entities(values) for values in inputs]))
+            else:
+                steps.append(self._step(hop, inputs))
         last = steps[-1]
         shown = ", ".join(self._names.get(v, v) if isinstance(v, str) else str(v) for v in last)
         self.calls.append(Call(ANSWER, shown or NOTHING))
@@ -64,6 +74,19 @@ class Oracle:
             return []
         best = max(known) if hop.op in GREATEST else min(known)
         return [one for one in group if numbers[one] == best]
+
+    def _common(self, relations: list[str], values: list[list[str]]) -> Values:
+        """Return who has both values; their pages name both, if only under "See also"."""
+        homes = [self._read(each) for pair in values for each in pair]
+        if len(homes) != 2 or homes[0] is None or homes[1] is None:
+            return []
+        both = [f'"{one}" "{other}"' for one in homes[0].names for other in homes[1].names]
+        naming = list(dict.fromkeys(page for query in both for _, page in self._search(query)))
+        first, second = (
+            self._subjects(value, relation, naming)
+            for (value,), relation in zip(values, relations, strict=True)
+        )
+        return [subject for subject in first if subject in second]
 
     # What pages say.
 
@@ -96,15 +119,20 @@ class Oracle:
                     found.append((claim, other))
         return found
 
-    def _subjects(self, page_id: str, relation: str) -> list[str]:
-        """Return everyone with a value; whom a report names must also be believed to have it."""
+    def _subjects(
+        self, page_id: str, relation: str, naming: Sequence[str] | None = None
+    ) -> list[str]:
+        """Return everyone with a value; whom a report names must also be believed to have it.
+
+        All pages that name the value are read, or only some of them.
+        """
         home = self._read(page_id)
         if home is None:
             return []
         found: dict[str, bool] = {}  # whether it takes belief
         for subject, claim in (
             *self._told_at(home, relation),
-            *self._told_of(home, page_id, relation),
+            *self._told_of(page_id, relation, self._naming(home) if naming is None else naming),
         ):
             found[subject] = found.get(subject, True) and claim.report is not None
         return [
@@ -121,9 +149,11 @@ class Oracle:
                 if subject is not None:
                     yield subject, claim
 
-    def _told_of(self, home: Text, page_id: str, relation: str) -> Iterator[tuple[str, Claim]]:
+    def _told_of(
+        self, page_id: str, relation: str, naming: Sequence[str]
+    ) -> Iterator[tuple[str, Claim]]:
         """Yield what the pages that name a thing claim of themselves with it as the value."""
-        for other in self._naming(home):
+        for other in naming:
             text = self._read(other) if other != page_id else None
             for claim in claims(text, relation) if text else ():
                 if claim.subject is None and self._means(claim.value, page_id):
@@ -226,6 +256,10 @@ def _numbered(text: str, number: int) -> str:
 
 def _entities(values: Values) -> list[str]:
     return [value for value in values if isinstance(value, str)]
+
+
+def _of_groups(plan: Plan, hop: Hop) -> bool:
+    return all(plan[i].op == "back" for i in hop.inputs)
 
 
 def _combined(op: str, first: Values, second: Values) -> Values:

@@ -1,16 +1,18 @@
 """Messages of an agent: which tool does one call, and with what.
 
-The first call of a message is run and nothing else of it. Thoughts do not count, and neither
-does text that looks like a tool's result. Any text is read, in linear time, and never raises.
+The first call of a message is run and nothing else of it; of several answers the last counts.
+Thoughts do not count, and neither does text that looks like a tool's result. Any text is read, in
+linear time, and never raises.
 """
 
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rlvr_envs.core.answer import spoken
+from rlvr_envs.core.thoughts import spoken
 
 SYNTAXES = ("tags", "json")
 MAX_CHARS = 100_000  # of a message; a longer one is not read
@@ -52,13 +54,33 @@ class Malformed:
 def parse_action(message: str, syntax: str, last: str = ANSWER) -> Call | Malformed:
     """Return the first call of a message, or why there is none.
 
-    The call that ends an episode is written as `ANSWER` or as `QUESTION`, whichever is ``last``.
+    The call that ends an episode is written as `ANSWER` or as `QUESTION`, whichever is ``last``. If
+    it comes first and is written again in the same message, the last one counts.
     """
     if len(message) > MAX_CHARS:
         return Malformed(f"the message is longer than {MAX_CHARS} characters")
     text = spoken(message)
     if syntax == "json" and text.lstrip().startswith("{"):
         return _from_json(text.strip(), last, more=False)
+    written = _elements(text, syntax, last)
+    first = next(written, None)
+    if first is None:
+        return Malformed("there is no complete call in the message")
+    call = _call(first, syntax, last)
+    if isinstance(call, Call) and call.tool == ANSWER:
+        for element in written:
+            again = _call(element, syntax, last)
+            if isinstance(again, Call) and again.tool == ANSWER:
+                call = again
+    return call
+
+
+# The name of an element, its text, and whether anything follows it.
+_Element = tuple[str, str, bool]
+
+
+def _elements(text: str, syntax: str, last: str) -> Iterator[_Element]:
+    """Yield the complete calls of a text, those in made-up results left out."""
     at = 0
     opener = _JSON_OPENER if syntax == "json" else _TAG_OPENERS[last]
     while opened := opener.search(text, at):
@@ -66,16 +88,18 @@ def parse_action(message: str, syntax: str, last: str = ANSWER) -> Call | Malfor
         close = "```" if name == "json" else f"</{name}>"
         end = text.find(close, opened.end())
         if end < 0:
-            break
+            return
         at = end + len(close)
-        if name in _RESULTS:
-            continue
-        body, more = text[opened.end() : end].strip(), bool(text[at:].strip())
-        if syntax == "json":
-            return _from_json(body, last, more)
-        tool = next((tool for tool, tag in _TAGS.items() if tag == name), last)
-        return _checked(tool, last, body, more)
-    return Malformed("there is no complete call in the message")
+        if name not in _RESULTS:
+            yield name, text[opened.end() : end].strip(), bool(text[at:].strip())
+
+
+def _call(element: _Element, syntax: str, last: str) -> Call | Malformed:
+    name, body, more = element
+    if syntax == "json":
+        return _from_json(body, last, more)
+    tool = next((tool for tool, tag in _TAGS.items() if tag == name), last)
+    return _checked(tool, last, body, more)
 
 
 def _checked(tool: str, last: str, text: str, more: bool) -> Call | Malformed:

@@ -1,5 +1,6 @@
 """What all search tasks share: configuration, problem, episode, and the oracle's play."""
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
@@ -12,7 +13,11 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.search_episodes.browser import Browser, Limits
 from rlvr_envs.generators.search_episodes.oracle import Oracle
 from rlvr_envs.generators.search_episodes.protocol import (
+    ANSWER,
+    OPEN,
+    SEARCH,
     SYNTAXES,
+    Call,
     call_text,
 )
 from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
@@ -35,15 +40,21 @@ _SEEDS = 2**31 - 1
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
 _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
 
+# What the baseline looks for: the first hit of a search, a link on a page, or a number there.
+FIRST_HIT = re.compile(r"found[^\n]*:\n[^\n]*? \(([a-z-]+)\): ")
+FIRST_LINK = re.compile(r"\[([^\]\n]+)\]\([a-z-]+\)")
+_NUMBER = re.compile(r"(?<!\w)([0-9]+(?:,[0-9]{3})*)(?!\w)")
+_ASKS_FOR_NUMBER = ("How many", "In which year", "What is", "In what year")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConfig:
     """How large and misleading the world is, how many relations to follow, and how tools behave."""
 
     world_level: int = 2  # level of the world: more pages, second names, conflicts, dead links
-    hops: int = 2  # relations to follow from a name in the question
+    hops: int = 2  # relations to follow from a name in the question; in a chain at least two
     syntax: str = "tags"  # of calls: "tags", or "json" for objects with a name and arguments
-    max_calls: int = 46  # raised for a question on which the oracle needs more
+    max_calls: int = 10  # at least; about twice what the oracle needs, where that is more
     hits: int = 10  # of a search in one result
     part_chars: int = 3_000  # of a page in one result
     failure_rate: float = 0.0  # calls that fail and have to be made again
@@ -59,14 +70,15 @@ class SearchConfig:
 
     @classmethod
     def at(cls, difficulty: int) -> "SearchConfig":
-        """The world grows by 13 pages a level, with more aliases, conflicts and dead links.
+        """Every second level adds a hop, up to six; each level makes the world more misleading.
 
-        Every third level adds a hop, up to five; calls fail more often, up to one in ten.
+        It grows by 13 pages a level, with more wordings, second names, conflicts and dead links;
+        calls fail more often, up to one in ten.
         """
         return cls(
             world_level=difficulty,
             hops=QuestionSpec.at(difficulty).hops,
-            max_calls=30 + 8 * difficulty,
+            max_calls=10 + difficulty,
             failure_rate=min(difficulty, 10) / 100,
         )
 
@@ -139,12 +151,22 @@ def _judged(problem: SearchProblem, answer: str) -> Verdict:
     if problem.form == "number":
         return retrieval.number(answer, int(problem.answers[0][0]))
     if problem.form == "set":
-        return retrieval.names(answer, problem.answers)
+        return _set_verdict(answer, problem.answers)
     if problem.form == UNANSWERABLE:
         if retrieval.unanswerable(answer):
             return Verdict.correct()
         return Verdict.wrong("the answer is not the expected one")
     return retrieval.exact(answer, problem.answers[0])
+
+
+def _set_verdict(answer: str, expected: tuple[tuple[str, ...], ...]) -> Verdict:
+    """Give the share of the expected names that were found, less one name for each wrong one."""
+    verdict = retrieval.names(answer, expected)
+    found, named = verdict.parts.get("found", 0.0), verdict.parts.get("named", 0.0)
+    if not 0.0 < verdict.score < 1.0:
+        return verdict
+    share = max(0.0, 2 * found - named) / len(expected)
+    return Verdict.graded(share, verdict.detail, **verdict.parts)
 
 
 class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
@@ -167,7 +189,7 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
 
     Episode End:
         With an answer, or, once the calls are used up, with the first message that is not an
-        answer. There are at least as many calls as the oracle makes, whatever `max_calls` says; no
+        answer. There are about twice as many calls as the oracle makes, or `max_calls`; no
         episode reaches the registered turn limit.
     """
 
@@ -191,9 +213,8 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
             evidence=question.evidence,
             plan=question.plan,
         )
-        needed = len(_played(problem)) - 1
-        limits = self.config.limits(max(self.config.max_calls, needed))
-        return replace(problem, limits=limits)
+        calls = calls_for(len(_played(problem)) - 1, self.config.max_calls)
+        return replace(problem, limits=self.config.limits(calls))
 
     def _drawn(self, spec: WorldSpec, rng: Rng) -> tuple[int, Question]:
         """Draw a world and a question about it; a world without one is drawn again."""
@@ -227,8 +248,39 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
     def play(self, problem: SearchProblem) -> list[str]:
         return list(_played(problem))
 
+    def effort(self, problem: SearchProblem) -> float:
+        """Count the characters of all results that the oracle reads."""
+        return self.replay(problem, self.play(problem)).parts["result_chars"]
+
+    def baseline(self, rng: Rng, problem: SearchProblem) -> list[str]:
+        """Search for the question, open the first hit, and answer with what it first mentions.
+
+        That is the first number where the question asks for one, and the first link elsewhere.
+        """
+        counts = problem.question.startswith(_ASKS_FOR_NUMBER)
+        wanted, nothing = (_NUMBER, "0") if counts else (FIRST_LINK, UNANSWERABLE)
+
+        def policy(text: str) -> str:
+            if text == start:
+                return call_text(Call(SEARCH, problem.question), problem.syntax)
+            if hit := FIRST_HIT.search(text):
+                return call_text(Call(OPEN, hit[1]), problem.syntax)
+            found = wanted.search(text)
+            return call_text(Call(ANSWER, found[1] if found else nothing), problem.syntax)
+
+        start = self.prompt(problem)
+        return self.played(problem, policy, turns=3)
+
     def shorthand(self, problem: SearchProblem) -> Shorthand:
         return shorthand(problem.syntax)
+
+
+def calls_for(needed: int, least: int) -> int:
+    """Return how many calls an episode has: twice as many as the oracle makes.
+
+    They are rounded up, so that they do not tell how many pages there are to read.
+    """
+    return max(least, 10 * -(-needed // 5))
 
 
 def about_pages(world: WorldSpec, rule: str) -> str:
@@ -241,7 +293,9 @@ def about_pages(world: WorldSpec, rule: str) -> str:
     )
     told = [own]
     if world.alias_rate:
-        told.append("Some things have a second name; their own page gives it.")
+        told.append(
+            "Some things have a second name, which a question may use; their page gives it."
+        )
     if world.homonym_rate:
         told.append(
             "Some things share a name. The title of each page then adds a word in brackets: "

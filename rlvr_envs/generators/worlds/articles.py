@@ -129,7 +129,12 @@ class _Writer:
         text = self.sentence(home, fact, value, report)
         if 0 <= u - spec.in_table < spec.in_footnote:
             draft.notes.append(f"[{len(draft.notes) + 1}] {text}")
-            text = words.NOTED.format(n=len(draft.notes))
+            topic = words.ROWS[fact.relation].format(a=fact.start, b=fact.end)
+            text = dice.pick(words.NOTED).format(
+                topic=topic[0].lower() + topic[1:],
+                s=self.world.entities[home].name,
+                n=len(draft.notes),
+            )
         draft.own.append(text)
         return home
 
@@ -165,14 +170,13 @@ class _Writer:
         opening = [words.IS_A.format(s=entity.name, article=article, noun=entity.noun)]
         if entity.alias:
             opening.append(words.ALIAS.format(s=entity.name, o=entity.alias))
-        padding = self.padding()
-        yield Section("Overview", " ".join(opening + next(padding)))
+        yield Section("Overview", " ".join([*opening, *self.padding()]))
         order = dice.sample(len(draft.own), len(draft.own))
         headings = words.HEADINGS[entity.kind]
         for i, heading in enumerate(headings):
             lines = [draft.own[j] for j in order[i :: len(headings)]]
             if lines:
-                yield Section(heading, " ".join(lines + next(padding)))
+                yield Section(heading, " ".join([*lines, *self.padding()]))
         yield from self.lists(page)
 
     def lists(self, page: int) -> Iterator[Section]:
@@ -188,13 +192,10 @@ class _Writer:
             links = [self.mention(page, other) for other in sorted(set(draft.see))]
             yield Section("See also", "\n".join(f"- {link}" for link in links))
 
-    def padding(self) -> Iterator[list[str]]:
-        """Draw the sentences that only make sections longer; a page starts anywhere in them."""
-        texts, count = words.FILLERS, self.world.spec.fillers
-        at = self.dice.below(len(texts))
-        while True:
-            yield [texts[(at + i) % len(texts)] for i in range(count)]
-            at += count
+    def padding(self) -> Iterator[str]:
+        """Draw the sentences that only make a section longer."""
+        for _ in range(self.world.spec.fillers):
+            yield f"{self.dice.pick(words.FILLER_STARTS)} {self.dice.pick(words.FILLER_ENDS)}"
 
     def page(self, number: int) -> Page:
         """Write the page of an entity; all facts must have been told."""

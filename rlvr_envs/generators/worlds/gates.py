@@ -118,9 +118,10 @@ def named_entities(world: World, plan: Plan) -> set[int]:
 def is_spread(library: Library, plan: Plan, evidence: list[tuple[int, ...]]) -> bool:
     """Tell whether no page that names what the question names shows more than one hop.
 
-    Where one fact ends a path of several hops, its page must not name the start at all.
+    Where one fact ends a path of several hops, its page must not name the start at all. What two
+    named things have in common is meant to be on one page.
     """
-    if len(evidence) < 2:
+    if len(evidence) < 2 or _is_direct(plan):
         return True
     told, starts = library.told, named_entities(library.world, plan)
     full: dict[int, int] = {}
@@ -134,6 +135,13 @@ def is_spread(library: Library, plan: Plan, evidence: list[tuple[int, ...]]) -> 
     if len(starts) == 1 and len(evidence[-1]) == 1:
         return starts.isdisjoint(library.named[told[evidence[-1][0]]])
     return True
+
+
+def _is_direct(plan: Plan) -> bool:
+    """Tell whether a plan asks for what two named things have in common."""
+    return plan[-1].op == "both" and all(
+        plan[i].inputs == (i - 1,) and plan[i - 1].op == "name" for i in plan[-1].inputs
+    )
 
 
 def is_told_apart(world: World, plan: Plan, steps: list[Step]) -> bool:

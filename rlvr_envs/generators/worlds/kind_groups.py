@@ -43,8 +43,8 @@ def _group(source: Source, sizes: tuple[int, int], hops: int, into: Into = _ANY)
 def _crossing(source: Source, hops: int, least: int = 0) -> Plan | None:
     """Draw two groups that share someone; the path to one of them has all the hops.
 
-    Neither is about an entity that the question names where it asks for what they share: the
-    page of the answer names both of these entities.
+    With at least one link before it, neither is about an entity that the question names: the page
+    of what they share names both of these entities.
     """
     world, dice = source.world, source.dice
     first = source.fact()
@@ -68,8 +68,11 @@ def _crossing(source: Source, hops: int, least: int = 0) -> Plan | None:
 
 
 def intersection(source: Source, hops: int) -> Plan | None:
-    """Ask for the only one in two groups, each of which has others."""
-    return _crossing(source, hops, least=1)
+    """Ask for the only one in two groups, each of which has others.
+
+    With one hop the question names what both groups are about, and its answer's page has both.
+    """
+    return _crossing(source, hops, least=min(1, hops - 1))
 
 
 def count(source: Source, hops: int) -> Plan | None:

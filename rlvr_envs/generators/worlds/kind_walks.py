@@ -14,7 +14,11 @@ _DRAWS = 40
 
 
 def chain(source: Source, hops: int) -> Plan | None:
-    """Follow functional relations, the last of them to an entity or a number."""
+    """Follow two functional relations or more, the last of them to an entity or a number."""
+    return _walk(source, max(2, hops))
+
+
+def _walk(source: Source, hops: int) -> Plan | None:
     fact = source.fact()
     if not RELATIONS[fact.relation].functional:
         return None
@@ -51,8 +55,8 @@ def temporal(source: Source, hops: int) -> Plan | None:
 
 
 def unanswerable(source: Source, hops: int) -> Plan | None:
-    """Draw a chain; a few of them need a fact that nobody recorded."""
-    return _broken(source, hops) if source.luck < _MISSING_RATE else chain(source, hops)
+    """Follow relations, of which a few questions need one that nobody recorded."""
+    return _broken(source, hops) if source.luck < _MISSING_RATE else _walk(source, hops)
 
 
 def _broken(source: Source, hops: int) -> Plan | None:

@@ -99,6 +99,12 @@ class Namer:
             text += dice.pick(_CODAS) + dice.pick(_MIDDLES) + dice.pick(_PLAIN_VOWELS)
         return text + dice.pick(_MIDDLES)
 
+    def relative(self, name: str, taken: set[str]) -> str:
+        """Make another name with the last name of a person; empty where all of them are taken."""
+        _, last = name.split()
+        free = [full for first in self._first if (full := f"{first} {last}") not in taken]
+        return self._dice.pick(free) if free else ""
+
     def name(self, kind: str, noun: str) -> str:
         """Make the name of an entity of this kind, for example a guild's."""
         word = self.word(_ENDS[kind])

@@ -59,9 +59,19 @@ def path_to(source: Source, target: int, hops: int) -> Plan | None:
         relations.append(fact.relation)
         at = fact.subject
         seen.add(at)
-    plan = [Hop("name", entity=world.entities[at].label)]
+    plan = [Hop("name", entity=_called(source, at))]
     plan += [Hop("follow", (i,), name) for i, name in enumerate(reversed(relations))]
     return tuple(plan)
+
+
+def _called(source: Source, entity: int) -> str:
+    """Draw the name by which a question calls an entity: its second one more often than pages do.
+
+    A search for a second name mostly brings up other pages than its own first.
+    """
+    found = source.world.entities[entity]
+    rate = 3 * source.world.spec.alias_use
+    return found.alias if found.alias and source.dice.chance(rate) else found.label
 
 
 def extend(plan: Plan, op: str, relation: str = "", year: int = 0) -> Plan:

@@ -29,7 +29,7 @@ class Hop:
     op: str
     inputs: tuple[int, ...] = ()
     relation: str = ""
-    entity: str = ""  # the label, where the question names one
+    entity: str = ""  # the label or the second name, where the question names one
     year: int = 0
 
 

@@ -43,8 +43,8 @@ class QuestionSpec:
 
     @classmethod
     def at(cls, difficulty: int) -> "QuestionSpec":
-        """One hop at difficulty 0, then one more every three steps; at most five."""
-        return cls(hops=min(5, 1 + (difficulty + 2) // 3))
+        """One hop at level 0, then one more at every second level; at most six."""
+        return cls(hops=min(6, 1 + (difficulty + 1) // 2))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ _ROW = re.compile(r"\| (.+) \| (.+) \|")
 _LISTED = re.compile(r"\A(?:- |\[\d+\] )")
 _SENTENCE_END = re.compile(r"(?<=\.)(?:\[\d+\])? ")
 _ALIAS = re.compile(r" is also known as ([^.]+)\.")
+_SLOT = re.compile(r"\{[soab]\}")
 _SEEN = re.compile(rf"- {_LINK.format('o')}")
 
 
@@ -88,8 +89,8 @@ def _sentence(text: Text, relation: str, sentence: str) -> Iterator[Claim]:
         report = Report(reported[1], int(reported[2]))
         sentence = reported[3][:1].upper() + reported[3][1:]
     own = text.title.split(" (")[0]
-    for pattern in _patterns(relation):
-        match = pattern.fullmatch(sentence)
+    for words_of_it, pattern in _patterns(relation):
+        match = pattern.fullmatch(sentence) if words_of_it in sentence else None
         if match is None or match["splain"] not in (None, own):
             continue
         if not RELATIONS[relation].is_number and match["oplain"] not in (None, own):
@@ -127,14 +128,18 @@ def _compiled(template: str, number: bool = False) -> re.Pattern[str]:
     }
     if number:
         slots["{o}"] = r"(?P<oplain>\d[\d,]*)"
-    pieces = re.split(r"(\{[soab]\})", template)
+    pieces = re.split(f"({_SLOT.pattern})", template)
     return re.compile("".join(slots.get(piece, re.escape(piece)) for piece in pieces))
 
 
 @cache
-def _patterns(relation: str) -> tuple[re.Pattern[str], ...]:
+def _patterns(relation: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return the patterns, each with its longest words, which are quickly found to be missing."""
     number = RELATIONS[relation].is_number
-    return tuple(_compiled(template, number) for template in words.FACTS[relation])
+    return tuple(
+        (max(_SLOT.split(template), key=len), _compiled(template, number))
+        for template in words.FACTS[relation]
+    )
 
 
 @cache

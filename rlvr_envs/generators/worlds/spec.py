@@ -20,7 +20,8 @@ class WorldSpec:
     n_works: int = 10
     n_events: int = 7
     alias_rate: float = 0.2  # entities that have a second name
-    alias_use: float = 0.3  # mentions of such an entity that use it
+    alias_use: float = 0.3  # mentions of such an entity that use it, in questions too
+    family_rate: float = 0.1  # people who share their last name with another
     homonym_rate: float = 0.05  # people, places and works that share a name with another
     gap_rate: float = 0.1  # facts that no page records
     elsewhere: float = 0.2  # facts recorded on another page than the subject's
@@ -71,16 +72,17 @@ class WorldSpec:
             n_organisations=8 + 2 * difficulty,
             n_works=9 + 3 * difficulty,
             n_events=6 + 2 * difficulty,
-            alias_rate=0.5 * share,
-            alias_use=0.5 * share,
+            alias_rate=0.6 * share,
+            alias_use=0.7 * share,
+            family_rate=0.5 * share,
             homonym_rate=0.15 * share,
-            elsewhere=0.3 * share,
+            elsewhere=0.4 * share,
             in_table=0.1 + 0.1 * share,
             in_footnote=0.15 * share,
             distractors=round(4 * share),
-            fillers=1 + round(5 * share),
+            fillers=1 + round(share),
             conflict_rate=0.25 * share,
             rule=RULES[difficulty % 2],
-            dead_link_rate=0.2 * share,
-            paraphrases=1 + round(3 * share),
+            dead_link_rate=0.3 * share,
+            paraphrases=2 + difficulty,
         )

@@ -67,7 +67,7 @@ class World:
     ranges: dict[str, range]  # the numbers of the entities of a type
     of: dict[tuple[int, str], list[int]] = field(repr=False)  # facts by subject and relation
     to: dict[tuple[str, int], list[int]] = field(repr=False)  # facts by relation and value
-    numbers: dict[str, int] = field(repr=False)  # entities by label
+    numbers: dict[str, int] = field(repr=False)  # entities by label and by second name
 
     @property
     def rule(self) -> str:
@@ -110,7 +110,10 @@ def _draw_entities(spec: WorldSpec, dice: Dice) -> tuple[list[Entity], dict[str,
                 twin[2] = f"{twin[1]} ({twin[0]})"
                 drawn.append([noun, twin[1], f"{twin[1]} ({noun})"])
                 continue
-            name = namer.name(kind, noun)
+            name = ""
+            if kind == "person" and drawn and dice.chance(spec.family_rate):
+                name = namer.relative(dice.pick(drawn)[1], {name for _, name, _ in drawn})
+            name = name or namer.name(kind, noun)
             single.append(len(drawn))
             drawn.append([noun, name, name])
         ranges[kind] = range(len(entities), len(entities) + count)
@@ -170,5 +173,6 @@ def build_world(spec: WorldSpec, seed: int) -> World:
         of.setdefault((fact.subject, fact.relation), []).append(index)
         to.setdefault((fact.relation, fact.value), []).append(index)
     conflicts = _draw_conflicts(spec, facts, ranges, dice)
-    numbers = {entity.label: number for number, entity in enumerate(entities)}
+    numbers = {entity.alias: number for number, entity in enumerate(entities) if entity.alias}
+    numbers |= {entity.label: number for number, entity in enumerate(entities)}
     return World(spec, seed, tuple(entities), tuple(facts), conflicts, ranges, of, to, numbers)

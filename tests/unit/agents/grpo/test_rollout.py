@@ -89,7 +89,7 @@ def test_a_group_has_one_prompt_and_one_call_asks_for_all():
     assert len({request.prompt for request in first[:3]}) == 1
     assert len({request.prompt for request in first[3:]}) == 1
     assert first[0].prompt != first[3].prompt
-    assert [len(call) for call in sampler.calls] == [6, *[3] * 5]  # a game of six tries
+    assert [len(call) for call in sampler.calls] == [6, *[3] * 3]  # a game of four tries
 
 
 def test_the_samplers_seed_differs_by_turn_and_repeats():
@@ -97,12 +97,12 @@ def test_the_samplers_seed_differs_by_turn_and_repeats():
     rollout = roll(sampler)
     played(rollout, [GUESS], [8], 1, seed=4)
     first = list(sampler.seeds)
-    assert len(set(first)) == len(first) == 6
+    assert len(set(first)) == len(first) == 4
     assert {temperature for temperature, _ in first} == {0.7}
     played(rollout, [GUESS], [8], 1, seed=4)
-    assert sampler.seeds[6:] == first
+    assert sampler.seeds[4:] == first
     played(rollout, [GUESS], [8], 1, seed=5)
-    assert not set(sampler.seeds[12:]) & set(first)
+    assert not set(sampler.seeds[8:]) & set(first)
 
 
 def test_a_game_of_several_turns_is_one_growing_sequence():
@@ -128,7 +128,7 @@ def test_a_cut_off_action_is_judged_and_closed_before_the_next():
     cut = roll(lambda prompt: "\\boxed{1}" + "x" * 99, max_tokens=9)
     episode = played(cut, [GUESS], [8], 1, seed=0)[0]
     assert not episode.finished
-    assert len(episode.turn_rewards) == len(episode.actions) == 6
+    assert len(episode.turn_rewards) == len(episode.actions) == 4
     assert all(segment.tokens[0] == END for segment in episode.segments[2::2])
     assert episode.texts[0] == "\\boxed{1}"
     (answer,) = solutions("Gcd-v0", [3]).values()
@@ -180,7 +180,7 @@ def test_what_a_proposal_decides_goes_before_the_defaults():
     episodes = played(roll(sampler), [own, GUESS], [8, 8], 1, seed=0)
     assert [episode.problem_seed for episode in episodes] == [77, 77, 77, 8]
     assert [episode.difficulty for episode in episodes] == [1, 1, 1, 0]
-    assert [len(episode.actions) for episode in episodes] == [2, 2, 2, 6]
+    assert [len(episode.actions) for episode in episodes] == [2, 2, 2, 4]
     assert [request.max_tokens for request in sampler.calls[0]] == [5, 5, 5, 64]
     assert "limit of 2 turns" in episodes[0].texts[-1]
     assert episodes[0].info["over_turn"] == 1

@@ -159,3 +159,58 @@ def test_effort_and_baseline_of_a_row():
     assert task.effort(problem) == 6 + 1  # three letters, two numbers and a sign
     assert task.baseline(stream("b"), problem) == "3"
     assert task.baseline(stream("b"), MathDatasetProblem("Is it so?", "1", 0)) == "0"
+
+
+RATED = [
+    {
+        "problem": f"q{n}",
+        "answer": str(n),
+        "level": f"Level {n % 3}",
+        "type": ("Algebra", "Geometry")[n % 2],
+        "solution": f"First.\nSo it is \\boxed{{{n}}}.",
+        "pass_rate": n / 10,
+    }
+    for n in range(10)
+]
+
+
+@pytest.mark.parametrize(
+    ("knobs", "chosen"),
+    [
+        ({}, range(10)),
+        ({"difficulties": ("Level 1",)}, (1, 4, 7)),
+        ({"topics": ("Geometry",)}, (1, 3, 5, 7, 9)),
+        ({"least_pass_rate": 0.2, "most_pass_rate": 0.5}, (2, 3, 4, 5)),
+        ({"most_pass_rate": 0.0}, (0,)),
+        ({"topics": ("Algebra",), "difficulties": ("Level 1", "Level 2")}, (2, 4, 8)),
+    ],
+)
+def test_questions_are_chosen_by_what_the_file_says_of_them(tmp_path, knobs, chosen):
+    path = write(tmp_path / "a.jsonl", RATED)
+    assert answers(path, **knobs) == [str(n) for n in chosen]
+
+
+def test_a_choice_that_leaves_nothing_says_what_there_is(tmp_path):
+    path = write(tmp_path / "a.jsonl", RATED)
+    with pytest.raises(ConfigError, match=r"no question .* 'Level 0', 'Level 1'.*'Geometry'"):
+        answers(path, topics=("Topology",))
+    with pytest.raises(ConfigError, match="least_pass_rate"):
+        gym.make(ID, path=path, least_pass_rate=2)
+
+
+def test_difficulty_topic_and_solution_are_kept(tmp_path):
+    env = gym.make(ID, path=write(tmp_path / "a.jsonl", RATED)).unwrapped
+    env.reset(options={"index": 4})
+    problem = env.instance.problem
+    assert (problem.difficulty, problem.topic) == ("Level 1", "Algebra")
+    assert env.instance.task.explain(problem) == ["First.", "So it is 4."]
+    demonstration = env.instance.demonstration()
+    assert demonstration.endswith(r"\boxed{4}")
+    assert env.instance.judge(demonstration).score == 1.0
+
+
+def test_decimals_of_a_file_are_exact_unless_they_are_rounded(tmp_path):
+    path = write(tmp_path / "a.jsonl", [{"question": "q", "gold": "3.14"}])
+    for rounded, score in ((False, 0.0), (True, 1.0)):
+        row = rlvr_envs.make_problem(ID, seed=0, path=path, rounded=rounded)
+        assert rlvr_envs.verify(row, r"\boxed{\pi}").score == score

@@ -1,5 +1,7 @@
 """Bin packing: the whole small world, answers of other forms, configuration."""
 
+import dataclasses
+
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
@@ -11,7 +13,7 @@ from rlvr_envs.envs.np_hard.bin_packing import (
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = BinPackingTask(BinPackingConfig.at(0))
+TASK = BinPackingTask(dataclasses.replace(BinPackingConfig.at(0), scheme="ratio"))
 SMALL = BinPackingProblem((6, 3, 4, 7), 10, Reference(2, 2, True, 3, "1, 3\n2, 4"))
 
 
@@ -29,7 +31,8 @@ def partitions(items):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_whole_small_world(seed):
-    problem = TASK.generate(stream("BinPacking", seed))
+    task = BinPackingTask(BinPackingConfig(n_bins=2, scheme="ratio"))
+    problem = task.generate(stream("BinPacking", seed))
     n, reference = len(problem.sizes), problem.reference
     best = n
     for bins in partitions(list(range(1, n + 1))):
@@ -39,16 +42,16 @@ def test_whole_small_world(seed):
         expected = 0.0
         if fits:
             best = min(best, len(bins))
-            saved = reference.baseline - len(bins)
-            expected = max(0.0, saved / (reference.baseline - reference.objective))
+            expected = float(len(bins) == reference.objective)  # the trivial packing has one more
+            assert reference.trivial == reference.objective + 1
         assert verdict.score == pytest.approx(expected)
     assert (reference.objective, reference.bound) == (best, best)
 
 
-@pytest.mark.parametrize("rung", [3, 10, 20])
-def test_planted_packing_is_optimal_by_volume(rung):
-    config = BinPackingConfig.at(rung)
-    problem = BinPackingTask(config).generate(stream("BinPacking", "volume", rung))
+@pytest.mark.parametrize("level", [3, 10, 20])
+def test_planted_packing_is_optimal_by_volume(level):
+    config = BinPackingConfig.at(level)
+    problem = BinPackingTask(config).generate(stream("BinPacking", "volume", level))
     assert sum(problem.sizes) > problem.capacity * (problem.reference.objective - 1)
     assert max(problem.sizes) <= problem.capacity
     assert min(problem.sizes) >= 1
@@ -72,11 +75,11 @@ def test_planted_packing_is_optimal_by_volume(rung):
         ("1, 3\n2, 4\n3", 0.0),
         ("1, 3\n2, 4\n0", 0.0),
         ("1, 3\n2, 4\n5", 0.0),
-        ("1, 3\n2, 4.0", 0.0),
+        ("1, 3\n2, 4.0", 1.0),
         ("1, 3\nNaN", 0.0),
         ("1, 3\n[]\n2, 4", 0.0),
         ("1, 3, 2, 4", 0.0),
-        ("Bin 1: 1, 3\nBin 2: 2, 4", 0.0),
+        ("Bin 1: 1, 3\nBin 2: 2, 4", 1.0),
         ("1, 3\n2, 4\n" + "1\n" * 5000, 0.0),
     ],
 )
@@ -85,8 +88,8 @@ def test_forms_and_exploits(answer, score):
 
 
 def test_sizes_of_the_bands():
-    planted = [BinPackingConfig.at(rung).n_bins for rung in BANDS.values()]
-    assert planted == [3, 5, 7, 9]
+    planted = [BinPackingConfig.at(level).n_bins for level in BANDS.values()]
+    assert planted == [4, 7, 10, 12]
 
 
 @pytest.mark.parametrize(
@@ -125,3 +128,8 @@ def test_effort_gives_up_in_time():
 def test_effort_is_deterministic_work():
     problem = TASK.generate(stream("BinPacking", 0))
     assert TASK.effort(problem) == TASK.effort(problem) > 0
+
+
+def test_the_baseline_of_the_small_problem():
+    # 7 and 6 open a bin each, 4 fits the second, and 3 the first
+    assert TASK.baseline(stream("baseline"), SMALL) == "4, 2\n1, 3"

@@ -1,5 +1,6 @@
 """Graph colouring: the whole small world, answers of other forms, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -15,7 +16,7 @@ from rlvr_envs.envs.np_hard.graph_coloring import (
 from rlvr_envs.generators.graphs.undirected import MAX_VERTICES, all_pairs, chosen
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = GraphColoringTask(GraphColoringConfig.at(0))
+TASK = GraphColoringTask(dataclasses.replace(GraphColoringConfig.at(0), scheme="ratio"))
 # A star around 1: two colours are enough, and the largest degree is 3.
 SMALL = GraphColoringProblem(4, ((1, 2), (1, 3), (1, 4)), Reference(2, 2, True, 4, "1, 2, 2, 2"))
 
@@ -34,7 +35,8 @@ def chromatic_number(n, edges):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_whole_small_world(seed):
-    problem = TASK.generate(stream("GraphColoring", seed))
+    task = GraphColoringTask(GraphColoringConfig(n_vertices=7, n_parts=3, scheme="ratio"))
+    problem = task.generate(stream("GraphColoring", seed))
     n, edges = problem.n_vertices, problem.edges
     worst = 1 + max(sum(v in e for e in edges) for v in range(1, n + 1))
     colorings = list(itertools.product(range(1, 5), repeat=n))
@@ -79,7 +81,7 @@ def test_search_that_is_cut_short_keeps_the_known_colouring_and_a_valid_bound():
         ("1, 2, 2, 2, 2", 0.0),
         ("0, 1, 1, 1", 0.0),
         ("1, 5, 5, 5", 0.0),
-        ("1.0, 2.0, 2.0, 2.0", 0.0),
+        ("1.0, 2.0, 2.0, 2.0", 1.0),
         ("1, 2, 2, NaN", 0.0),
         ("red, blue, blue, blue", 0.0),
         ("[1] + [2] * 3", 0.0),
@@ -94,8 +96,8 @@ def test_forms_and_exploits(answer, score):
 def test_bands_of_np_engine():
     vertices = {"easy": (8, 12), "medium": (15, 22), "hard": (25, 32), "bench": (32, 40)}
     colors = {"easy": (3, 4), "medium": (4, 6), "hard": (6, 8), "bench": (6, 8)}
-    for band, rung in BANDS.items():
-        config = GraphColoringConfig.at(rung)
+    for band, level in BANDS.items():
+        config = GraphColoringConfig.at(level)
         assert vertices[band][0] <= config.n_vertices <= vertices[band][1]
         assert colors[band][0] <= config.n_parts <= colors[band][1]
 
@@ -132,10 +134,15 @@ def test_the_deepest_search_of_the_largest_graph_ends():
     assert TASK.verify(problem, problem.reference.answer).score == 1.0
 
 
-def test_effort_grows_with_the_rungs():
+def test_effort_grows_with_the_levels():
     efforts = []
-    for rung in (0, 2, 4, 6, 8):
-        task = GraphColoringTask(GraphColoringConfig.at(rung))
-        drawn = [task.generate(stream("GraphColoring", "rung", seed)) for seed in range(40)]
+    for level in (0, 2, 4, 6, 8):
+        task = GraphColoringTask(GraphColoringConfig.at(level))
+        drawn = [task.generate(stream("GraphColoring", "level", seed)) for seed in range(40)]
         efforts.append(sum(map(task.effort, drawn)))
     assert efforts == sorted(efforts)
+
+
+def test_the_baseline_of_the_small_problem():
+    # the centre comes first
+    assert TASK.baseline(stream("baseline"), SMALL) == "1, 2, 2, 2"

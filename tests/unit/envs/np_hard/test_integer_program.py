@@ -13,8 +13,9 @@ from rlvr_envs.envs.np_hard.integer_program import (
     IntegerProgramProblem,
     IntegerProgramTask,
     best,
+    program,
 )
-from rlvr_envs.generators.optimisation.linear_programs import holds
+from rlvr_envs.generators.optimisation.linear_programs import holds, optimum
 from rlvr_envs.generators.optimisation.stories import Size
 
 TASK = IntegerProgramTask(IntegerProgramConfig())
@@ -154,11 +155,11 @@ def test_several_limits(story):
 
 
 @pytest.mark.parametrize("story", sorted(STORIES))
-@pytest.mark.parametrize("rung", [0, 7, 14])
-def test_solutions_meet_their_programs(story, rung):
+@pytest.mark.parametrize("level", [0, 7, 14])
+def test_solutions_meet_their_programs(story, level):
     numbers = STORIES[story].draw(
-        stream("IntegerProgram", "holds", story, rung),
-        Size(2 + rung // 2, 1 + rung // 2, 6 + 2 * rung),
+        stream("IntegerProgram", "holds", story, level),
+        Size(2 + level // 2, 1 + level // 2, 6 + 2 * level),
     )
     program = STORIES[story].program(numbers)
     solved = best(program, 0.2)
@@ -224,3 +225,17 @@ def test_a_draw_without_a_proof_is_replaced_by_a_smaller_one():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         IntegerProgramConfig(**knob)
+
+
+def test_the_baseline_and_the_effort_of_a_small_problem():
+    # 7 of length 4 and 1 of length 5, from pipes of 9: 4 pipes and 1, though 4 are enough
+    problem = IntegerProgramProblem("pipes", ((9,), (4, 5), (7, 1)), 4, work=3)
+    assert TASK.baseline(stream("baseline"), problem) == "5"
+    assert TASK.verify(problem, "4").score == 1.0
+    assert TASK.effort(problem) > problem.work
+
+
+def test_most_draws_have_another_optimum_than_in_any_amounts():
+    task = IntegerProgramTask(IntegerProgramConfig.at(3))
+    drawn = [task.generate(stream("IntegerProgram", "whole", seed)) for seed in range(30)]
+    assert sum(optimum(program(p)).value != p.optimum for p in drawn) >= 20

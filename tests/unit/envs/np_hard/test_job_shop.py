@@ -1,5 +1,6 @@
 """Job shop: the whole small world, answers of other forms, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -9,7 +10,7 @@ from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard.job_shop import JobShopConfig, JobShopProblem, JobShopTask
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = JobShopTask(JobShopConfig.at(0))
+TASK = JobShopTask(dataclasses.replace(JobShopConfig.at(0), scheme="ratio"))
 # Job 1: machine 1 for 3, machine 2 for 2. Job 2: machine 2 for 4, machine 1 for 1.
 SMALL = JobShopProblem(
     (((1, 3), (2, 2)), ((2, 4), (1, 1))), Reference(6, 6, True, 10, "1, 2\n2, 1")
@@ -53,11 +54,11 @@ def test_whole_small_world(seed):
     for choice, end in ends.items():
         verdict = TASK.verify(problem, "\n".join(" ".join(map(str, order)) for order in choice))
         assert verdict.parts["feasible"] == (end is not None)
-        if end is None or end > reference.baseline:
+        if end is None or end > reference.trivial:
             assert verdict.score == 0.0
         else:
             assert verdict.parts["objective"] == end
-            share = (reference.baseline - end) / (reference.baseline - best)
+            share = (reference.trivial - end) / (reference.trivial - best)
             assert verdict.score == pytest.approx(share)
 
 
@@ -78,9 +79,9 @@ def test_whole_small_world(seed):
         ("1, 2, 1\n2, 1", 0.0),
         ("0, 1\n1, 0", 0.0),
         ("1, 3\n3, 1", 0.0),
-        ("1.0, 2.0\n2, 1", 0.0),
+        ("1.0, 2.0\n2, 1", 1.0),
         ("1, 2\nNaN", 0.0),
-        ("machine 1: 1, 2\nmachine 2: 2, 1", 0.0),
+        ("machine 1: 1, 2\nmachine 2: 2, 1", 1.0),
         ("1, 2\n2, 1\n" * 3000, 0.0),
     ],
 )
@@ -93,8 +94,8 @@ def test_waiting_in_a_circle_is_named():
 
 
 def test_sizes_of_the_bands():
-    configs = [JobShopConfig.at(rung) for rung in BANDS.values()]
-    assert [(c.n_jobs, c.n_machines) for c in configs] == [(4, 3), (5, 4), (7, 5), (8, 6)]
+    configs = [JobShopConfig.at(level) for level in BANDS.values()]
+    assert [(c.n_jobs, c.n_machines) for c in configs] == [(4, 4), (6, 5), (7, 7), (8, 8)]
 
 
 @pytest.mark.parametrize(
@@ -121,3 +122,8 @@ def test_greedy_and_its_neighbours_are_answers(seed):
     assert TASK.verify(problem, answer).parts["feasible"] == 1.0
     for _ in range(20):
         assert TASK.verify(problem, TASK.neighbour(problem, answer, rng)).status != "unparsable"
+
+
+def test_the_baseline_of_the_small_problem():
+    # job 1 has as much to do as job 2, and comes first on machine 1
+    assert TASK.baseline(stream("baseline"), SMALL) == "1, 2\n2, 1"

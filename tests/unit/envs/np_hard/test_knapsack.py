@@ -1,5 +1,6 @@
 """Knapsack: the whole small world, answers of other forms, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -9,7 +10,7 @@ from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard.knapsack import KnapsackConfig, KnapsackProblem, KnapsackTask
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = KnapsackTask(KnapsackConfig.at(0))
+TASK = KnapsackTask(dataclasses.replace(KnapsackConfig.at(0), scheme="ratio"))
 SMALL = KnapsackProblem((3, 4, 5), (4, 5, 6), 8, Reference(10, 10, True, 6, "1, 3"))
 
 
@@ -52,7 +53,7 @@ def test_whole_small_world(seed):
         ("0, 1", 0.0),
         ("1, 4", 0.0),
         ("-1, 3", 0.0),
-        ("1.0, 3.0", 0.0),
+        ("1.0, 3.0", 1.0),
         ("[]", 0.0),
         ("1, NaN", 0.0),
         ("[i for i in (1, 3)]", 0.0),
@@ -73,7 +74,7 @@ def test_schemes(scheme, score):
 
 
 def test_bands_of_np_engine():
-    sizes = {band: KnapsackConfig.at(rung) for band, rung in BANDS.items()}
+    sizes = {band: KnapsackConfig.at(level) for band, level in BANDS.items()}
     planted = {"easy": (6, 10), "medium": (8, 12), "hard": (15, 25), "bench": (25, 35)}
     distractors = {"easy": (8, 15), "medium": (15, 25), "hard": (20, 35), "bench": (30, 45)}
     for band, config in sizes.items():
@@ -107,7 +108,17 @@ def test_greedy_and_its_neighbours_are_answers(seed):
         assert TASK.verify(problem, TASK.neighbour(problem, answer, rng)).status != "unparsable"
 
 
-def test_sizes_stop_growing_far_beyond_the_ladder():
+def test_sizes_stop_growing_far_beyond_the_levels():
     assert KnapsackConfig.at(30).n_planted < KnapsackConfig.at(80).n_planted
     assert KnapsackConfig.at(80).n_planted == KnapsackConfig.at(10**6).n_planted
     assert KnapsackConfig.at(80).budget == KnapsackConfig.at(10**6).budget
+
+
+def test_the_baseline_of_the_small_problem():
+    # item 3 is worth the least for its weight
+    assert TASK.baseline(stream("baseline"), SMALL) == "1, 2"
+
+
+def test_effort_counts_the_loads_that_no_other_beats():
+    # (0, 0); with item 1 two loads, with item 2 four, and with item 3 six
+    assert TASK.effort(SMALL) == 1 + 2 + 4 + 6

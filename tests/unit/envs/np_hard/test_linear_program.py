@@ -14,7 +14,7 @@ from rlvr_envs.envs.np_hard.linear_program import (
     LinearProgramTask,
     program,
 )
-from rlvr_envs.generators.optimisation.linear_programs import Program, Row, holds, optimum
+from rlvr_envs.generators.optimisation.linear_programs import Program, Row, holds, hurried, optimum
 from rlvr_envs.generators.optimisation.stories import Size
 
 TASK = LinearProgramTask(LinearProgramConfig())
@@ -81,11 +81,11 @@ def test_optimum_is_the_best_corner(story, seed):
 
 
 @pytest.mark.parametrize("story", sorted(STORIES))
-@pytest.mark.parametrize("rung", [1, 6, 12])
-def test_optimum_is_reached_and_bounded_by_the_dual(story, rung):
-    size = Size(2 + rung // 2, 1 + rung // 2, 6 + 3 * rung)
+@pytest.mark.parametrize("level", [1, 6, 12])
+def test_optimum_is_reached_and_bounded_by_the_dual(story, level):
+    size = Size(2 + level // 2, 1 + level // 2, 6 + 3 * level)
     for seed in range(8):
-        numbers = STORIES[story].draw(stream("LinearProgram", "dual", story, rung, seed), size)
+        numbers = STORIES[story].draw(stream("LinearProgram", "dual", story, level, seed), size)
         linear = program(story, numbers)
         found = optimum(linear)
         assert holds(linear, found.variables)
@@ -162,3 +162,28 @@ def test_prompts_tell_every_number(story):
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         LinearProgramConfig(**knob)
+
+
+def test_the_simplex_method_counts_its_work_and_the_limits_that_matter():
+    # x enters at 2 and y at 2; a pivot changes two rows and the costs, of five numbers each
+    found = optimum(Program("max", (3, 2), (Row((1, 1), "<=", 4), Row((1, 0), "<=", 2))))
+    assert (found.value, found.changed, found.binding) == (10, 2 * 3 * 5, (0, 1))
+    found = optimum(Program("max", (3, 2), (Row((1, 1), "<=", 4), Row((1, 0), "<=", 9))))
+    assert (found.value, found.changed, found.binding) == (12, 3 * 5, (0,))
+
+
+def test_the_hurried_answer_looks_at_one_thing_at_a_time():
+    gain = Program("max", (3, 2), (Row((1, 1), "<=", 4), Row((1, 0), "<=", 2)))
+    assert hurried(gain, whole=False) == 8  # of y alone
+    cost = Program("min", (5, 3), (Row((2, 1), ">=", 7), Row((0, 1), ">=", 2)))
+    assert hurried(cost, whole=False) == Fraction(35, 2) + 6  # of x for the first, y for the second
+    assert hurried(cost, whole=True) == 20 + 6
+
+
+@pytest.mark.parametrize("story", sorted(STORIES))
+def test_the_hurried_answer_is_never_good_for_nothing_but_seldom_right(story):
+    task = LinearProgramTask(LinearProgramConfig(n_choices=4, n_limits=3, story=story))
+    problems = [task.generate(stream("LinearProgram", story, seed)) for seed in range(12)]
+    answers = [Fraction(task.baseline(stream("baseline"), problem)) for problem in problems]
+    assert all(answer > 0 for answer in answers)
+    assert sum(a == p.optimum for a, p in zip(answers, problems, strict=True)) <= 4

@@ -1,5 +1,6 @@
 """Longest cycle: the whole small world, exploits of other suites, bands, configuration."""
 
+import dataclasses
 import itertools
 
 import networkx
@@ -15,7 +16,7 @@ from rlvr_envs.envs.np_hard.longest_cycle import (
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = LongestCycleTask(LongestCycleConfig.at(0))
+TASK = LongestCycleTask(dataclasses.replace(LongestCycleConfig.at(0), scheme="ratio"))
 # A pentagon with the chord 1-3, and vertex 6 hanging on vertex 5.
 SMALL = LongestCycleProblem(
     6,
@@ -34,18 +35,20 @@ def is_cycle(problem, walk):
 @pytest.mark.parametrize("off_percent", [0, 35])
 @pytest.mark.parametrize("seed", range(6))
 def test_whole_small_world(seed, off_percent):
-    task = LongestCycleTask(LongestCycleConfig(n_vertices=6, off_percent=off_percent))
+    task = LongestCycleTask(
+        LongestCycleConfig(n_vertices=6, off_percent=off_percent, scheme="ratio")
+    )
     problem = task.generate(stream("LongestCycle", off_percent, seed))
     walks = [w for size in range(1, 7) for w in itertools.permutations(range(1, 7), size)]
     lengths = {len(walk) for walk in walks if is_cycle(problem, walk)}
     low, high = min(lengths), max(lengths)
-    assert low < high
     assert (problem.reference.objective, problem.reference.bound) == (high, high)
-    assert problem.reference.baseline == low
+    assert problem.reference.trivial == low
     for walk in walks:
         verdict = task.verify(problem, ", ".join(map(str, walk)))
         fits = is_cycle(problem, walk)
-        assert verdict.score == ((len(walk) - low) / (high - low) if fits else 0.0)
+        expected = float(len(walk) == high) if low == high else (len(walk) - low) / (high - low)
+        assert verdict.score == (expected if fits else 0.0)
         assert verdict.parts["feasible"] == fits
 
 
@@ -55,7 +58,7 @@ def test_reference_and_baseline_agree_with_networkx(seed):
     problem = task.generate(stream("LongestCycle", "thirteen", seed))
     cycles = list(networkx.simple_cycles(networkx.Graph(problem.edges)))
     assert problem.reference.objective == max(map(len, cycles))
-    assert problem.reference.baseline == min(map(len, cycles))
+    assert problem.reference.trivial == min(map(len, cycles))
     assert problem.reference.proven
 
 
@@ -91,8 +94,8 @@ def test_forms_and_exploits(answer, score):
 
 def test_bands_of_np_engine():
     vertices = {"easy": (15, 20), "medium": (20, 30), "hard": (30, 40), "bench": (40, 50)}
-    for band, rung in BANDS.items():
-        assert vertices[band][0] <= LongestCycleConfig.at(rung).n_vertices <= vertices[band][1]
+    for band, level in BANDS.items():
+        assert vertices[band][0] <= LongestCycleConfig.at(level).n_vertices <= vertices[band][1]
 
 
 @pytest.mark.parametrize(
@@ -103,10 +106,10 @@ def test_config_is_checked(knob):
         LongestCycleConfig(**knob)
 
 
-@pytest.mark.parametrize("rung", [0, 2, 4, 6, 8])
-def test_greedy_and_its_neighbours_are_cycles(rung):
-    rng = stream("LongestCycle", "moves", rung)
-    problem = LongestCycleTask(LongestCycleConfig.at(rung)).generate(rng)
+@pytest.mark.parametrize("level", [0, 2, 4, 6, 8])
+def test_greedy_and_its_neighbours_are_cycles(level):
+    rng = stream("LongestCycle", "moves", level)
+    problem = LongestCycleTask(LongestCycleConfig.at(level)).generate(rng)
     answer, seen = TASK.baseline(stream("baseline"), problem), set()
     for _ in range(40):
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
@@ -120,3 +123,8 @@ def test_a_forest_has_no_cycle_and_a_walk_that_cannot_close_starts_elsewhere():
     tailed = ((1, 2), (2, 3), (3, 4), (3, 5), (4, 5))
     assert set(longest_cycle.shortest_cycle(5, tailed)) == {3, 4, 5}
     assert set(longest_cycle.walked_cycle(5, tailed)) == {3, 4, 5}
+
+
+def test_the_baseline_of_the_small_problem():
+    # the walk ends at 6, and 5 is joined to 1
+    assert TASK.baseline(stream("baseline"), SMALL) == "1, 2, 3, 4, 5"

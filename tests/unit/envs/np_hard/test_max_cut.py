@@ -1,5 +1,6 @@
 """Maximum cut: the whole small world, answers of other forms, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -17,7 +18,7 @@ from rlvr_envs.envs.np_hard.max_cut import (
 from rlvr_envs.generators.graphs.undirected import all_pairs, chosen
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = MaxCutTask(MaxCutConfig.at(0))
+TASK = MaxCutTask(dataclasses.replace(MaxCutConfig.at(0), scheme="ratio"))
 # A square of weight 2 a side with a diagonal of weight 4.
 EDGES = ((1, 2), (1, 3), (1, 4), (2, 3), (3, 4))
 SMALL = MaxCutProblem(4, EDGES, (2, 4, 2, 2, 2), Reference(8, 8, True, 6, "2, 4"))
@@ -87,7 +88,7 @@ def test_without_budget_the_reference_is_a_cut_that_is_not_called_proven():
         ("1, 1", 0.0),
         ("0, 1", 0.0),
         ("1, 5", 0.0),
-        ("1.0", 0.0),
+        ("1.0", 1.0),
         ("[]", 0.0),
         ("NaN", 0.0),
         ("1 | 2, 3, 4", 0.0),
@@ -100,8 +101,8 @@ def test_forms_and_exploits(answer, score):
 
 
 def test_sizes_grow_as_those_of_np_engine_do():
-    sizes = [MaxCutConfig.at(rung).n_vertices for rung in BANDS.values()]
-    assert sizes == [9, 16, 26, 34]
+    sizes = [MaxCutConfig.at(level).n_vertices for level in BANDS.values()]
+    assert sizes == [12, 16, 26, 34]
 
 
 @pytest.mark.parametrize(
@@ -128,3 +129,8 @@ def test_greedy_and_its_neighbours_are_cuts(seed):
     for _ in range(20):
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
         answer = TASK.neighbour(problem, answer, rng)
+
+
+def test_the_baseline_of_the_small_problem():
+    # 3 goes apart from 1; then 2 and 4 cut as much on either side
+    assert TASK.baseline(stream("baseline"), SMALL) == "3"

@@ -1,5 +1,6 @@
 """Maximum satisfiability: the whole small world, exploits of other suites, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -9,7 +10,7 @@ from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard.max_sat import MaxSatConfig, MaxSatProblem, MaxSatTask
 from rlvr_envs.generators.optimisation.task import Reference
 
-TASK = MaxSatTask(MaxSatConfig.at(0))
+TASK = MaxSatTask(dataclasses.replace(MaxSatConfig.at(0), scheme="ratio"))
 # 1 and 2 true and 3 false satisfies all; all true and all false each miss two clauses.
 SMALL = MaxSatProblem(
     3, ((1, 2), (-1, 2), (1, -3), (-2, -3), (-1, -3), (1, 3)), Reference(6, 6, True, 4, "1, 2, -3")
@@ -45,7 +46,7 @@ def test_whole_small_world(seed):
     constant = max(counts[tuple(range(1, n + 1))], counts[tuple(range(-1, -n - 1, -1))])
     assert constant < best
     assert (problem.reference.objective, problem.reference.bound) == (best, best)
-    assert problem.reference.baseline == constant
+    assert problem.reference.trivial == constant
     for values, satisfied in counts.items():
         verdict = TASK.verify(problem, ", ".join(map(str, values)))
         assert verdict.score == pytest.approx(max(0, satisfied - constant) / (best - constant))
@@ -80,7 +81,7 @@ def test_the_reference_is_the_best_of_a_thousand_assignments(seed):
         ("1, 2, -3, 4", 0.0),
         ("0, 1, 2, -3", 0.0),
         ("1, 2, -0", 0.0),
-        ("1.0, 2.0, -3.0", 0.0),
+        ("1.0, 2.0, -3.0", 1.0),
         ("true, true, false", 0.0),
         ("1, 2, --3", 0.0),
         ("[]", 0.0),
@@ -95,7 +96,7 @@ def test_forms_and_exploits(answer, score):
 
 
 def test_clauses_for_a_variable_rise_to_five():
-    configs = [MaxSatConfig.at(rung) for rung in (0, 2, 5, 8, 10, 20)]
+    configs = [MaxSatConfig.at(level) for level in (0, 2, 5, 8, 10, 20)]
     share = [round(config.n_clauses / config.n_variables, 1) for config in configs]
     assert share == sorted(share)
     assert share[-1] == 5.0
@@ -128,3 +129,8 @@ def test_greedy_keeps_its_promise_and_its_neighbours_are_answers(seed):
     assert len(moved) > 5
     for other in moved:
         assert TASK.verify(problem, other).parts["feasible"] == 1.0
+
+
+def test_the_baseline_of_the_small_problem():
+    # 3 clauses to 2, then 1 to 1, then 0 to 2
+    assert TASK.baseline(stream("baseline"), SMALL) == "1, 2, -3"

@@ -1,5 +1,6 @@
 """Maximum clique: the whole small world, answers of other forms, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -13,7 +14,7 @@ from rlvr_envs.envs.np_hard.maximum_clique import (
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = MaximumCliqueTask(MaximumCliqueConfig.at(0))
+TASK = MaximumCliqueTask(dataclasses.replace(MaximumCliqueConfig.at(0), scheme="ratio"))
 # 1, 2, 3 and 4 are all joined; 5 hangs on 4.
 EDGES = ((1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4), (4, 5))
 SMALL = MaximumCliqueProblem(5, EDGES, Reference(4, 4, True, 2, "1, 2, 3, 4"))
@@ -67,7 +68,7 @@ def test_reference_of_a_larger_graph_by_growing_every_clique(seed):
         ("1, 2, 3, 3", 0.0),
         ("0, 1, 2, 3", 0.0),
         ("1, 2, 3, 6", 0.0),
-        ("1.0, 2.0, 3.0", 0.0),
+        ("1.0, 2.0, 3.0", 0.5),
         ("[]", 0.0),
         ("1, 2, NaN", 0.0),
         ("range(1, 5)", 0.0),
@@ -79,10 +80,11 @@ def test_forms_and_exploits(answer, score):
 
 
 def test_bands_of_np_engine():
-    vertices = {"easy": (4, 8), "medium": (8, 12), "hard": (12, 16), "bench": (16, 20)}
-    clique = {"easy": (2, 4), "medium": (2, 4), "hard": (2, 6), "bench": (4, 8)}
-    for band, rung in BANDS.items():
-        config = MaximumCliqueConfig.at(rung)
+    # cliques are larger than there, so that taking the vertex of the most edges misses them
+    vertices = {"easy": (4, 10), "medium": (8, 13), "hard": (12, 16), "bench": (16, 20)}
+    clique = {"easy": (2, 5), "medium": (2, 6), "hard": (2, 7), "bench": (4, 8)}
+    for band, level in BANDS.items():
+        config = MaximumCliqueConfig.at(level)
         assert vertices[band][0] <= config.n_vertices <= vertices[band][1]
         assert clique[band][0] <= config.n_clique <= clique[band][1]
 
@@ -111,3 +113,8 @@ def test_greedy_and_its_neighbours_are_cliques(seed):
     for _ in range(20):
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
         answer = TASK.neighbour(problem, answer, rng)
+
+
+def test_the_baseline_of_the_small_problem():
+    # 4 has four edges, and all left are joined to each other
+    assert TASK.baseline(stream("baseline"), SMALL) == "1, 2, 3, 4"

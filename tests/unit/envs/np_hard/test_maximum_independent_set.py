@@ -1,5 +1,6 @@
 """Maximum independent set: the whole small world, answers of other forms, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -15,7 +16,9 @@ from rlvr_envs.generators.graphs.independent_sets import largest_set
 from rlvr_envs.generators.graphs.undirected import all_pairs, chosen
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = MaximumIndependentSetTask(MaximumIndependentSetConfig.at(0))
+TASK = MaximumIndependentSetTask(
+    dataclasses.replace(MaximumIndependentSetConfig.at(0), scheme="ratio")
+)
 # A star around 1, with 2 and 3 joined as well.
 EDGES = ((1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (2, 3))
 SMALL = MaximumIndependentSetProblem(6, EDGES, Reference(4, 4, True, 1, "2, 4, 5, 6"))
@@ -88,7 +91,7 @@ def test_search_that_is_cut_short_keeps_the_known_set_and_a_valid_bound():
         ("0, 4, 5, 6", 0.0),
         ("4, 5, 6, 7", 0.0),
         ("-4, -5", 0.0),
-        ("4.0, 5.0", 0.0),
+        ("4.0, 5.0", 1 / 3),
         ("[]", 0.0),
         ("[v for v in (4, 5, 6)]", 0.0),
         ("[2] + [4, 5, 6]", 0.0),
@@ -102,8 +105,8 @@ def test_forms_and_exploits(answer, score):
 def test_bands_of_np_engine():
     vertices = {"easy": (12, 20), "medium": (20, 30), "hard": (30, 40), "bench": (40, 50)}
     hidden = {"easy": (4, 8), "medium": (8, 12), "hard": (12, 16), "bench": (16, 20)}
-    for band, rung in BANDS.items():
-        config = MaximumIndependentSetConfig.at(rung)
+    for band, level in BANDS.items():
+        config = MaximumIndependentSetConfig.at(level)
         assert vertices[band][0] <= config.n_vertices <= vertices[band][1]
         assert hidden[band][0] <= config.n_independent <= hidden[band][1]
 
@@ -131,3 +134,14 @@ def test_greedy_and_its_neighbours_are_independent(seed):
     for _ in range(20):
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
         answer = TASK.neighbour(problem, answer, rng)
+
+
+def test_the_baseline_of_the_small_problem():
+    # 4 has one neighbour
+    assert TASK.baseline(stream("baseline"), SMALL) == "2, 4, 5, 6"
+
+
+@pytest.mark.parametrize(("edges", "effort"), [((), 7 + 6 + 5), (((1, 2),), 7 + 5)])
+def test_effort_is_the_work_of_the_search(edges, effort):
+    # a node costs 5, and 1 for each vertex still possible; one joined to the other ends it sooner
+    assert largest_set(2, edges, [1], budget=1.0).effort == effort

@@ -1,5 +1,6 @@
 """Meeting scheduling: the whole small world, rules one by one, forms, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -13,7 +14,7 @@ from rlvr_envs.envs.np_hard.meeting_scheduling import (
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = MeetingSchedulingTask(MeetingSchedulingConfig.at(0))
+TASK = MeetingSchedulingTask(dataclasses.replace(MeetingSchedulingConfig.at(0), scheme="ratio"))
 # Meetings 1 and 2 share person 1; meeting 3 needs the larger room; person 2 is busy early.
 SMALL = MeetingSchedulingProblem(
     attendees=((1, 2), (1, 3), (2, 3, 4)),
@@ -51,8 +52,8 @@ def text(bookings):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_whole_small_world_of_two_meetings(seed):
-    config = MeetingSchedulingConfig(n_meetings=2, n_people=3, n_rooms=2, max_attendees=3, n_busy=5)
-    task = MeetingSchedulingTask(config)
+    sizes = {"n_meetings": 2, "n_people": 3, "n_rooms": 2, "max_attendees": 3, "n_busy": 5}
+    task = MeetingSchedulingTask(MeetingSchedulingConfig(**sizes, scheme="ratio"))
     problem = task.generate(stream("MeetingScheduling", seed))
     places = [None, *((r, s) for r in range(2) for s in range(510, 1050, 30))]
     best = 0
@@ -134,12 +135,12 @@ def test_rules_and_forms(answer, score):
 
 
 def test_bands_of_np_engine():
-    meetings = {"easy": (4, 5), "medium": (5, 6), "hard": (6, 7), "bench": (8, 10)}
+    meetings = {"easy": (4, 5), "medium": (5, 8), "hard": (6, 11), "bench": (8, 14)}
     people = {"easy": (3, 5), "medium": (4, 6), "hard": (5, 7), "bench": (7, 9)}
     rooms = {"easy": (3, 4), "medium": (4, 5), "hard": (5, 6), "bench": (6, 7)}
     attendees = {"easy": 3, "medium": 4, "hard": 4, "bench": 5}
-    for band, rung in BANDS.items():
-        config = MeetingSchedulingConfig.at(rung)
+    for band, level in BANDS.items():
+        config = MeetingSchedulingConfig.at(level)
         assert meetings[band][0] <= config.n_meetings <= meetings[band][1]
         assert people[band][0] <= config.n_people <= people[band][1]
         assert rooms[band][0] <= config.n_rooms <= rooms[band][1]
@@ -173,3 +174,8 @@ def test_greedy_and_its_neighbours_are_answers(seed):
     for _ in range(20):
         answer = TASK.neighbour(problem, answer, rng)
         assert TASK.verify(problem, answer).parts["feasible"] == 1.0
+
+
+def test_the_baseline_of_the_small_problem():
+    # meeting 3 comes first; person 2 is then free from 13:00
+    assert TASK.baseline(stream("baseline"), SMALL) == "2, 1, 9:00\n3, 2, 10:00\n1, 1, 13:00"

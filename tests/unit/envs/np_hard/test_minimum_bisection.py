@@ -1,5 +1,6 @@
 """Minimum bisection: the whole small world, the local search, exploits of other suites, bands."""
 
+import dataclasses
 import itertools
 
 import networkx
@@ -15,7 +16,7 @@ from rlvr_envs.envs.np_hard.minimum_bisection import (
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = MinimumBisectionTask(MinimumBisectionConfig.at(0))
+TASK = MinimumBisectionTask(dataclasses.replace(MinimumBisectionConfig.at(0), scheme="ratio"))
 # {1, 2} and {3, 4} cost 3, {1, 4} and {2, 3} cost 8, {1, 3} and {2, 4} cost 11
 SMALL = MinimumBisectionProblem(
     4, ((1, 2, 5), (1, 4, 2), (2, 3, 1), (3, 4, 3)), Reference(3, 3, True, 11, "1, 2")
@@ -26,30 +27,37 @@ def cost(problem, half):
     return sum(weight for a, b, weight in problem.edges if len({a, b} & set(half)) == 1)
 
 
+def share(start, value, best):
+    return (
+        float(value == best)
+        if value >= start or value == best
+        else (start - value) / (start - best)
+    )
+
+
 @pytest.mark.parametrize("n", [6, 7])
 @pytest.mark.parametrize("seed", range(8))
 def test_whole_small_world(seed, n):
-    task = MinimumBisectionTask(MinimumBisectionConfig(n_vertices=n))
+    task = MinimumBisectionTask(MinimumBisectionConfig(n_vertices=n, scheme="ratio"))
     problem = task.generate(stream("MinimumBisection", n, seed))
     vertices = range(1, n + 1)
     halves = [*itertools.combinations(vertices, n // 2), *itertools.combinations(vertices, 3)]
     best = min(cost(problem, half) for half in halves)
     numeric = cost(problem, range(1, n // 2 + 1))
-    assert numeric > best
     assert (problem.reference.objective, problem.reference.bound) == (best, best)
-    assert problem.reference.baseline == numeric
+    assert problem.reference.trivial == numeric
     for size in range(1, n + 1):
         for group in itertools.combinations(vertices, size):
             verdict = task.verify(problem, ", ".join(map(str, group)))
             fits = abs(2 * size - n) <= 1
-            expected = (numeric - cost(problem, group)) / (numeric - best) if fits else 0.0
-            assert verdict.score == pytest.approx(max(0.0, expected))
+            expected = share(numeric, cost(problem, group), best) if fits else 0.0
+            assert verdict.score == pytest.approx(expected)
             assert verdict.parts["feasible"] == fits
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_reference_is_no_worse_than_networkx_finds(seed):
-    problem = MinimumBisectionTask(MinimumBisectionConfig.at(2)).generate(stream("nx", seed))
+    problem = MinimumBisectionTask(MinimumBisectionConfig.at(4)).generate(stream("nx", seed))
     graph = networkx.Graph()
     graph.add_nodes_from(range(1, problem.n_vertices + 1))
     graph.add_weighted_edges_from(problem.edges)
@@ -90,7 +98,7 @@ def test_the_local_search_alone_comes_close(n, monkeypatch):
         ("1, 2, 2", 0.0),
         ("0, 1", 0.0),
         ("1, 5", 0.0),
-        ("1.0, 2.0", 0.0),
+        ("1.0, 2.0", 1.0),
         ("[1, 2], [3, 4]", 0.0),
         ("[]", 0.0),
         ("1, NaN", 0.0),
@@ -103,10 +111,10 @@ def test_forms_and_exploits(answer, score):
     assert TASK.verify(SMALL, answer).score == score
 
 
-def test_bands_of_np_engine():
-    vertices = {"easy": (42, 42), "medium": (42, 45), "hard": (45, 45), "bench": (50, 50)}
-    for band, rung in BANDS.items():
-        assert vertices[band][0] <= MinimumBisectionConfig.at(rung).n_vertices <= vertices[band][1]
+def test_sizes_grow_to_those_of_np_engine():
+    sizes = [MinimumBisectionConfig.at(level).n_vertices for level in range(11)]
+    assert all(2 <= after - before <= 5 for before, after in itertools.pairwise(sizes))
+    assert (sizes[BANDS["hard"]], sizes[BANDS["bench"]]) == (42, 50)
 
 
 @pytest.mark.parametrize(
@@ -134,3 +142,8 @@ def test_greedy_and_its_neighbours_are_halves(n):
     assert len(moved) > 20
     for other in (answer, *moved):
         assert TASK.verify(problem, other).parts["feasible"] == 1.0
+
+
+def test_the_baseline_of_the_small_problem():
+    # 2 is tied to 1 most
+    assert TASK.baseline(stream("baseline"), SMALL) == "1, 2"

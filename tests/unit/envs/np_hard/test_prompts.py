@@ -6,13 +6,13 @@ import rlvr_envs
 from rlvr_envs.core.registry import task_ids
 
 EARNED = {
-    "ratio": "A feasible answer that is worse than the best known one earns partial credit",
+    "over_greedy": "earns partial credit only if",
+    "ratio": "earns partial credit",
     "graph_r1": "earns less than a quarter of the full credit.",
-    "binary": "A feasible answer that is worse than the best known one earns no credit.",
+    "binary": "earns no credit.",
 }
-FROZEN = "rlvr/VertexCover-v0"  # a benchmark suite holds its prompts
 EXACT = ("rlvr/IntegerProgram-v0", "rlvr/LinearProgram-v0")
-NAMES = [name for name in task_ids("np_hard") if name not in (*EXACT, FROZEN)]
+NAMES = [name for name in task_ids("np_hard") if name not in EXACT]
 
 
 @pytest.mark.parametrize("scheme", sorted(EARNED))

@@ -1,5 +1,6 @@
 """Set cover: the whole small world, exploits of other suites, bands, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -9,7 +10,7 @@ from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.np_hard.set_cover import SetCoverConfig, SetCoverProblem, SetCoverTask
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = SetCoverTask(SetCoverConfig.at(0))
+TASK = SetCoverTask(dataclasses.replace(SetCoverConfig.at(0), scheme="ratio"))
 # In the order given, sets 1 to 4 each hold something new; sets 3 and 4 cover all.
 SMALL = SetCoverProblem(
     6, ((1, 2), (2, 3), (1, 2, 4), (3, 5, 6), (4, 6)), Reference(2, 2, True, 4, "3, 4")
@@ -34,7 +35,7 @@ def test_whole_small_world(seed):
     covers = {c for c in choices if set().union(*(problem.sets[i] for i in c)) == everything}
     best, trivial = min(map(len, covers)), in_order(problem)
     assert (problem.reference.objective, problem.reference.proven) == (best, True)
-    assert problem.reference.baseline == (trivial if trivial > best else None)
+    assert problem.reference.trivial == (trivial if trivial > best else None)
     for choice in choices:
         verdict = TASK.verify(problem, ", ".join(str(i + 1) for i in choice))
         expected = 0.0
@@ -61,7 +62,7 @@ def test_whole_small_world(seed):
         ("3, 4, 4", 0.0),
         ("0, 3, 4", 0.0),
         ("3, 4, 6", 0.0),
-        ("3.0, 4.0", 0.0),
+        ("3.0, 4.0", 1.0),
         ("{}", 0.0),
         ("3, NaN", 0.0),
         ("list(range(1, 6))", 0.0),
@@ -76,8 +77,8 @@ def test_forms_and_exploits(answer, score):
 def test_bands_of_np_engine():
     elements = {"easy": (10, 20), "medium": (20, 25), "hard": (25, 30), "bench": (30, 40)}
     sets = {"easy": (5, 10), "medium": (10, 15), "hard": (15, 25), "bench": (20, 30)}
-    for band, rung in BANDS.items():
-        config = SetCoverConfig.at(rung)
+    for band, level in BANDS.items():
+        config = SetCoverConfig.at(level)
         assert elements[band][0] <= config.n_elements <= elements[band][1]
         assert sets[band][0] <= config.n_sets <= sets[band][1]
 
@@ -112,4 +113,13 @@ def test_greedy_and_its_neighbours_are_covers():
 
 def test_nearly_every_problem_has_a_baseline_to_beat():
     problems = [SetCoverTask(SetCoverConfig.at(3)).generate(stream("b", s)) for s in range(30)]
-    assert all(p.reference.baseline > p.reference.objective for p in problems)
+    assert all(p.reference.trivial > p.reference.objective for p in problems)
+
+
+def test_the_baseline_of_the_small_problem():
+    # set 3 has the most numbers, and set 4 all others
+    assert TASK.baseline(stream("baseline"), SMALL) == "3, 4"
+
+
+def test_effort_counts_the_numbers_in_the_sets():
+    assert TASK.effort(SMALL) == 2 + 2 + 3 + 3 + 2 + SMALL.reference.effort

@@ -1,5 +1,6 @@
 """Steiner tree: the whole small world, exploits of other suites, configuration."""
 
+import dataclasses
 import itertools
 
 import networkx
@@ -15,7 +16,7 @@ from rlvr_envs.envs.np_hard.steiner_tree import (
 )
 from rlvr_envs.generators.optimisation.task import Reference
 
-TASK = SteinerTreeTask(SteinerTreeConfig.at(0))
+TASK = SteinerTreeTask(dataclasses.replace(SteinerTreeConfig.at(0), scheme="ratio"))
 # A star around 4 costs 9; around the triangle it is 10.
 SMALL = SteinerTreeProblem(
     5,
@@ -47,17 +48,21 @@ def spanning_baseline(problem):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whole_small_world(seed):
-    task = SteinerTreeTask(SteinerTreeConfig(n_vertices=5, n_terminals=3, max_weight=200))
+    task = SteinerTreeTask(
+        SteinerTreeConfig(n_vertices=5, n_terminals=3, max_weight=200, scheme="ratio")
+    )
     problem = task.generate(stream("SteinerTree", seed))
     m = len(problem.edges)
     choices = [c for k in range(1, m + 1) for c in itertools.combinations(problem.edges, k)]
     weights = {choice: weight_if_connected(problem, choice) for choice in choices}
     best = min(weight for weight in weights.values() if weight is not None)
     trivial = spanning_baseline(problem)
-    assert (problem.reference.objective, problem.reference.baseline) == (best, trivial)
+    assert (problem.reference.objective, problem.reference.trivial) == (best, trivial)
     for choice, weight in weights.items():
         verdict = task.verify(problem, ", ".join(f"{a}-{b}" for a, b, _ in choice))
-        expected = 0.0 if weight is None else max(0.0, (trivial - weight) / (trivial - best))
+        expected = float(weight == best)
+        if weight is not None and best < weight < trivial:
+            expected = (trivial - weight) / (trivial - best)
         assert verdict.score == pytest.approx(expected)
         assert verdict.parts["feasible"] == (weight is not None)
 
@@ -77,7 +82,7 @@ def test_the_tree_is_the_cheapest_over_all_sets_of_further_vertices(seed):
                 found.append(networkx.minimum_spanning_tree(part).size(weight="weight"))
     assert problem.reference.objective == min(found)
     assert TASK.measure(problem, problem.reference.answer) == min(found)
-    assert problem.reference.baseline == spanning_baseline(problem)
+    assert problem.reference.trivial == spanning_baseline(problem)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,7 @@ def test_the_tree_is_the_cheapest_over_all_sets_of_further_vertices(seed):
         ("1-5, 2-5, 3-5", 0.0),  # no such edges
         ("0-1, 1-4, 2-4, 3-4", 0.0),
         ("1-4: 3, 2-4: 3, 3-4: 3", 0.0),
-        ("1.0-4.0, 2-4, 3-4", 0.0),
+        ("1.0-4.0, 2-4, 3-4", 1.0),
         ("1, 2, 3, 4", 0.0),
         ("[]", 0.0),
         ("1-NaN, 2-4", 0.0),
@@ -112,9 +117,9 @@ def test_forms_and_exploits(answer, score):
     assert TASK.verify(SMALL, answer).score == score
 
 
-def test_sizes_on_the_ladder_are_those_of_similar_tasks():
-    vertices = [SteinerTreeConfig.at(rung).n_vertices for rung in (2, 5, 8, 10)]
-    terminals = [SteinerTreeConfig.at(rung).n_terminals for rung in (2, 5, 8, 10, 40)]
+def test_sizes_of_the_levels_are_those_of_similar_tasks():
+    vertices = [SteinerTreeConfig.at(level).n_vertices for level in (2, 5, 8, 10)]
+    terminals = [SteinerTreeConfig.at(level).n_terminals for level in (2, 5, 8, 10, 40)]
     assert vertices == [10, 20, 30, 40]
     assert terminals == [4, 6, 8, 10, 12]
 
@@ -154,3 +159,8 @@ def test_greedy_and_its_neighbours_connect_the_terminals(edges_per_vertex):
 def test_parts_are_the_splits_of_a_set_each_once():
     parts = steiner_tree._parts(0b10110)
     assert sorted(parts) == [0b00010, 0b00110, 0b10010]
+
+
+def test_the_baseline_of_the_small_problem():
+    # 2 is nearest to 1, and then 3 to 2: 10, where 9 is possible
+    assert TASK.baseline(stream("baseline"), SMALL) == "1-2, 2-3"

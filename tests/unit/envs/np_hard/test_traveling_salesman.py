@@ -1,5 +1,6 @@
 """Travelling salesman: the whole small world, the bound, exploits of other suites, bands."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -14,7 +15,7 @@ from rlvr_envs.envs.np_hard.traveling_salesman import (
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = TravelingSalesmanTask(TravelingSalesmanConfig.at(0))
+TASK = TravelingSalesmanTask(dataclasses.replace(TravelingSalesmanConfig.at(0), scheme="ratio"))
 # 1-2-3-4 is 60 long, 1-2-4-3 is 50 and 1-3-2-4 is 40.
 SMALL = TravelingSalesmanProblem(
     ((20, 10, 15), (10, 15), (15,)), Reference(50, 50, True, 60, "1, 3, 2, 4")
@@ -50,7 +51,7 @@ def test_whole_small_world(seed):
     numeric = length(problem, range(1, n + 1))
     assert numeric > best
     assert problem.reference.objective == problem.reference.bound == best
-    assert problem.reference.baseline == numeric
+    assert problem.reference.trivial == numeric
     for trip in itertools.permutations(range(1, n + 1)):
         verdict = TASK.verify(problem, ", ".join(map(str, trip)))
         expected = max(0.0, (numeric - length(problem, trip)) / (numeric - best))
@@ -103,8 +104,8 @@ def held_karp_program(problem, n):
         ("3", 0.0),
         ("0, 1, 2, 3", 0.0),
         ("1, 3, 2, 5", 0.0),
-        ("1.0, 3.0, 2.0, 4.0", 0.0),
-        ("1 -> 3 -> 2 -> 4", 0.0),
+        ("1.0, 3.0, 2.0, 4.0", 1.0),
+        ("1 -> 3 -> 2 -> 4", 1.0),
         ("[]", 0.0),
         ("NaN, 3, 2, 4", 0.0),
         ("range(1, 5)", 0.0),
@@ -123,8 +124,8 @@ def test_graph_r1_squares_the_ratio():
 
 def test_bands_of_np_engine():
     cities = {"easy": (10, 20), "medium": (20, 30), "hard": (35, 45), "bench": (45, 55)}
-    for band, rung in BANDS.items():
-        assert cities[band][0] <= TravelingSalesmanConfig.at(rung).n_cities <= cities[band][1]
+    for band, level in BANDS.items():
+        assert cities[band][0] <= TravelingSalesmanConfig.at(level).n_cities <= cities[band][1]
 
 
 @pytest.mark.parametrize(
@@ -170,3 +171,8 @@ def test_two_opt_shortens_the_nearest_neighbours_tour():
     better = traveling_salesman.two_opt(nearest, table)
     assert sorted(better) == sorted(nearest) == list(range(n))
     assert traveling_salesman.length(better, table) < traveling_salesman.length(nearest, table)
+
+
+def test_the_baseline_of_the_small_problem():
+    # 3 is nearest to 1, and then 2 to 3
+    assert TASK.baseline(stream("baseline"), SMALL) == "1, 3, 2, 4"

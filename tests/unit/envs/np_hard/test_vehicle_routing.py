@@ -1,5 +1,6 @@
 """Vehicle routing: the whole small world, answers of other forms, configuration."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -17,7 +18,7 @@ from rlvr_envs.envs.np_hard.vehicle_routing import (
 )
 from rlvr_envs.generators.optimisation.task import BANDS, Reference
 
-TASK = VehicleRoutingTask(VehicleRoutingConfig.at(0))
+TASK = VehicleRoutingTask(dataclasses.replace(VehicleRoutingConfig.at(0), scheme="ratio"))
 # On a line: two customers to the left of the depot, one to the right.
 SMALL = VehicleRoutingProblem(
     ((0, 0), (-3, 0), (2, 0), (-5, 0)), (2, 2, 2), 4, Reference(14, 14, True, 20, "1, 3\n2")
@@ -48,9 +49,10 @@ def driven(problem, plan):
     return total
 
 
-@pytest.mark.parametrize("config", [VehicleRoutingConfig.at(0), VehicleRoutingConfig()])
+@pytest.mark.parametrize("stops", [2, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_whole_small_world(config, seed):
+def test_whole_small_world(stops, seed):
+    config = VehicleRoutingConfig(n_customers=6, stops_per_route=stops, scheme="ratio")
     task = VehicleRoutingTask(config)
     problem = task.generate(stream("VehicleRouting", seed))
     reference, best = problem.reference, None
@@ -64,7 +66,7 @@ def test_whole_small_world(config, seed):
         total = driven(problem, plan)
         best = total if best is None else min(best, total)
         assert verdict.parts["objective"] == total
-        share = (reference.baseline - total) / (reference.baseline - reference.objective)
+        share = (reference.trivial - total) / (reference.trivial - reference.objective)
         assert verdict.score == pytest.approx(max(0.0, share))
     assert (reference.objective, reference.bound, reference.proven) == (best, best, True)
 
@@ -86,9 +88,9 @@ def test_whole_small_world(config, seed):
         ("0, 1, 3, 0\n0, 2, 0", 0.0),  # the depot is not to be named
         ("1, 3\n4", 0.0),
         ("1, 3\n-2", 0.0),
-        ("1, 3\n2.0", 0.0),
+        ("1, 3\n2.0", 1.0),
         ("1, 3\nNaN", 0.0),
-        ("Route 1: 1, 3\nRoute 2: 2", 0.0),
+        ("Route 1: 1, 3\nRoute 2: 2", 1.0),
         ("1, 3\n2\n" * 3000, 0.0),
     ],
 )
@@ -96,10 +98,10 @@ def test_forms_and_exploits(answer, score):
     assert TASK.verify(SMALL, answer).score == score
 
 
-@pytest.mark.parametrize("rung", [6, 10])
-def test_heuristics_keep_to_the_rules_and_the_reference_is_no_worse(rung):
-    task = VehicleRoutingTask(VehicleRoutingConfig.at(rung))
-    problem = task.generate(stream("VehicleRouting", "heuristics", rung))
+@pytest.mark.parametrize("level", [6, 10])
+def test_heuristics_keep_to_the_rules_and_the_reference_is_no_worse(level):
+    task = VehicleRoutingTask(VehicleRoutingConfig.at(level))
+    problem = task.generate(stream("VehicleRouting", "heuristics", level))
     for plan in (
         savings(distances(problem.places), problem.demands, problem.capacity),
         in_turn(problem.demands, problem.capacity),
@@ -114,7 +116,8 @@ def test_heuristics_keep_to_the_rules_and_the_reference_is_no_worse(rung):
 
 
 def test_sizes_of_the_bands():
-    assert [VehicleRoutingConfig.at(r).n_customers for r in BANDS.values()] == [5, 7, 9, 11]
+    sizes = [VehicleRoutingConfig.at(level).n_customers for level in BANDS.values()]
+    assert sizes == [8, 9, 11, 12]
 
 
 @pytest.mark.parametrize(
@@ -143,3 +146,13 @@ def test_greedy_and_its_neighbours_are_answers(seed):
     assert TASK.verify(problem, answer).parts["feasible"] == 1.0
     for _ in range(20):
         assert TASK.verify(problem, TASK.neighbour(problem, answer, rng)).status != "unparsable"
+
+
+def test_the_baseline_of_the_small_problem():
+    # joining 1 and 3 saves 6
+    assert TASK.baseline(stream("baseline"), SMALL) == "2\n3, 1"
+
+
+def test_effort_counts_the_routes_of_one_vehicle():
+    # each customer alone, and each two of them in either order
+    assert TASK.effort(SMALL) == 3 + 3 * 2

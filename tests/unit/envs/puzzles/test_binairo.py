@@ -41,10 +41,10 @@ def test_whole_small_world(seed):
     assert right == [problem.solution]
 
 
-@pytest.mark.parametrize(("rung", "seed"), [(3, 0), (5, 1), (7, 2)])
-def test_one_solution_by_another_solver(rung, seed):
+@pytest.mark.parametrize(("level", "seed"), [(3, 0), (5, 1), (7, 2)])
+def test_one_solution_by_another_solver(level, seed):
     cp_model = pytest.importorskip("ortools.sat.python.cp_model")
-    problem = BinairoTask(BinairoConfig.at(rung)).generate(stream("Binairo", "cp", seed))
+    problem = BinairoTask(BinairoConfig.at(level)).generate(stream("Binairo", "cp", seed))
     size = len(problem.rows)
     model = cp_model.CpModel()
     grid = [[model.new_bool_var("") for _ in range(size)] for _ in range(size)]
@@ -118,8 +118,8 @@ def test_the_fixed_grid_exists(size, monkeypatch):
 
 def test_effort_grows_and_guessing_fails():
     easy, hard = (
-        [BinairoTask(BinairoConfig.at(rung)).generate(stream("Binairo", s)) for s in range(10)]
-        for rung in (0, 7)
+        [BinairoTask(BinairoConfig.at(level)).generate(stream("Binairo", s)) for s in range(10)]
+        for level in (0, 7)
     )
     assert max(map(TASK.effort, easy)) < min(map(TASK.effort, hard))
     rng = stream("Binairo", "guess")
@@ -131,3 +131,19 @@ def test_effort_grows_and_guessing_fails():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         BinairoConfig(**knob)
+
+
+def test_effort_counts_the_cells_settled():
+    full = BinairoProblem(SMALL.solution, SMALL.solution)
+    but_one = BinairoProblem((".110", *SMALL.solution[1:]), SMALL.solution)
+    assert TASK.effort(full) == 1  # the position that is left
+    assert TASK.effort(but_one) == 2
+
+
+def test_the_baseline_fills_row_after_row():
+    for seed in range(10):
+        answer = TASK.baseline(stream("binairo", seed), SMALL)
+        rows = ["".join(row.split()) for row in answer.split("\n")]
+        for row, given in zip(rows, SMALL.rows, strict=True):
+            assert row.count("0") == row.count("1") == 2
+            assert all(g in (".", cell) for g, cell in zip(given, row, strict=True))

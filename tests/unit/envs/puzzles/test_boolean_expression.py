@@ -16,7 +16,7 @@ from rlvr_envs.envs.puzzles.boolean_expression import (
 
 TASK = BooleanExpressionTask(BooleanExpressionConfig.at(0))
 SMALL = BooleanExpressionProblem(
-    (True, False), ("(and 1 2)", "(if 2 1)", "(not (iff 1 (not 2)))"), Notation.WORDS, "FTF"
+    (True, False), 0, ("(and 1 2)", "(if 2 1)", "(not (iff 1 (not 2)))"), Notation.WORDS, "FTF"
 )
 PYTHON = {"not ": "~", "¬": "~", "and": "&", "∧": "&", "or": "|", "∨": "|", "⊕": "^"}
 PYTHON |= {"implies": ">>", "→": ">>", "iff": "==", "↔": "=="}
@@ -39,12 +39,18 @@ class Truth:
 
 def values_by_python(prompt):
     given = {name: Truth(v == "true") for name, v in re.findall(r"(\w) is (true|false)", prompt)}
+    unknown = re.search(r"The values? of (.*) (?:is|are) unknown", prompt)
+    open_names = re.findall(r"\b\w\b", unknown[1]) if unknown else []
     found = []
     for line in re.findall(r"^\d+\. (.*)$", prompt, re.MULTILINE):
         text = line.replace("xor", "^")
         for sign, operator in PYTHON.items():
             text = text.replace(sign, operator)
-        found.append("T" if eval(text, {}, given).value else "F")
+        values = {
+            eval(text, {}, given | dict(zip(open_names, map(Truth, case), strict=True))).value
+            for case in itertools.product((True, False), repeat=len(open_names))
+        }
+        found.append("U" if len(values) == 2 else "T" if values.pop() else "F")
     return "".join(found)
 
 
@@ -84,6 +90,38 @@ def test_forms(answer, score):
     assert TASK.verify(SMALL, answer).score == score
 
 
+HALF_KNOWN = BooleanExpressionProblem(
+    (True,), 2, ("(or 2 1)", "(and 1 3)", "(xor 3 3)", "(if 2 (not 1))"), Notation.WORDS, "TUFU"
+)
+
+
+def test_unknown_values():
+    text = TASK.prompt(HALF_KNOWN)
+    assert "Given that p is true, find" in text
+    assert "The values of q and r are unknown." in text
+    assert values_by_python(text) == "TUFU"
+    for answer in map("".join, itertools.product("TFU", repeat=4)):
+        assert TASK.verify(HALF_KNOWN, answer).score == (answer == "TUFU")
+    steps = TASK.explain(HALF_KNOWN)
+    assert steps[:4] == [
+        "1. q or p = q or true",
+        "1. = true",
+        "2. p and r = true and r",
+        "2. true and r depends on unknown values",
+    ]
+    assert "3. In every case, r xor r = false" in steps
+
+
+def test_effort_counts_operators_in_all_cases():
+    assert TASK.effort(SMALL) == 1 + 1 + 3
+    assert TASK.effort(HALF_KNOWN) == 2 + 2 + 2 + 2 * 2
+
+
+def test_the_baseline_looks_at_the_first_variable():
+    assert TASK.baseline(stream("boolean"), SMALL) == "TFT"
+    assert TASK.baseline(stream("boolean"), HALF_KNOWN) == "UTUU"
+
+
 def test_words_of_a_prompt():
     text = TASK.prompt(SMALL)
     assert "Given that p is true and q is false" in text
@@ -94,7 +132,7 @@ def test_words_of_a_prompt():
     "knob",
     [
         *({"n_expressions": 1}, {"n_expressions": 51}, {"n_literals": 1}, {"n_literals": 251}),
-        *({"n_variables": 1}, {"n_variables": 20}),
+        *({"n_variables": 1}, {"n_variables": 20}, {"n_unknown": 4}),
     ],
 )
 def test_config_is_checked(knob):

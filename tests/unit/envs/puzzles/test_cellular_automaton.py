@@ -1,5 +1,6 @@
 """Cellular automaton: against a plain simulation, known patterns, every answer, forms."""
 
+import dataclasses
 import itertools
 
 import pytest
@@ -108,3 +109,25 @@ def test_rules_that_do_not_exist(rule):
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         CellularAutomatonConfig(**knob)
+
+
+def test_effort_counts_the_cells_looked_at():
+    assert TASK.effort(RULE_30) == 2 * 7 * 3
+    life = CellularAutomatonProblem("B3/S23", False, BLINKER, 1, ())
+    assert TASK.effort(life) == 25 * 9
+
+
+def test_the_baseline_tosses_coins():
+    answers = {TASK.baseline(stream("automaton", seed), RULE_30) for seed in range(40)}
+    assert len(answers) > 20
+    assert all(TASK.verify(RULE_30, answer).status != "unparsable" for answer in answers)
+
+
+@pytest.mark.parametrize("kind", ["elementary", "life_like"])
+def test_each_kind_grows_with_the_level(kind):
+    efforts = []
+    for level in range(11):
+        config = dataclasses.replace(CellularAutomatonConfig.at(level), kind=kind)
+        task = CellularAutomatonTask(config)
+        efforts.append(task.effort(task.generate(stream("automaton", "levels"))))
+    assert all(one < other for one, other in itertools.pairwise(efforts))

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,7 @@ COUNTER = CircuitEvaluationProblem(  # counts the cycles in which i1 is 1, in tw
         Gate("g4", "NOT", ("g3",)),
     ),
     ("g3", "g1", "g4"),
+    4,
     "110",
 )
 TRUE_ROWS = {  # the inputs, in order, for which a gate is 1
@@ -57,7 +59,8 @@ def bits_of_prompt(text):
 
     def compute(name, cycle):
         if name in inputs:
-            return inputs[name].split()[cycle]
+            listed = inputs[name].split()
+            return listed[cycle if len(listed) > 1 else 0]
         if name.startswith("r"):
             number = name[1:]
             return value(registers[number], cycle - 1) if cycle else starts[number]
@@ -65,8 +68,11 @@ def bits_of_prompt(text):
         row = "".join(value(source, cycle) for source in sources.split(", "))
         return "01"[row in TRUE_ROWS[kind]]
 
-    last = len(next(iter(inputs.values())).split()) - 1
+    last = int(found[1]) - 1 if (found := re.search(r" in cycle (\d+)\?", text)) else 0
     asked = re.search(r"What are the values of ([g\d, ]+?)(?: in cycle \d+)?\?", text)[1]
+    for cycle in range(last):  # lest the recursion be too deep
+        for name in registers:
+            value(f"r{name}", cycle)
     return "".join(value(name, last) for name in asked.split(", "))
 
 
@@ -89,15 +95,28 @@ def test_every_answer(seed):
 def test_a_counter_counts():
     for n in range(1, 5):
         run = (Input("i1", COUNTER.inputs[0].values[:n]),)
-        bits = simulate(run, COUNTER.registers, COUNTER.gates, ("g3", "g1"))
-        assert int(bits, 2) == run[0].values.count("1")
+        problem = replace(COUNTER, inputs=run, n_cycles=n, outputs=("g3", "g1"))
+        assert int(simulate(problem), 2) == run[0].values.count("1")
+
+
+def test_a_far_cycle_is_the_one_of_the_period():
+    """With a steady 1 the counter counts cycles, modulo four: cycle n ends at n."""
+    steady = replace(COUNTER, inputs=(Input("i1", "1"),), outputs=("g3", "g1"))
+    for n in (2, 3, 4, 5, 6, 7, 8, 999, 10**12):
+        problem = replace(steady, n_cycles=n)
+        assert int(simulate(problem), 2) == n % 4
+        assert TASK.effort(problem) == 4 * min(n, 4)
+    steps = TASK.explain(replace(steady, n_cycles=999))
+    assert steps[-3].startswith("Cycle 5 starts like cycle 1, ")
+    assert steps[-3].endswith("cycle 999 is like cycle 3.")
+    assert steps[-2:] == ["Cycle 999: g3 = 1", "Cycle 999: g1 = 1"]
 
 
 def test_circuits_that_hang_in_the_air():
-    loop = [Gate("g1", "AND", ("i1", "g2")), Gate("g2", "NOT", ("g1",))]
-    for gates in (loop, [Gate("g1", "NOT", ("i9",))]):
+    loop = (Gate("g1", "AND", ("i1", "g2")), Gate("g2", "NOT", ("g1",)))
+    for gates in (loop, (Gate("g1", "NOT", ("i9",)),)):
         with pytest.raises(RowError, match="waits"):
-            simulate([Input("i1", "1")], [], gates, ["g1"])
+            simulate(CircuitEvaluationProblem((Input("i1", "1"),), (), gates, ("g1",), 1, ""))
 
 
 @pytest.mark.parametrize(
@@ -124,6 +143,7 @@ def test_forms(answer, score):
     [
         *({"n_inputs": 1}, {"n_inputs": 1001}, {"n_registers": -1}, {"n_registers": 1001}),
         *({"n_outputs": 1}, {"n_gates": 3}, {"n_cycles": 2}),
+        {"n_cycles": 101, "n_registers": 1},
     ],
 )
 def test_config_is_checked(knob):

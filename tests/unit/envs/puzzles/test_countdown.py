@@ -74,9 +74,9 @@ def test_one_number_of_two_equal_ones_is_no_two():
     assert TASK.verify(CountdownProblem((4, 4), 16, ""), "4 * 4").score == 1.0
 
 
-@pytest.mark.parametrize("rung", [2, 5, 10])
-def test_targets_are_neither_given_nor_reached_by_two(rung):
-    task = CountdownTask(CountdownConfig.at(rung))
+@pytest.mark.parametrize("level", [2, 5, 10])
+def test_targets_are_neither_given_nor_reached_by_two(level):
+    task = CountdownTask(CountdownConfig.at(level))
     for seed in range(20):
         problem = task.generate(stream("Countdown", "pairs", seed))
         for size in (1, 2):
@@ -86,8 +86,8 @@ def test_targets_are_neither_given_nor_reached_by_two(rung):
 
 def test_effort_grows():
     efforts = []
-    for rung in (0, 3, 6):
-        task = CountdownTask(CountdownConfig.at(rung))
+    for level in (0, 3, 6):
+        task = CountdownTask(CountdownConfig.at(level))
         problems = [task.generate(stream("Countdown", "effort", seed)) for seed in range(15)]
         efforts.append(sum(map(task.effort, problems)))
     assert 10 * efforts[0] < efforts[1] < efforts[2] / 2
@@ -119,3 +119,46 @@ def test_the_longest_expressions_are_read():
     config = CountdownConfig(n_numbers=60, max_number=10**12, max_target=10**14)
     problem = CountdownTask(config).generate(stream("countdown", "longest"))
     assert CountdownTask(config).verify(problem, problem.expression).score == 1.0
+
+
+def test_effort_counts_the_results_computed():
+    # Of 3 and 4: 7, 1, 12.
+    for target, effort in ((7, 1), (1, 2), (12, 3)):
+        assert TASK.effort(CountdownProblem((3, 4), target, "")) == effort
+
+
+@pytest.mark.parametrize("level", range(5))
+def test_targets_need_as_many_numbers_as_the_level_says(level):
+    """By all expressions of whole, positive results, built by another program."""
+    config = CountdownConfig.at(level)
+    task = CountdownTask(config)
+    for seed in range(6):
+        problem = task.generate(stream("Countdown", "needed", seed))
+        fewer = (
+            chosen
+            for size in range(1, config.n_needed)
+            for chosen in itertools.combinations(problem.numbers, size)
+        )
+        assert all(problem.target not in whole_values(chosen) for chosen in fewer)
+
+
+def whole_values(numbers):
+    if len(numbers) == 1:
+        return {numbers[0]}
+    found = set()
+    for i, j in itertools.permutations(range(len(numbers)), 2):
+        rest = [n for k, n in enumerate(numbers) if k not in (i, j)]
+        a, b = numbers[i], numbers[j]
+        results = [a + b, a * b, *([a - b] if a > b else []), *([a // b] if a % b == 0 else [])]
+        for value in results:
+            found |= whole_values((*rest, value))
+    return found
+
+
+def test_the_example_of_the_prompt_is_no_answer():
+    """It has the value 2, and targets are larger."""
+    for level in range(4):
+        task = CountdownTask(CountdownConfig.at(level))
+        problems = [task.generate(stream("Countdown", "example", seed)) for seed in range(60)]
+        assert min(problem.target for problem in problems) > 2
+        assert "(9 - 8) * 2" in task.prompt(problems[0])

@@ -42,10 +42,10 @@ def written(digits):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("rung", [0, 2])
-def test_whole_small_world(rung, seed):
+@pytest.mark.parametrize("level", [0, 2])
+def test_whole_small_world(level, seed):
     """Every assignment of digits to the letters not told, repeated digits included."""
-    task = CryptarithmTask(CryptarithmConfig.at(rung))
+    task = CryptarithmTask(CryptarithmConfig.at(level))
     problem = task.generate(stream("Cryptarithm", seed))
     right = [written(digits) for digits in solutions(problem)]
     assert right == [written(dict(problem.digits))]
@@ -56,10 +56,10 @@ def test_whole_small_world(rung, seed):
         assert task.verify(problem, answer).score == (answer in right)
 
 
-@pytest.mark.parametrize(("rung", "seed"), [(5, 0), (6, 1), (8, 2), (10, 3), (14, 4)])
-def test_one_solution_by_another_solver(rung, seed):
+@pytest.mark.parametrize(("level", "seed"), [(5, 0), (6, 1), (8, 2), (10, 3), (14, 4)])
+def test_one_solution_by_another_solver(level, seed):
     cp_model = pytest.importorskip("ortools.sat.python.cp_model")
-    problem = CryptarithmTask(CryptarithmConfig.at(rung)).generate(stream("Cryptarithm", seed))
+    problem = CryptarithmTask(CryptarithmConfig.at(level)).generate(stream("Cryptarithm", seed))
     model = cp_model.CpModel()
     names = [name for name, _ in problem.digits]
     words = (*problem.addends, problem.total)
@@ -139,8 +139,8 @@ def test_told_digits_and_the_base_count():
 def test_effort_grows_and_guesses_are_readable():
     efforts = []
     rng = stream("Cryptarithm", "guess")
-    for rung in (0, 5, 9):
-        task = CryptarithmTask(CryptarithmConfig.at(rung))
+    for level in (0, 5, 9):
+        task = CryptarithmTask(CryptarithmConfig.at(level))
         problems = [task.generate(stream("Cryptarithm", "effort", seed)) for seed in range(15)]
         efforts.append(sum(map(task.effort, problems)))
         assert all(task.verify(p, task.baseline(rng, p)).status != "unparsable" for p in problems)
@@ -157,3 +157,20 @@ def test_effort_grows_and_guesses_are_readable():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         CryptarithmConfig(**knob)
+
+
+def test_effort_counts_the_digits_tried():
+    for told, effort in (
+        ((("A", 4),), 1),  # B is 8
+        ((("B", 8),), 1),
+        ((), 6),  # A is from 1 to 4; two of the four fit before the search ends
+    ):
+        assert TASK.effort(CryptarithmProblem(10, ("A", "A"), "B", told, ())) == effort
+
+
+def test_the_baseline_keeps_the_given_digits_and_repeats_none():
+    problem = CryptarithmProblem(10, ("SEND", "MORE"), "MONEY", (("M", 1), ("O", 0)), SEND)
+    answer = TASK.baseline(stream("cryptarithm"), problem)
+    digits = dict(pair.split("=") for pair in answer.split(", "))
+    assert (digits["M"], digits["O"]) == ("1", "0")
+    assert len(set(digits.values())) == len(digits) == 8

@@ -8,7 +8,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles.futoshiki import FutoshikiConfig, FutoshikiProblem, FutoshikiTask
 
-TASK = FutoshikiTask(FutoshikiConfig.at(1))
+TASK = FutoshikiTask(FutoshikiConfig(size=3, n_givens=2, n_signs=3))
 # 1 2 3 / 2 3 1 / 3 1 2, known by its first row and r2c1 < r2c2
 SMALL = FutoshikiProblem(3, (1, 2, 3, 0, 0, 0, 0, 0, 0), ((3, 4),), (1, 2, 3, 2, 3, 1, 3, 1, 2))
 
@@ -38,16 +38,16 @@ def test_whole_small_world(seed):
         assert TASK.verify(problem, answer).score == (cells in right)
 
 
-@pytest.mark.parametrize(("rung", "seed"), [(3, 0), (3, 1), (2, 2)])
-def test_one_solution_among_all_squares(rung, seed):
-    problem = FutoshikiTask(FutoshikiConfig.at(rung)).generate(stream("Futoshiki", "all", seed))
+@pytest.mark.parametrize(("level", "seed"), [(0, 0), (1, 1), (2, 2)])
+def test_one_solution_among_all_squares(level, seed):
+    problem = FutoshikiTask(FutoshikiConfig.at(level)).generate(stream("Futoshiki", "all", seed))
     assert [c for c in latin_squares(4) if fits(problem, c)] == [problem.solution]
 
 
-@pytest.mark.parametrize(("rung", "seed"), [(5, 0), (7, 1), (10, 2)])
-def test_one_solution_by_another_solver(rung, seed):
+@pytest.mark.parametrize(("level", "seed"), [(5, 0), (7, 1), (10, 2)])
+def test_one_solution_by_another_solver(level, seed):
     cp_model = pytest.importorskip("ortools.sat.python.cp_model")
-    problem = FutoshikiTask(FutoshikiConfig.at(rung)).generate(stream("Futoshiki", "cp", seed))
+    problem = FutoshikiTask(FutoshikiConfig.at(level)).generate(stream("Futoshiki", "cp", seed))
     size = problem.size
     model = cp_model.CpModel()
     cells = [model.new_int_var(g or 1, g or size, "") for g in problem.givens]
@@ -89,10 +89,10 @@ def test_the_prompt_lists_what_is_checked():
 def test_effort_grows_and_guessing_fails():
     easy, hard = (
         [
-            FutoshikiTask(FutoshikiConfig.at(rung)).generate(stream("Futoshiki", s))
+            FutoshikiTask(FutoshikiConfig.at(level)).generate(stream("Futoshiki", s))
             for s in range(10)
         ]
-        for rung in (0, 8)
+        for level in (0, 8)
     )
     assert max(map(TASK.effort, easy)) < min(map(TASK.effort, hard))
     rng = stream("Futoshiki", "guess")
@@ -104,3 +104,15 @@ def test_effort_grows_and_guessing_fails():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         FutoshikiConfig(**knob)
+
+
+def test_effort_is_the_cells_that_are_settled():
+    for givens, less, steps in (((1, 0, 0, 0), (), 3), ((0, 0, 0, 0), ((0, 1),), 4)):
+        square = FutoshikiProblem(2, givens, less, (1, 2, 2, 1))
+        assert TASK.effort(square) == steps + 1  # and the position that is left
+
+
+def test_the_baseline_does_not_look_at_the_signs():
+    turned = FutoshikiProblem(3, SMALL.givens, ((4, 3),), (1, 2, 3, 3, 1, 2, 2, 3, 1))
+    for problem in (SMALL, turned):
+        assert TASK.baseline(stream("futoshiki"), problem) == "1 2 3\n2 1 1\n3 1 2"

@@ -118,8 +118,8 @@ def test_the_fallback_is_a_sum(monkeypatch):
 def test_effort_grows_and_guesses_are_readable():
     efforts = []
     rng = stream("Game24", "guess")
-    for rung in (0, 3, 7):
-        task = Game24Task(Game24Config.at(rung))
+    for level in (0, 3, 7):
+        task = Game24Task(Game24Config.at(level))
         problems = [task.generate(stream("Game24", "effort", seed)) for seed in range(15)]
         efforts.append(sum(map(task.effort, problems)))
         assert all(task.verify(p, task.baseline(rng, p)).status != "unparsable" for p in problems)
@@ -147,3 +147,26 @@ def test_the_longest_expressions_are_read():
     config = Game24Config(n_numbers=60, max_number=10**12, min_target=10**9, max_target=10**12)
     problem = Game24Task(config).generate(stream("game24", "longest"))
     assert Game24Task(config).verify(problem, problem.expression).score == 1.0
+
+
+def test_effort_counts_the_results_computed():
+    # Of 3 and 4: 7, 1, 12.
+    for target, effort in ((7, 1), (1, 2), (12, 3)):
+        assert TASK.effort(Game24Problem((3, 4), target, "")) == effort
+
+
+def test_the_hardest_of_the_problems_compared_is_taken():
+    one, several = (Game24Task(Game24Config(n_compared=n_compared)) for n_compared in (1, 8))
+    efforts = [
+        sum(task.effort(task.generate(stream("Game24", "compared", seed))) for seed in range(10))
+        for task in (one, several)
+    ]
+    assert efforts[1] > 1.5 * efforts[0]
+
+
+def test_targets_of_a_wide_range_lie_in_it():
+    config = Game24Config(n_numbers=5, max_number=40, min_target=150, max_target=5000)
+    task = Game24Task(config)
+    targets = [task.generate(stream("Game24", "wide", seed)).target for seed in range(30)]
+    assert all(150 <= target <= 5000 for target in targets)
+    assert len(set(targets)) > 20

@@ -21,6 +21,7 @@ TASK = GridTransformationTask(GridTransformationConfig())
 TURNED = GridTransformationProblem(
     1,
     2,
+    ("rotate right", "transpose", "swap", "frame"),
     (Example(("120", "002"), ("01", "02", "20")), Example(("11", "12"), ("11", "21"))),
     ("210", "000"),
     ("rotate right",),
@@ -91,20 +92,21 @@ def test_the_search_finds_what_brute_force_finds(seed):
     length = 2 + seed % 2
     n_colours = 3 if length == 2 else 1
     config = GridTransformationConfig(
-        length=length, n_examples=2, n_colours=n_colours, max_side=3 + seed
+        length=length, n_examples=2, n_colours=n_colours, n_kinds=15 + seed, max_side=3 + seed
     )
     problem = GridTransformationTask(config).generate(stream("Grid", "search", seed))
     pairs = [(example.given, example.made) for example in problem.examples]
+    operations = language(n_colours, problem.kinds)
     for examples in (pairs, pairs[:1]):  # a single example may leave a doubt
         expected = {}
         for n in range(length + 1):
-            for program in itertools.product(language(n_colours), repeat=n):
+            for program in itertools.product(operations, repeat=n):
                 if all(run_program(program, given) == made for given, made in examples):
                     expected.setdefault(run_program(program, problem.test), n)
         expected.pop(None, None)
-        assert fits(examples, problem.test, n_colours, length).outputs == expected
+        assert fits(examples, problem.test, operations, length).outputs == expected
     assert expected
-    assert list(fits(pairs, problem.test, n_colours, length).outputs.values()) == [length]
+    assert list(fits(pairs, problem.test, operations, length).outputs.values()) == [length]
 
 
 def test_grids_do_not_grow_without_end():
@@ -137,6 +139,30 @@ def test_forms(answer, score):
     assert TASK.verify(TURNED, answer).score == score
 
 
+def test_only_the_kinds_of_the_problem_are_listed():
+    text = TASK.prompt(TURNED)
+    listed = [line for line in text.splitlines() if line.startswith("- ")]
+    assert [line.split()[1] for line in listed] == ["rotate", "transpose", "swap", "add"]
+    assert language(2, TURNED.kinds) == (
+        "rotate right",
+        "transpose",
+        "swap 1 2",
+        "frame 1",
+        "frame 2",
+    )
+
+
+def test_effort_counts_the_operations_tried():
+    assert TASK.effort(TURNED) == 5  # one operation of five
+
+
+def test_the_baseline_applies_an_operation():
+    made = {run_program((name,), TURNED.test) for name in language(2, TURNED.kinds)}
+    answers = {TASK.baseline(stream("grid", seed), TURNED) for seed in range(60)}
+    assert answers == {"\n".join(" ".join(row) for row in grid) for grid in made}
+    assert all(TASK.verify(TURNED, answer).status != "unparsable" for answer in answers)
+
+
 def test_every_cell_counts():
     right = "020100"
     for digits in itertools.product("012", repeat=6):
@@ -153,6 +179,7 @@ def test_every_cell_counts():
         {"n_examples": 1},
         {"min_side": 2},
         {"max_side": 16},
+        {"n_kinds": 3},
     ],
 )
 def test_config_is_checked(knob):

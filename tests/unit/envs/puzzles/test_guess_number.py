@@ -10,6 +10,7 @@ from rlvr_envs.envs.puzzles.guess_number import (
     GuessNumberConfig,
     GuessNumberProblem,
     GuessNumberTask,
+    _tries,
 )
 
 TASK = GuessNumberTask(GuessNumberConfig())
@@ -66,7 +67,7 @@ def test_the_last_try_may_win():
     [
         "1005",
         r"\boxed{}",
-        r"\boxed{1005.0}",
+        r"\boxed{1004.5}",
         r"\boxed{1000}",
         r"\boxed{1009}",
         r"\boxed{-1005}",
@@ -84,6 +85,37 @@ def test_what_is_no_guess_costs_a_try_and_tells_nothing(action):
     assert "larger" not in reply.text
     assert "smaller" not in reply.text
     assert "(3 tries left.)" in reply.text
+
+
+@pytest.mark.parametrize("lie", [*range(1, 9), 99])
+def test_the_oracle_finds_every_number_whichever_answer_is_false(lie):
+    n_tries = _tries(20, 1)
+    task = GuessNumberTask(GuessNumberConfig(n_numbers=20, n_lies=1))
+    for number in range(101, 121):
+        problem = GuessNumberProblem(101, 120, n_tries, number, 1, (lie,))
+        actions = task.play(problem)
+        assert len(actions) <= n_tries
+        assert task.replay(problem, actions).score == 1.0
+
+
+def test_a_false_answer_is_told_and_announced():
+    problem = GuessNumberProblem(1001, 1008, 9, 1005, 1, (2,))
+    session = TASK.begin(problem)
+    told = [session.reply(r"\boxed{1001}").text.split(".")[0] for _ in range(3)]
+    assert [text.split()[3] for text in told] == ["larger", "smaller", "larger"]
+    assert "At most 1 answer is false." in TASK.prompt(problem)
+    assert "false" not in TASK.prompt(PROBLEM)
+
+
+def test_counting_upwards_does_not_always_win():
+    task, won = GuessNumberTask(GuessNumberConfig.at(0)), 0
+    for seed in range(200):
+        problem = task.generate(stream("count", seed))
+        actions = task.baseline(stream("policy"), problem)
+        assert actions[0] == rf"\boxed{{{problem.low}}}"
+        won += task.replay(problem, actions).score == 1.0
+    assert 110 < won < 160  # four tries for six numbers
+    assert task.effort(PROBLEM) == 3  # 1004, 1006, 1005
 
 
 @pytest.mark.parametrize("knob", [{"n_numbers": 1}, {"n_numbers": 2**64}, {"n_spare": -1}])

@@ -18,7 +18,7 @@ from rlvr_envs.envs.puzzles.hitori import (
 from rlvr_envs.generators.grids.cells import plane
 from rlvr_envs.solvers import cp_sat
 
-TASK = HitoriTask(HitoriConfig.at(0))
+TASK = HitoriTask(HitoriConfig(n_rows=3, n_columns=3))
 CORNERS = HitoriProblem(((3, 1, 1), (3, 2, 1), (3, 3, 3)), (), ("#.#", "...", "#.#"))
 
 
@@ -97,10 +97,10 @@ def test_whole_small_world(seed):
     assert right == 1
 
 
-@pytest.mark.parametrize(("rung", "n_seeds"), [(1, 3), (3, 2), (6, 1)])
-def test_one_pattern_by_another_solver(rung, n_seeds):
+@pytest.mark.parametrize(("level", "n_seeds"), [(1, 3), (3, 2), (6, 1)])
+def test_one_pattern_by_another_solver(level, n_seeds):
     for seed in range(n_seeds):
-        problem = HitoriTask(HitoriConfig.at(rung)).generate(stream("Hitori", rung, seed))
+        problem = HitoriTask(HitoriConfig.at(level)).generate(stream("Hitori", level, seed))
         assert fits(problem.numbers, problem.picture)
         assert count(problem) == 1
 
@@ -190,3 +190,14 @@ def test_a_guess_is_readable():
         problem = HitoriTask(HitoriConfig.at(4)).generate(stream("Hitori", seed))
         guess = TASK.baseline(stream("guess", seed), problem)
         assert TASK.verify(problem, guess).status != "unparsable"
+
+
+def test_effort_counts_positions():
+    known = HitoriProblem(CORNERS.numbers, (0, 2, 6, 8), CORNERS.picture)
+    # The start, and the centre tried both ways: shaded, it cuts the sides from each other.
+    assert TASK.effort(known) == 1 + 2
+    assert TASK.effort(known) < TASK.effort(CORNERS)
+
+
+def test_the_baseline_shades_what_it_has_seen():
+    assert TASK.baseline(stream("hitori"), CORNERS) == ". . #\n# . .\n# . #"

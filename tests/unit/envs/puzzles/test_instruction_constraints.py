@@ -103,7 +103,7 @@ def test_every_kind_is_asked_for():
 
 
 def test_whole_small_world():
-    """At the lowest rung the rules are those of three conditions, and any order will do."""
+    """At the lowest level the rules are those of three conditions, and any order will do."""
     task = InstructionConstraintsTask(InstructionConstraintsConfig.at(0))
     for seed in range(30):
         problem = task.generate(stream("small", seed))
@@ -187,3 +187,15 @@ def test_only_the_terms_that_occur_are_defined():
     one = definitions(["Paragraph 2 has exactly 1 sentence."])
     assert "- Paragraphs are numbered from 1." in one.splitlines()
     assert "A sentence has at least one word." in one
+
+
+def test_effort_counts_words_times_conditions():
+    assert TASK.effort(SMALL) == 3 * 4
+
+
+def test_the_baseline_writes_the_words_that_are_asked_for():
+    text = TASK.baseline(stream("text"), SMALL)
+    words = text.lower().rstrip(".").split()
+    assert words[:2] == ["cat", "sat"]
+    assert len(words) == 3
+    assert TASK.verify(SMALL, text).parts["share"] >= 0.5

@@ -8,7 +8,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles.kakuro import KakuroConfig, KakuroProblem, KakuroTask, layout, runs_of
 
-TASK = KakuroTask(KakuroConfig.at(0))
+TASK = KakuroTask(KakuroConfig(side=2, given_percent=50))
 # 9 8 #
 # 7 9 1
 # # 3 2
@@ -36,6 +36,18 @@ def segments(rows):
         yield found
 
 
+def is_connected(rows):
+    """Whether the white cells are one area, found by walking from one of them."""
+    white = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "#"}
+    found, waiting = set(), [min(white)]
+    while waiting:
+        r, c = cell = waiting.pop()
+        if cell in white - found:
+            found.add(cell)
+            waiting += [(r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)]
+    return found == white
+
+
 def right(problem, grid):
     across, down = segments(problem.rows)
     for run, total in zip((*across, *down), (*problem.across, *problem.down), strict=True):
@@ -59,10 +71,10 @@ def test_whole_small_world(seed):
     assert found == [problem.solution]
 
 
-@pytest.mark.parametrize(("rung", "seed"), [(2, 0), (5, 1), (7, 2), (10, 3)])
-def test_one_solution_by_another_solver(rung, seed):
+@pytest.mark.parametrize(("level", "seed"), [(2, 0), (5, 1), (7, 2), (10, 3)])
+def test_one_solution_by_another_solver(level, seed):
     cp_model = pytest.importorskip("ortools.sat.python.cp_model")
-    problem = KakuroTask(KakuroConfig.at(rung)).generate(stream("Kakuro", "cp", seed))
+    problem = KakuroTask(KakuroConfig.at(level)).generate(stream("Kakuro", "cp", seed))
     model = cp_model.CpModel()
     cells, right_digits = {}, []
     for r, row in enumerate(problem.rows):
@@ -87,7 +99,7 @@ def test_layouts_have_runs_of_fair_length(seed, side, longest):
     across, down = runs_of(rows)
     assert [across, down] == list(segments(rows))
     assert {len(row) for row in rows} == {side} == {len(rows)}
-    assert across
+    assert is_connected(rows)
     assert all(2 <= len(run) <= longest for run in (*across, *down))
 
 
@@ -124,10 +136,30 @@ def test_the_prompt_lists_every_sum():
         assert line in lines
 
 
+def test_few_digits_are_given():
+    task = KakuroTask(KakuroConfig.at(5))
+    problems = [task.generate(stream("Kakuro", "givens", seed)) for seed in range(6)]
+    givens = [sum(mark.isdigit() for mark in "".join(p.rows)) for p in problems]
+    assert givens.count(0) >= 4
+
+
+def test_effort_is_less_where_more_is_given():
+    empty, half, full = (
+        KakuroProblem(rows, (3, 12), (4, 11), ("12", "39"))
+        for rows in (("..", ".."), ("12", ".."), ("12", "39"))
+    )
+    assert TASK.effort(full) == 1  # the position that is left
+    assert TASK.effort(full) < TASK.effort(half) < TASK.effort(empty)
+
+
+def test_the_baseline_fills_rows_with_the_least_digits():
+    assert TASK.baseline(stream("kakuro"), SMALL) == "8 9 #\n1 7 9\n# 1 4"
+
+
 def test_effort_grows_and_guessing_fails():
     easy, hard = (
-        [KakuroTask(KakuroConfig.at(rung)).generate(stream("Kakuro", s)) for s in range(10)]
-        for rung in (0, 7)
+        [KakuroTask(KakuroConfig.at(level)).generate(stream("Kakuro", s)) for s in range(10)]
+        for level in (0, 7)
     )
     assert max(map(TASK.effort, easy)) < min(map(TASK.effort, hard))
     rng = stream("Kakuro", "guess")

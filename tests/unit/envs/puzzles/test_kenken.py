@@ -9,7 +9,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles.kenken import Cage, KenKenConfig, KenKenProblem, KenKenTask, cut
 
-TASK = KenKenTask(KenKenConfig.at(1))
+TASK = KenKenTask(KenKenConfig(size=3, max_cage=3, n_givens=1))
 # 1 2 3 / 2 3 1 / 3 1 2
 SMALL = KenKenProblem(
     3,
@@ -56,10 +56,10 @@ def test_whole_small_world(seed):
     assert found == [problem.solution]
 
 
-@pytest.mark.parametrize(("rung", "seed"), [(3, 0), (5, 1), (7, 2), (9, 3)])
-def test_one_solution_by_another_solver(rung, seed):
+@pytest.mark.parametrize(("level", "seed"), [(3, 0), (5, 1), (7, 2), (9, 3)])
+def test_one_solution_by_another_solver(level, seed):
     cp_model = pytest.importorskip("ortools.sat.python.cp_model")
-    problem = KenKenTask(KenKenConfig.at(rung)).generate(stream("KenKen", "cp", seed))
+    problem = KenKenTask(KenKenConfig.at(level)).generate(stream("KenKen", "cp", seed))
     size = problem.size
     model = cp_model.CpModel()
     cells = [model.new_int_var(1, size, "") for _ in range(size * size)]
@@ -121,8 +121,8 @@ def test_a_cut_keeps_the_cells_and_the_solution(seed):
 
 def test_effort_grows_and_guessing_fails():
     easy, hard = (
-        [KenKenTask(KenKenConfig.at(rung)).generate(stream("KenKen", s)) for s in range(10)]
-        for rung in (0, 8)
+        [KenKenTask(KenKenConfig.at(level)).generate(stream("KenKen", s)) for s in range(10)]
+        for level in (0, 8)
     )
     assert max(map(TASK.effort, easy)) < min(map(TASK.effort, hard))
     rng = stream("KenKen", "guess")
@@ -136,3 +136,13 @@ def test_effort_grows_and_guessing_fails():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         KenKenConfig(**knob)
+
+
+def test_effort_is_the_cells_that_are_settled():
+    cages = (Cage((0,), "=", 1), Cage((1, 3), "+", 3), Cage((2,), "=", 2))
+    square = KenKenProblem(2, cages, (1, 2, 2, 1))
+    assert TASK.effort(square) == 2 + 1  # two cells, and the position that is left
+
+
+def test_the_baseline_does_not_look_at_the_cages():
+    assert TASK.baseline(stream("kenken"), SMALL) == "1 2 3\n2 1 1\n3 1 2"

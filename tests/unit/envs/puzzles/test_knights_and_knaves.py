@@ -14,7 +14,7 @@ from rlvr_envs.envs.puzzles.knights_and_knaves import (
     Statement,
     _pinned,
 )
-from rlvr_envs.generators.logic.formulas import read_formula
+from rlvr_envs.generators.logic.formulas import read_formula, truth_table
 
 BOTH_KNAVES = KnightsAndKnavesProblem(
     ("Ada", "Ben", "Cleo"),
@@ -75,6 +75,43 @@ def test_every_cast_but_one_is_wrong(seed):
         if task.verify(problem, ", ".join(cast)).score == 1.0
     ]
     assert right == [problem.knights]
+
+
+def fitting_casts(problem, statements):
+    """The casts under which each statement is true just if its speaker is a knight."""
+    people = range(1, len(problem.names) + 1)
+    for cast in itertools.product((0, 1), repeat=len(problem.names)):
+        row = (1, *cast)
+        if all(truth_table(read_formula(s.claim), row) == row[s.speaker] for s in statements):
+            yield {i for i in people if row[i]}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_statement_settles_anybody_and_none_is_spare(seed):
+    problem = KnightsAndKnavesTask(KnightsAndKnavesConfig.at(3)).generate(stream("Knights", seed))
+    everyone = set(range(1, len(problem.names) + 1))
+    for statement in problem.statements:
+        casts = list(fitting_casts(problem, [statement]))
+        assert set.union(*casts) == everyone
+        assert not set.intersection(*casts)
+        others = [other for other in problem.statements if other != statement]
+        assert len(list(fitting_casts(problem, others))) > 1
+    assert len(list(fitting_casts(problem, problem.statements))) == 1
+
+
+def test_effort_is_the_positions_of_a_search():
+    # "We are both knaves" is a lie, so Ben is a knight: the root, Ben a knight, Ada a knave.
+    problem = KnightsAndKnavesProblem(
+        ("Ada", "Ben"), (Statement(1, "(and (not 1) (not 2))"),), ("Ben",)
+    )
+    assert KnightsAndKnavesTask(KnightsAndKnavesConfig()).effort(problem) == 3
+
+
+def test_the_baseline_names_people():
+    task = KnightsAndKnavesTask(KnightsAndKnavesConfig())
+    answers = {task.baseline(stream("knights", seed), BOTH_KNAVES) for seed in range(100)}
+    assert len(answers) == 7  # all choices but nobody
+    assert all(task.verify(BOTH_KNAVES, answer).status != "unparsable" for answer in answers)
 
 
 def test_statements_of_last_resort_settle_everyone():

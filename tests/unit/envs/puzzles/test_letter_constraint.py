@@ -174,3 +174,31 @@ def test_conditions_are_different_and_as_many_as_asked_for():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         LetterConstraintConfig(**knob)
+
+
+def test_effort_counts_the_beginnings_looked_at():
+    all_a = LetterConstraintProblem(3, "AB", (LetterCondition("count", "A", 3),), "AAA")
+    assert TASK.effort(all_a) == 4  # nothing, A, AA, AAA
+    late = LetterConstraintProblem(3, "AB", (LetterCondition("count", "B", 2),), "ABB")
+    assert TASK.effort(late) == 4
+    part = LetterConstraintProblem(
+        3, "AB", (LetterCondition("part", "BA"), LetterCondition("count", "B", 2)), "BBA"
+    )
+    assert TASK.effort(part) == 1 + 2 + 3  # A, AB in vain, then B, BB, BBA and the start
+
+
+def test_the_baseline_breaks_no_condition_if_it_can_help_it():
+    all_a = LetterConstraintProblem(3, "AB", (LetterCondition("count", "A", 3),), "AAA")
+    assert TASK.baseline(stream("letters"), all_a) == "AAA"
+
+
+def test_the_hardest_of_the_problems_compared_is_taken():
+    easy, hard = (
+        LetterConstraintTask(LetterConstraintConfig(length=8, n_conditions=8, n_compared=n))
+        for n in (1, 8)
+    )
+    efforts = [
+        sum(task.effort(task.generate(stream("letters", seed))) for seed in range(10))
+        for task in (easy, hard)
+    ]
+    assert efforts[1] > 2 * efforts[0]

@@ -8,7 +8,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles.lights_out import LightsOutConfig, LightsOutProblem, LightsOutTask
 
-TASK = LightsOutTask(LightsOutConfig.at(0))
+TASK = LightsOutTask(LightsOutConfig(n_rows=3, n_columns=3, n_presses=4))
 STRICT = LightsOutTask(LightsOutConfig(optimal_only=True))
 CROSS = LightsOutProblem(("010", "111", "010"), (4,))
 
@@ -128,3 +128,21 @@ def test_a_guess_is_readable():
         problem = LightsOutTask(LightsOutConfig.at(5)).generate(stream("LightsOut", seed))
         guess = TASK.baseline(stream("guess", seed), problem)
         assert TASK.verify(problem, guess).status != "unparsable"
+
+
+def test_effort_counts_guesses_at_the_first_row():
+    # The cross goes out without a press in the first row: one guess, nine cells.
+    assert TASK.effort(CROSS) == 1 * 9
+    # A press at (1, 3): the guesses nothing, (1, 3) from the lowest bit.
+    corner = LightsOutProblem(("011", "001", "000"), (2,))
+    assert TASK.effort(corner) == 2 * 9
+    middle = LightsOutProblem(("111", "010", "000"), (1,))
+    assert TASK.effort(middle) == 3 * 9
+
+
+def test_the_baseline_presses_while_lights_go_out():
+    assert TASK.baseline(stream("lights"), CROSS) == "(2, 2)"
+    # A press puts out three lights and lights two; then nothing more is gained.
+    line = LightsOutProblem(("000", "111", "000"), ())
+    assert TASK.baseline(stream("lights"), line) == "(2, 2)"
+    assert TASK.verify(line, "(2, 2)").score == 0.0

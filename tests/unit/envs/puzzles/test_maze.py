@@ -9,7 +9,7 @@ from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles.maze import MazeConfig, MazeProblem, MazeTask
 from rlvr_envs.generators.grids import mazes
 
-TASK = MazeTask(MazeConfig.at(0))
+TASK = MazeTask(MazeConfig(n_rows=4, n_columns=4, path_length=3, n_turns=1, n_loops=0))
 RING = MazeProblem(("S..", ".#.", "..G", "###"), "RRDD")  # two ways of the same length
 HOOK = MazeProblem(("S.", "#.", "G."), "RDDL")
 
@@ -60,11 +60,11 @@ def turns_of(moves):
     return sum(one != other for one, other in itertools.pairwise(moves))
 
 
-@pytest.mark.parametrize("rung", [1, 4, 7, 10])
-def test_the_way_has_the_length_and_turns_of_the_knobs_and_is_the_only_shortest(rung):
-    config = MazeConfig.at(rung)
+@pytest.mark.parametrize("level", [1, 4, 7, 10])
+def test_the_way_has_the_length_and_turns_of_the_knobs_and_is_the_only_shortest(level):
+    config = MazeConfig.at(level)
     for seed in range(3):
-        problem = MazeTask(config).generate(stream("Maze", "knobs", rung, seed))
+        problem = MazeTask(config).generate(stream("Maze", "knobs", level, seed))
         assert (len(problem.moves), turns_of(problem.moves)) == (config.path_length, config.n_turns)
         assert walk(problem.rows, problem.moves) == "G"
         assert ways(problem.rows, config.path_length) == [0] * config.path_length + [1]
@@ -153,3 +153,16 @@ def test_a_guess_is_readable():
         problem = MazeTask(MazeConfig.at(4)).generate(stream("Maze", seed))
         guess = TASK.baseline(stream("guess", seed), problem)
         assert TASK.verify(problem, guess).status in ("correct", "wrong")
+
+
+def test_effort_counts_the_cells_before_the_goal():
+    assert TASK.effort(HOOK) == 4  # one way, its cells in order
+    assert TASK.effort(RING) == 7  # both halves of the ring
+
+
+def test_the_baseline_walks_towards_the_goal_without_turning_back():
+    assert TASK.baseline(stream("maze"), HOOK) == "RDDL"
+    trap = MazeProblem(("S.#", "..#", "#..", "..G"), "DRDDR")
+    assert TASK.baseline(stream("maze"), trap)[:2] in ("RD", "DR")
+    pocket = MazeProblem(("..#G", "S.#.", ".##.", "...."), "DDRRRUUU")
+    assert TASK.verify(pocket, TASK.baseline(stream("maze"), pocket)).score == 0.0

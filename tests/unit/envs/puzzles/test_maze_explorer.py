@@ -28,8 +28,9 @@ def say(*moves):
 def test_the_surroundings_of_the_new_place_are_shown():
     (reply,) = say("\\boxed{RR}")
     assert reply.verdict is None
-    assert reply.text.startswith("# # #\n. @ #\n# . #\n\nYou made 2 moves.")
-    assert "at (1, 3); 6 messages left" in reply.text
+    assert reply.text == (
+        "# # #\n. @ #\n# . #\n\nYou made 2 moves. You are at (1, 3). (6 messages left.)"
+    )
 
 
 def test_a_wall_and_the_border_stop_the_moves_of_a_message():
@@ -59,7 +60,7 @@ def test_the_goal_ends_the_episode_in_the_middle_of_a_message():
 def test_a_message_without_moves_costs_a_turn_and_moves_nothing(action):
     (reply,) = say(action)
     assert "There were no moves in your message" in reply.text
-    assert "at (1, 1); 6 messages left" in reply.text
+    assert "at (1, 1). (6 messages left.)" in reply.text
 
 
 def test_the_messages_run_out():
@@ -70,13 +71,14 @@ def test_the_messages_run_out():
 
 
 @pytest.mark.parametrize("rung", [0, 3, 8])
-def test_the_oracle_needs_fewer_messages_than_there_are(rung):
+def test_there_are_twice_as_many_messages_as_the_oracle_needs(rung):
     task = MazeExplorerTask(MazeExplorerConfig.at(rung))
     for seed in range(8):
         problem = task.generate(stream("MazeExplorer", rung, seed))
         actions = task.play(problem)
         assert task.replay(problem, actions).score == 1.0
-        assert len(actions) < problem.n_turns
+        assert 2 * len(actions) == problem.n_turns
+        assert task.effort(problem) == len(actions)
 
 
 def test_the_oracle_uses_only_what_it_was_shown():
@@ -89,9 +91,8 @@ def test_the_oracle_uses_only_what_it_was_shown():
         session = task.begin(problem)
         places = [problem.start]
         for action in actions[:-1]:
-            text = session.reply(action).text
-            row, column = text.split("You are at (")[1].split(")")[0].split(", ")
-            places.append((int(row) - 1) * problem.n_columns + int(column) - 1)
+            session.reply(action)
+            places.append(session._cell)
         for place in places:
             r, c = divmod(place, problem.n_columns)
             shown |= {(r + dr, c + dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1)}
@@ -105,6 +106,22 @@ def test_the_oracle_uses_only_what_it_was_shown():
         changed += rows != problem.rows
         assert task.play(dataclasses.replace(problem, rows=rows, moves="")) == actions
     assert changed > 5
+
+
+def test_a_player_may_have_to_keep_track_of_its_position():
+    task = MazeExplorerTask(MazeExplorerConfig(tells_place=False))
+    problem = task.generate(stream("MazeExplorer", "lost"))
+    assert "numbered from 1" not in task.prompt(problem)
+    assert "You are at" not in task.begin(problem).reply("\\boxed{UDLR}").text
+    moved = dataclasses.replace(problem, start=0 if problem.start else 1)
+    assert task.prompt(moved) == task.prompt(problem)
+    assert task.replay(problem, task.play(problem)).score == 1.0
+
+
+def test_the_baseline_runs_in_random_directions():
+    actions = TASK.baseline(stream("policy"), PROBLEM)
+    assert set(actions) <= {f"\\boxed{{{move * 3}}}" for move in "UDLR"}
+    assert len(actions) <= PROBLEM.n_turns
 
 
 def test_a_wider_view_shows_more():

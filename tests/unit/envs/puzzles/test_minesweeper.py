@@ -58,11 +58,11 @@ def covered_and_clues(problem):
     )
 
 
-@pytest.mark.parametrize("rung", [2, 5])
-def test_what_is_proven_agrees_with_another_solver(rung):
-    task = MinesweeperTask(MinesweeperConfig.at(rung))
+@pytest.mark.parametrize("level", [2, 5])
+def test_what_is_proven_agrees_with_another_solver(level):
+    task = MinesweeperTask(MinesweeperConfig.at(level))
     for seed in range(2):
-        problem = task.generate(stream("Minesweeper", "other", rung, seed))
+        problem = task.generate(stream("Minesweeper", "other", level, seed))
         covered, _ = covered_and_clues(problem)
         safe = [i for i in covered if not solvable_with_mine(problem.rows, i)]
         assert tuple(safe) == problem.safe
@@ -87,7 +87,7 @@ def solvable_with_mine(rows, mined):
     return cp_sat.count_solutions(model, list(mine.values()), limit=1, budget=5.0) == 1
 
 
-def test_cases_are_needed_from_the_fourth_rung():
+def test_cases_are_needed_from_the_fourth_level():
     at_once = 0
     for seed in range(12):
         task = MinesweeperTask(MinesweeperConfig.at(4))
@@ -161,7 +161,20 @@ def test_config_is_checked(knob):
 
 
 def test_a_guess_is_readable():
-    for rung in (1, 5):
-        problem = MinesweeperTask(MinesweeperConfig.at(rung)).generate(stream("Minesweeper", rung))
-        guess = TASK.baseline(stream("guess", rung), problem)
+    for level in (1, 5):
+        problem = MinesweeperTask(MinesweeperConfig.at(level)).generate(
+            stream("Minesweeper", level)
+        )
+        guess = TASK.baseline(stream("guess", level), problem)
         assert TASK.verify(problem, guess).status != "unparsable"
+
+
+def test_effort_counts_the_numbers_looked_at():
+    # One number settles the only covered cell, and is looked at again.
+    assert TASK.effort(MinesweeperProblem(("0?0",), (1,))) == 3
+    # Either cell may have the mine: at once, and twice in each of two cases.
+    assert TASK.effort(MinesweeperProblem(("?1?",), ())) == 1 + 2 + 2
+
+
+def test_the_baseline_names_what_single_numbers_settle():
+    assert TASK.baseline(stream("mines"), CORNER) == "(2, 1), (2, 3), (3, 2)"

@@ -17,7 +17,7 @@ from rlvr_envs.generators.grids.minesweeper import around, show
 
 TASK = MinesweeperGameTask(MinesweeperGameConfig.at(0))
 # One mine at (2, 2); the corner at (1, 1) is what is left to open.
-PROBLEM = MinesweeperGameProblem(("??10", "??10", "1110", "0000"), 1, 3, "", 15, (5,))
+PROBLEM = MinesweeperGameProblem(("??10", "??10", "1110", "0000"), 1, 3, "", (5,))
 
 
 def say(*actions, problem=PROBLEM):
@@ -89,7 +89,7 @@ def test_the_messages_run_out():
 
 def test_cells_around_a_0_are_opened_too():
     mines = 1 << 0 | 1 << 24
-    problem = MinesweeperGameProblem(show(mines, 1 << 1, 5, 5), 2, 20, "", 1, (0, 24))
+    problem = MinesweeperGameProblem(show(mines, 1 << 1, 5, 5), 2, 20, "", (0, 24))
     (reply,) = say(boxed("open (3, 3)"), problem=problem)
     assert reply.verdict.score == 1.0
 
@@ -126,15 +126,32 @@ def test_the_oracle_opens_only_what_is_proven(seed):
     assert reply.verdict.score == 1.0
 
 
-@pytest.mark.parametrize(("rung", "n_seeds"), [(0, 30), (3, 10), (7, 3)])
-def test_there_is_something_to_open_and_no_guess_to_make(rung, n_seeds):
-    task = MinesweeperGameTask(MinesweeperGameConfig.at(rung))
+@pytest.mark.parametrize(("level", "n_seeds"), [(0, 30), (3, 10), (7, 3)])
+def test_there_is_something_to_open_and_no_guess_to_make(level, n_seeds):
+    task = MinesweeperGameTask(MinesweeperGameConfig.at(level))
     for seed in range(n_seeds):
-        problem = task.generate(stream("MinesweeperGame", rung, seed))
+        problem = task.generate(stream("MinesweeperGame", level, seed))
         actions = task.play(problem)
         assert task.replay(problem, actions).score == 1.0
-        assert len(actions) <= problem.n_turns
+        assert 2 * len(actions) == problem.n_turns
         assert problem.n_mines == len(problem.mines) > 0
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_at_first_few_cells_are_left_to_open(level):
+    config = MinesweeperGameConfig.at(level)
+    for seed in range(20):
+        problem = MinesweeperGameTask(config).generate(stream("MinesweeperGame", "few", seed))
+        covered = sum(row.count("?") for row in problem.rows) - problem.n_mines
+        assert 1 <= covered < config.n_left + 15
+
+
+def test_effort_and_baseline_on_a_small_board():
+    """Five numbers are looked at, some again, for two cells, and three for the corner."""
+    assert TASK.effort(PROBLEM) > 5
+    (first, *_) = TASK.baseline(stream("policy"), PROBLEM)
+    assert first == boxed("open (1, 2)")
+    assert len(TASK.baseline(stream("policy"), PROBLEM)) <= PROBLEM.n_turns
 
 
 def test_mines_are_taken_away_where_boards_need_guesses():
@@ -147,9 +164,10 @@ def test_mines_are_taken_away_where_boards_need_guesses():
 
 def test_the_board_of_last_resort(monkeypatch):
     monkeypatch.setattr(minesweeper_game, "_BOARDS", 0)
-    problem = TASK.generate(stream("MinesweeperGame", "last"))
+    small = MinesweeperGameTask(MinesweeperGameConfig(n_rows=4, n_columns=4))
+    problem = small.generate(stream("MinesweeperGame", "last"))
     assert problem.rows == PROBLEM.rows
-    assert problem.n_turns == 3
+    assert problem.n_turns == 4
     assert TASK.replay(problem, TASK.play(problem)).score == 1.0
 
 

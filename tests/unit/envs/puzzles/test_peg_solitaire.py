@@ -12,7 +12,7 @@ from rlvr_envs.envs.puzzles.peg_solitaire import (
     PegSolitaireTask,
 )
 
-TASK = PegSolitaireTask(PegSolitaireConfig.at(0))
+TASK = PegSolitaireTask(PegSolitaireConfig(side=4, n_jumps=2))
 # First B2 over C2, then D2 over D3.
 SMALL = PegSolitaireProblem("....\n.oo.\n...o\n....", "B2-D2, D2-D4")
 
@@ -118,3 +118,19 @@ def test_the_prompt_labels_the_board():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         PegSolitaireConfig(**knob)
+
+
+def test_effort_counts_the_positions_looked_at():
+    assert TASK.effort(SMALL) == 3  # the start, a dead end, and before the last jump
+
+
+def test_the_baseline_jumps_until_it_cannot():
+    rng = stream("baseline")
+    answers = {TASK.baseline(rng, SMALL) for _ in range(40)}
+    assert "B2-D2, D2-D4" in answers
+    for answer in answers:
+        cells = cells_of(SMALL.board)
+        for move in answer.split(", "):
+            source, target = [(cell[0], int(cell[1:])) for cell in move.split("-")]
+            cells = jump(cells, source, target)
+        assert cells is not None

@@ -130,3 +130,27 @@ def test_words_of_a_prompt():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         PropositionalEntailmentConfig(**knob)
+
+
+def test_effort_counts_the_nodes_of_a_search_for_each_conclusion():
+    one = PropositionalEntailmentProblem(("lamp:on",), ("1",), ("1", "(not 1)"), (1,))
+    assert TASK.effort(one) == 3  # no case against the first; the lamp on, against the second
+
+
+def test_the_baseline_lists_some_of_the_conclusions():
+    answers = {TASK.baseline(stream("baseline", seed), SMALL) for seed in range(40)}
+    assert {number for answer in answers for number in answer.split(", ")} == set("123456")
+
+
+@pytest.mark.parametrize("difficulty", [0, 4])
+def test_premises_are_no_conclusions_and_what_follows_takes_enough(difficulty):
+    config = PropositionalEntailmentConfig.at(difficulty)
+    problem = PropositionalEntailmentTask(config).generate(stream("Entailment", "needed"))
+    assert not set(problem.premises) & set(problem.conclusions)
+    rows = list(itertools.product([False, True], repeat=len(problem.facts)))
+    for number in problem.following:
+        conclusion = read_formula(problem.conclusions[number - 1])
+        for chosen in itertools.combinations(problem.premises, config.n_needed - 1):
+            premises = [read_formula(text) for text in chosen]
+            cases = (row for row in rows if all(value(premise, row) for premise in premises))
+            assert not all(value(conclusion, row) for row in cases)

@@ -159,7 +159,7 @@ def test_forms_of_letters():
         assert task.verify(problem, ", ".join(f"({letter})" for letter in letters)).score == 1.0
 
 
-def test_rungs_beyond_30_are_like_it():
+def test_levels_beyond_30_are_like_it():
     assert PuzzleSpecConfig.at(10**6) == PuzzleSpecConfig.at(30) != PuzzleSpecConfig.at(29)
 
 
@@ -270,3 +270,47 @@ def test_answers_in_usual_markup_are_read(path, form):
         answer = task.solve(problem)
         if form != "({})" or problem.n_values != 1:
             assert task.verify(problem, form.format(answer)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"), [("shopping", str.isdecimal), ("seating", str.isalpha)]
+)
+def test_the_baseline_answers_with_words_of_the_puzzle(path, wanted):
+    for task, problem in problems(path, 2, 4):
+        values = task.baseline(stream("baseline", path), problem).split(", ")
+        assert len(values) == problem.n_values
+        assert all(map(wanted, values))
+        assert all(value in f"{problem.story} {problem.said}" for value in values)
+
+
+@pytest.mark.parametrize("path", shipped())
+def test_effort_grows_with_the_level(path):
+    low, high = (
+        sum(task.effort(problem) for task, problem in problems(path, level, 6)) for level in (0, 6)
+    )
+    assert 0 < low < high
+
+
+def test_shopping_has_exactly_one_list_of_prices():
+    for task, problem in problems("shopping", 0, 10):
+        goods = re.split(r", | and ", sentence(r"A stall sells (.+?)\. .*", problem.story)[0])
+        dearest = int(re.search(r"from 1 to (\d+)", problem.story)[1])
+        fitting = []
+        for values in itertools.product(range(1, dearest + 1), repeat=len(goods)):
+            price = dict(zip(goods, values, strict=True))
+            if all(shopping_holds(line, price) for line in problem.said):
+                fitting.append(tuple(map(str, values)))
+        assert fitting == [problem.answer]
+        assert task.verify(problem, ", ".join(problem.answer)).score == 1.0
+
+
+def shopping_holds(line, price):
+    if found := sentence(
+        r"(\d+) of the (\w+) and (\d+) of the (\w+) cost (\d+) coins together\.", line
+    ):
+        x, a, y, b, total = found
+        return int(x) * price[a] + int(y) * price[b] == int(total)
+    if found := sentence(r"The price of the (\w+) is (\d+) higher than .+ the (\w+)\.", line):
+        return price[found[0]] == price[found[2]] + int(found[1])
+    one, other = sentence(r"The price of the (\w+) is higher than the price of the (\w+)\.", line)
+    return price[one] > price[other]

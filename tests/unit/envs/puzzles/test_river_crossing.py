@@ -135,7 +135,7 @@ def test_what_is_fewest_without_rules(n_travellers, seats):
         ("Ada Cleo\nAda Ben", 0.0, 0.0),
         ("Ada Ada Cleo\n" + FARMER.solution.split("\n", 1)[1], 0.0, 0.0),
         (FARMER.solution.replace("Ben", "Eve"), 0.0, 0.0),
-        (FARMER.solution.replace("Ada Ben", "Ada and Ben"), 0.0, 0.0),
+        (FARMER.solution.replace("Ada Ben", "Ada and Ben"), 1.0, 1.0),
         ("", 0.0, 0.0),
         ("Ada Cleo\n" + "Ada\n" * 193 + FARMER.solution.split("\n", 2)[2], 1.0, 7 / 199),
         ("Ada Cleo\n" + "Ada\n" * 195 + FARMER.solution.split("\n", 2)[2], 0.0, 0.0),
@@ -158,7 +158,7 @@ def test_rules_that_never_let_anyone_cross_are_not_posed():
     "knob",
     [
         {"n_travellers": 2},
-        {"n_travellers": 13},
+        {"n_travellers": 14},
         {"max_seats": 1},
         {"max_seats": 5},
         {"max_guarded": 0},
@@ -168,3 +168,12 @@ def test_rules_that_never_let_anyone_cross_are_not_posed():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         RiverCrossingConfig(**knob)
+
+
+def test_effort_counts_the_positions_looked_at():
+    assert TASK.effort(FARMER) == 9  # all ten positions of the riddle but the last one
+
+
+def test_the_baseline_keeps_the_rules():
+    first = TASK.baseline(stream("baseline"), FARMER).split("\n")
+    assert first[:2] == ["Ada Cleo", "Ada"]  # nothing else is allowed at first

@@ -128,3 +128,22 @@ def test_forms(answer, score):
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         RuleInductionConfig(**knob)
+
+
+TWO_VALUES = RuleInductionProblem(
+    1,
+    (Attribute("colour", ("red", "blue")), Attribute("size", ("tiny", "huge"))),
+    (Example(("red", "tiny"), True), Example(("blue", "huge"), False)),
+    (("red", "tiny"), ("blue", "huge"), ("red", "huge")),
+    "YNY",
+)
+
+
+def test_effort_counts_the_rules_put_together():
+    # Four values make eight tests; "is red" and "is not blue" are the same with two colours.
+    assert RuleInductionTask(RuleInductionConfig()).effort(TWO_VALUES) == 4
+
+
+def test_the_baseline_judges_by_the_first_example_most_alike():
+    task = RuleInductionTask(RuleInductionConfig())
+    assert task.baseline(stream("baseline"), TWO_VALUES) == "YNY"

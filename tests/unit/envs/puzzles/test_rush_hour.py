@@ -7,16 +7,14 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.puzzles.rush_hour import (
-    Jam,
     Lot,
     RushHourConfig,
     RushHourProblem,
     RushHourTask,
-    hardest,
     read_lot,
 )
 
-TASK = RushHourTask(RushHourConfig.at(0))
+TASK = RushHourTask(RushHourConfig(side=4, n_vehicles=5, least_moves=2))
 STRICT = RushHourTask(RushHourConfig(optimal_only=True))
 #  A has to go down by two before X can leave; B is in nobody's way.
 GATE = RushHourProblem("..A.\nXXA.\nBB..\n....", 2, "A+2, X+2")
@@ -99,17 +97,35 @@ def test_lots_are_sound(difficulty):
         assert [v.letter for v in lot.vehicles if v.across and v.line == lot.vehicles[0].line] == [
             "X"
         ]
-        # No other position of the lot is harder.
-        again = hardest(lot, state, max_states=config.max_states)
-        assert len(again.slides) == problem.shortest
+        far = lot.distances(state, config.max_states)
+        assert far[state] == problem.shortest <= config.least_moves
+        assert problem.shortest == min(config.least_moves, max(far.values()))
 
 
 def test_lots_without_an_end_or_with_too_many_positions():
     walled, state = read_lot("..A.\nXXA.\n..B.\n..B.")
-    assert hardest(walled, state, max_states=100) is None
+    assert walled.distances(state, 100) == {}
     open_lot, state = read_lot("....\nXX..\n....\nAA..")
-    assert isinstance(hardest(open_lot, state, max_states=9), Jam)
-    assert hardest(open_lot, state, max_states=8) is None
+    assert list(open_lot.distances(state, 9).values()) == [0] * 3 + [1] * 6
+    assert open_lot.distances(state, 8) == {}
+
+
+def test_x_alone_where_no_lot_is_looked_at():
+    task = RushHourTask(RushHourConfig(n_proposals=0))
+    problem = task.generate(stream("RushHour", "alone"))
+    assert set(problem.board) == {".", "X", "\n"}
+    assert problem.shortest == 1
+
+
+def test_effort_counts_the_positions_looked_at():
+    # X can go on to no column before A has gone down by two; B can move at any time.
+    assert TASK.effort(RushHourProblem("....\nXX..\n....\n....", 1, "X+2")) == 2
+    assert TASK.effort(GATE) > 4
+
+
+def test_the_baseline_leaves_as_soon_as_it_can():
+    problem = RushHourProblem("....\nXX..\n....\n....", 1, "X+2")
+    assert TASK.baseline(stream("baseline"), problem) == "X+2"
 
 
 @pytest.mark.parametrize(

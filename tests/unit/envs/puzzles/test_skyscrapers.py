@@ -60,10 +60,10 @@ def test_whole_small_world(seed):
     assert found == [problem.solution]
 
 
-@pytest.mark.parametrize(("rung", "seed"), [(3, 0), (5, 1), (7, 2), (9, 3)])
-def test_one_solution_by_another_solver(rung, seed):
+@pytest.mark.parametrize(("level", "seed"), [(3, 0), (5, 1), (7, 2), (9, 3)])
+def test_one_solution_by_another_solver(level, seed):
     cp_model = pytest.importorskip("ortools.sat.python.cp_model")
-    problem = SkyscrapersTask(SkyscrapersConfig.at(rung)).generate(stream("Skyscrapers", seed))
+    problem = SkyscrapersTask(SkyscrapersConfig.at(level)).generate(stream("Skyscrapers", seed))
     size = problem.size
     model = cp_model.CpModel()
     cells = [model.new_int_var(g or 1, g or size, "") for g in problem.givens]

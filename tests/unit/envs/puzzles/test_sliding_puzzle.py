@@ -83,7 +83,7 @@ def test_shortest_lengths_of_all_arrangements_of_two_by_three():
         ("2", 0.0, 0.0),
         ("4", 0.0, 0.0),
         ("-3", 0.0, 0.0),
-        ("3.0", 0.0, 0.0),
+        ("3.5", 0.0, 0.0),
         ("left", 0.0, 0.0),
         ("[]", 0.0, 0.0),
         (", ".join(["3"] * 999), 1.0, 1 / 999),
@@ -109,3 +109,14 @@ def test_an_ordered_goal_and_large_frames():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         SlidingPuzzleConfig(**knob)
+
+
+def test_effort_and_the_baseline_next_to_the_goal():
+    assert TASK.effort(SMALL) == 1  # the start alone
+    assert TASK.baseline(stream("baseline"), SMALL) == "3"
+
+
+@pytest.mark.parametrize(("level", "shape"), [(2, (2, 3)), (3, (3, 3)), (6, (3, 4)), (9, (4, 4))])
+def test_the_frame_grows(level, shape):
+    config = SlidingPuzzleConfig.at(level)
+    assert (config.n_rows, config.n_columns) == shape

@@ -57,9 +57,14 @@ def test_the_oracle_has_twice_the_turns_it_needs(difficulty):
     task = SokobanGameTask(SokobanGameConfig.at(difficulty))
     for seed in range(2):
         problem = task.generate(stream("SokobanGame", seed))
-        assert 2 * len(task.play(problem)) == 2 * problem.shortest <= problem.n_turns
+        assert len(task.play(problem)) == problem.shortest == task.effort(problem)
+        assert 0 <= problem.n_turns - 2 * problem.shortest <= 2
         assert task.replay(problem, task.play(problem)).score == 1.0
         assert task.replay(problem, task.play(problem)[:-1]).score == 0.0
+
+
+def test_the_baseline_never_goes_back_and_pushes_when_it_can_win():
+    assert TASK.baseline(stream("policy"), CORRIDOR) == [r"\boxed{R}", r"\boxed{R}"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from rlvr_envs.envs.puzzles.star_battle import (
 )
 from rlvr_envs.solvers import cp_sat
 
-TASK = StarBattleTask(StarBattleConfig.at(0))
+TASK = StarBattleTask(StarBattleConfig(size=4))
 SMALL = StarBattleProblem(("AABB", "AABB", "CCDD", "CCDD"), 1, (), (1, 7, 8, 14))
 
 
@@ -145,15 +145,27 @@ def test_forms_and_exploits(answer, score):
 
 
 @pytest.mark.parametrize(
-    "knob", [{"size": 3}, {"n_stars": 0}, {"n_stars": 3}, {"size": 27}, {"n_stars": 2}]
+    "knob",
+    [{"size": 3}, {"n_stars": 0}, {"n_stars": 3}, {"size": 27}, {"n_stars": 2}, {"n_given": 7}],
 )
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         StarBattleConfig(**knob)
 
 
-def test_a_guess_is_readable():
-    for rung in (5, 8):
-        problem = StarBattleTask(StarBattleConfig.at(rung)).generate(stream("StarBattle", rung))
-        guess = TASK.baseline(stream("guess", rung), problem)
-        assert TASK.verify(problem, guess).status != "unparsable"
+GIVEN = StarBattleProblem(SMALL.regions, 1, SMALL.stars, SMALL.stars)
+
+
+def test_effort_counts_the_looks_at_a_group():
+    assert TASK.effort(GIVEN) == 12  # nothing is open in any row, column or region
+
+
+def test_the_baseline_keeps_given_stars_and_the_rules_where_it_can():
+    assert TASK.baseline(stream("baseline"), GIVEN) == text(SMALL.stars, 4)
+
+
+@pytest.mark.parametrize(("level", "n_given"), [(0, 3), (1, 2), (7, 4)])
+def test_low_levels_give_stars(level, n_given):
+    problem = StarBattleTask(StarBattleConfig.at(level)).generate(stream("StarBattle", level))
+    assert set(problem.given) <= set(problem.stars)
+    assert len(problem.given) >= n_given

@@ -41,10 +41,10 @@ def test_whole_small_world(seed):
     assert right == 1
 
 
-@pytest.mark.parametrize(("rung", "seed"), [(2, 0), (4, 1), (7, 2), (8, 3)])
-def test_there_is_one_solution(rung, seed):
+@pytest.mark.parametrize(("level", "seed"), [(2, 0), (4, 1), (7, 2), (8, 3)])
+def test_there_is_one_solution(level, seed):
     cp_model = pytest.importorskip("ortools.sat.python.cp_model")
-    problem = SudokuTask(SudokuConfig.at(rung)).generate(stream("Sudoku", "unique", seed))
+    problem = SudokuTask(SudokuConfig.at(level)).generate(stream("Sudoku", "unique", seed))
     height, width = problem.box_height, problem.box_width
     size = height * width
     model = cp_model.CpModel()
@@ -92,9 +92,9 @@ def test_a_grid_of_two_digit_numbers():
     assert " 16" in task.prompt(problem)
 
 
-@pytest.mark.parametrize("rung", [9, 10, 16])
-def test_large_grids_obey_the_rules(rung):
-    problem = SudokuTask(SudokuConfig.at(rung)).generate(stream("Sudoku", "rules", rung))
+@pytest.mark.parametrize("level", [9, 10, 16])
+def test_large_grids_obey_the_rules(level):
+    problem = SudokuTask(SudokuConfig.at(level)).generate(stream("Sudoku", "rules", level))
     size = problem.box_height * problem.box_width
     rows = [problem.solution[i : i + size] for i in range(0, size * size, size)]
     assert obeys_the_rules(rows, problem.box_height, problem.box_width)
@@ -103,8 +103,8 @@ def test_large_grids_obey_the_rules(rung):
 
 def test_effort_grows_and_guessing_fails():
     easy, hard = (
-        [SudokuTask(SudokuConfig.at(rung)).generate(stream("Sudoku", s)) for s in range(10)]
-        for rung in (0, 8)
+        [SudokuTask(SudokuConfig.at(level)).generate(stream("Sudoku", s)) for s in range(10)]
+        for level in (0, 8)
     )
     assert max(map(TASK.effort, easy)) < min(map(TASK.effort, hard))
     rng = stream("Sudoku", "guess")

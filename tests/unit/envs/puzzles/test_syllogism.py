@@ -11,6 +11,7 @@ from rlvr_envs.envs.puzzles.syllogism import (
     SyllogismConfig,
     SyllogismProblem,
     SyllogismTask,
+    World,
 )
 
 BARBARA = SyllogismProblem(
@@ -93,7 +94,7 @@ def test_another_solver_agrees(difficulty):
         ("1, 1, 4, 5", 0.0),
         ("1, 4, 5, 6", 0.0),
         ("0, 1, 4, 5", 0.0),
-        ("1.0, 4, 5", 0.0),
+        ("1.5, 4, 5", 0.0),
         ("none", 0.0),
         ("", 0.0),
     ],
@@ -117,8 +118,30 @@ def test_words_of_a_prompt():
         {"n_conclusions": 1},
         {"compound_percent": -1},
         {"n_premises": 10**30},
+        {"n_needed": 5},
     ],
 )
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         SyllogismConfig(**knob)
+
+
+def test_effort_counts_the_nodes_of_a_search():
+    # Lunds or not; without, neither dufts nor borps; with, dufts or not, and no borps without.
+    assert SyllogismTask(SyllogismConfig()).effort(BARBARA) == 10
+
+
+def test_the_baseline_lists_some_of_the_conclusions():
+    task = SyllogismTask(SyllogismConfig())
+    answers = {task.baseline(stream("baseline", seed), BARBARA) for seed in range(40)}
+    assert {number for answer in answers for number in answer.split(", ")} == set("12345")
+
+
+def test_what_follows_takes_premises_together():
+    config = SyllogismConfig.at(5)
+    assert config.n_needed == 3
+    problem = SyllogismTask(config).generate(stream("Syllogism", "needed"))
+    for number in problem.following:
+        conclusion = problem.conclusions[number - 1]
+        for pair in itertools.combinations(problem.premises, 2):
+            assert not World(len(problem.terms), pair).entails(conclusion)

@@ -81,6 +81,34 @@ def test_shortest_by_the_recursion_for_three_pegs(difficulty):
         assert play(problem.start, problem.solution, 3) == problem.goal
 
 
+@pytest.mark.parametrize("n_discs", [1, 2, 3, 5])
+def test_three_pegs_without_a_search(n_discs):
+    for seed in range(20):
+        start, goal = hanoi.draw_positions(stream("TowerOfHanoi", "pair", seed), n_discs, 3)
+        moves = hanoi.shortest_on_three_pegs(start, goal)
+        assert play(start, moves, 3) == goal
+        assert len(moves) == len(hanoi.shortest(start, goal, 3).moves) == on_three_pegs(start, goal)
+    assert hanoi.shortest_on_three_pegs((0, 1), (0, 1)) == []
+
+
+def test_placed_discs_stay():
+    task = TowerOfHanoiTask(TowerOfHanoiConfig(n_discs=5, n_placed=3))
+    for seed in range(6):
+        problem = task.generate(stream("TowerOfHanoi", "placed", seed))
+        assert problem.start[2:] == problem.goal[2:]
+        assert problem.start[1] != problem.goal[1]
+        assert play(problem.start, problem.solution, problem.n_pegs) == problem.goal
+        assert problem.max_moves == 8
+        assert task.explain(problem)[0].startswith("Disc 2,")
+
+
+def test_effort_and_the_baseline_on_the_smallest_tower():
+    one = TowerOfHanoiProblem(3, (0,), (2,), 4, 1, ((0, 2),))
+    assert TASK.effort(one) == 1
+    assert TASK.effort(TOWER) == 3
+    assert TASK.baseline(stream("baseline"), one) == "1-3"  # the goal is next to the start
+
+
 @pytest.mark.parametrize(("n_discs", "length"), [(3, 5), (4, 9), (5, 13), (6, 17)])
 def test_shortest_of_towers_on_four_pegs(n_discs, length):
     route = hanoi.shortest((0,) * n_discs, (3,) * n_discs, 4)
@@ -121,7 +149,7 @@ def test_the_prompt_asks_for_shortest_solutions_only_where_they_count():
 
 
 @pytest.mark.parametrize(
-    "knob", [{"n_discs": 0}, {"max_pegs": 2}, {"n_discs": 9}, {"n_discs": 10**9}]
+    "knob", [{"n_discs": 0}, {"max_pegs": 2}, {"n_discs": 9}, {"n_discs": 10**9}, {"n_placed": 4}]
 )
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):

@@ -55,9 +55,21 @@ def test_a_larger_disc_stays_off_a_smaller_one():
     assert "disc 2 must not be put on disc 1" in session.reply(r"\boxed{1-3}").text
 
 
-def test_discs_are_added_every_second_rung():
-    discs = [TowerOfHanoiGameConfig.at(rung).n_discs for rung in (0, 2, 4, 6, 8, 10, 15, 20, 30)]
-    assert discs == [2, 3, 4, 5, 6, 7, 8, 9, 9]
+def test_the_goal_moves_away_with_each_level():
+    levels = [TowerOfHanoiGameConfig.at(level) for level in range(31)]
+    moves = [config.n_moves for config in levels]
+    assert moves[:25] == sorted(set(moves[:25]))
+    for level in (0, 4, 9):
+        problem = TowerOfHanoiGameTask(levels[level]).generate(stream("Hanoi", level))
+        assert problem.shortest == levels[level].n_moves
+        assert problem.n_turns == 1 + problem.shortest * (100 + levels[level].spare_percent) // 100
+
+
+def test_effort_and_baseline():
+    assert TASK.effort(TOWER) == 3
+    actions = TASK.baseline(stream("policy"), TOWER)
+    assert 1 <= len(actions) <= TOWER.n_turns
+    assert TASK.replay(TOWER, actions[:1]).detail.startswith("the episode was not over")
 
 
 @pytest.mark.parametrize("difficulty", [0, 7, 30])

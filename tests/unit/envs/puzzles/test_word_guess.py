@@ -89,7 +89,6 @@ def test_the_secret_wins_in_any_form(action):
         r"\boxed{abbe}",
         r"\boxed{abbey or babes}",
         r"\boxed{abbey, babes}",
-        r"\boxed{abbey} \boxed{babes}",
         r"<think>\boxed{abbey}</think> no idea",
         "\\boxed{" + "a" * 10_000 + "}",
     ],
@@ -100,6 +99,23 @@ def test_what_is_no_guess_costs_a_try_and_tells_nothing(action):
     assert "one of the listed words" in reply.text
     assert not {"right", "misplaced", "absent"} & set(re.findall(r"\w+", reply.text))
     assert "(2 tries left.)" in reply.text
+
+
+def test_effort_counts_the_words_that_are_compared():
+    """The oracle starts with one of four words; after its marks the rest is compared again."""
+    actions = TASK.play(PROBLEM)
+    left, compared = list(PROBLEM.words), 0
+    for action in actions:
+        guess = action[7:-1]
+        compared += len(left)
+        left = [word for word in left if marked(word, guess) == marked("abbey", guess)]
+    assert TASK.effort(PROBLEM) == compared >= 4 + len(actions) - 1
+
+
+def test_the_baseline_guesses_listed_words_without_repetition():
+    actions = TASK.baseline(stream("policy"), PROBLEM)
+    assert len(set(actions)) == len(actions) <= 3
+    assert {action[7:-1] for action in actions} <= set(PROBLEM.words)
 
 
 def test_tries_run_out():

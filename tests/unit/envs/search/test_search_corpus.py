@@ -9,6 +9,7 @@ import rlvr_envs
 from rlvr_envs.conformance.trouble import TROUBLE
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, RowError
+from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.search.search_corpus import Judge, SearchCorpusConfig, SearchCorpusTask
 
@@ -69,6 +70,15 @@ def test_the_oracle_earns_full_marks_within_the_calls(syntax, score, max_calls):
         assert 1 <= verdict.parts["calls"] <= max_calls
         if max_calls == 12 and problem.titles:
             assert verdict.parts["evidence_opened"] == 1.0
+
+
+def test_the_baseline_answers_with_the_title_of_the_first_hit():
+    task, problem = posed()
+    search, answer = task.baseline(stream("policy"), problem)
+    assert search == f"<search>{problem.question}</search>"
+    shown = task.begin(problem).reply(search).text.split("\n")[2]
+    assert shown.startswith(answer.removeprefix("<answer>").removesuffix("</answer>") + " (")
+    assert task.effort(problem) == len(task.play(problem))
 
 
 def test_every_accepted_form_earns_full_marks():

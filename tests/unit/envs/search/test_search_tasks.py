@@ -1,6 +1,7 @@
 """The search tasks: episodes played to their end, the oracle's honesty, limits and scoring."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -10,8 +11,11 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.generators.search_episodes import oracle
+from rlvr_envs.generators.search_episodes.protocol import parse_action
 from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST, SearchConfig
 from rlvr_envs.generators.worlds.questions import KINDS
+from rlvr_envs.generators.worlds.site import site
+from rlvr_envs.generators.worlds.world import build_world
 
 TASKS = {
     task_type.kind: task_type
@@ -124,7 +128,74 @@ def test_hostile_messages_never_end_well(kind):
 
 def test_calls_are_raised_to_what_the_oracle_needs():
     task, problem = drawn("intersection", 6, max_calls=1)
-    assert problem.limits.max_calls == len(task.play(problem)) - 1 > 1
+    needed = len(task.play(problem)) - 1
+    assert 2 * needed <= problem.limits.max_calls < 2 * needed + 10
+    assert drawn("intersection", 6, max_calls=400)[1].limits.max_calls == 400
+
+
+@pytest.mark.parametrize("syntax", ["tags", "json"])
+def test_the_baseline_answers_with_the_first_fitting_thing_of_the_first_hit(syntax):
+    for kind in ("chain", "count"):
+        task, problem = drawn(kind, 3, syntax=syntax)
+        actions = task.baseline(stream("policy"), problem)
+        calls = [parse_action(action, syntax) for action in actions]
+        assert [call.tool for call in calls] == ["search", "open", "answer"]
+        assert calls[0].text == problem.question
+        page = problem.browser()._site.page(calls[1].text)
+        shown = "\n".join(section.text for section in page.sections)
+        if kind == "count":
+            assert calls[2].text in re.findall(r"\d[\d,]*", shown) or calls[2].text == "0"
+        else:
+            assert f"[{calls[2].text}](" in shown
+        assert task.replay(problem, actions).status is not Status.UNPARSABLE
+
+
+def test_effort_is_what_the_oracle_reads():
+    task, problem = drawn("chain", 3)
+    session = task.begin(problem)
+    texts = [session.reply(action).text for action in task.play(problem)[:-1]]
+    inner = [re.search(r"<information>\n(.*)\n</information>", text, re.S)[1] for text in texts]
+    assert task.effort(problem) == sum(map(len, inner))
+
+
+def test_wrong_names_in_a_set_cancel_right_ones():
+    task, problem = next(
+        (task, problem)
+        for task, problem in (drawn("set", 2, seed) for seed in range(20))
+        if len(problem.answers) == 4
+    )
+    right = [forms[0] for forms in problem.answers]
+
+    def score(names):
+        return task.replay(problem, [f"<answer>{', '.join(names)}</answer>"]).score
+
+    assert score(right) == 1.0
+    assert score(right[:3]) == 0.75
+    assert score([*right, "Nobody"]) == 0.75
+    assert score([*right[:3], "Nobody"]) == 0.5
+    assert score([*right, *(f"Nobody {word}" for word in "abcd")]) == 0.0
+
+
+def test_at_level_0_an_intersection_names_both_things_and_a_chain_has_two_links():
+    for seed in range(5):
+        plan = drawn("intersection", 0, seed)[1].plan
+        assert [hop.op for hop in plan] == ["name", "back", "name", "back", "both"]
+        assert len(drawn("chain", 0, seed)[1].plan) == 3
+        assert len(drawn("unanswerable", 0, seed)[1].plan) == 2
+
+
+def test_from_level_4_on_a_name_of_the_question_is_not_always_the_first_hit():
+    for level, low, high in ((0, 1.0, 1.0), (8, 0.3, 0.8)):
+        first = []
+        for seed in range(40):
+            problem = drawn("chain", level, seed)[1]
+            world, name = build_world(problem.world, problem.world_seed), problem.plan[0].entity
+            hits = site(problem.world, problem.world_seed).engine.search(f'"{name}"', 20)
+            ids = [hit.id for hit in hits]
+            page = world.entities[world.numbers[name]].id
+            assert page in ids
+            first.append(ids[0] == page)
+        assert low <= sum(first) / len(first) <= high
 
 
 def test_the_prompt_states_question_rule_and_limits():
