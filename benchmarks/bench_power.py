@@ -41,7 +41,9 @@ def main() -> None:
     parser = results_file.parser(__doc__, "bench_power")
     parser.add_argument("--splits", type=int, default=250, help="of each algorithm's seeds")
     args = parser.parse_args()
-    entries = {name: entries_of(name) for name in SUITES}
+    entries = {name: found for name in SUITES if (found := entries_of(name)) is not None}
+    if len(entries) < len(SUITES):
+        raise SystemExit(f"the leaderboard needs whole entries of {' and '.join(SUITES)}")
     figures = {
         "power": [power(entries["diagnostics-v1"], *pair) for pair in PAIRS],
         "false_alarms": {name: alarms(found, args.splits) for name, found in entries.items()},
@@ -53,12 +55,14 @@ def main() -> None:
     results_file.store(args, head, figures, [])
 
 
-def entries_of(suite: str) -> Entries:
-    """Return the algorithms that have all runs."""
+def entries_of(suite: str) -> Entries | None:
+    """Return the algorithms that have all runs; None if none has."""
     chosen = load(suite)
     count = len(chosen.experiments) * len(chosen.seeds)
-    found = map(read_runs, sorted((LEADERBOARD / suite).iterdir()))
-    return gather(chosen, [runs for runs in found if len(runs) == count])
+    folder = LEADERBOARD / suite
+    found = map(read_runs, sorted(folder.iterdir() if folder.is_dir() else ()))
+    whole = [runs for runs in found if len(runs) == count]
+    return gather(chosen, whole) if whole else None
 
 
 def power(entries: Entries, experiment: str, x: str, y: str) -> dict[str, Any]:

@@ -5,6 +5,8 @@ import sys
 import time
 from typing import Any
 
+from rlvr_envs.cli._text import say
+
 _EVERY_S = 5.0
 _NAME_CHARS = 20
 
@@ -67,7 +69,7 @@ class ProgressBar:
             self._update_bar(done, total, name)
         elif not self._hidden and time.monotonic() - self._told > _EVERY_S:
             self._told = time.monotonic()
-            print(f"{done} of {total} {self._noun}", file=sys.stderr, flush=True)
+            say(f"{done} of {total} {self._noun}", file=sys.stderr, flush=True)
 
     def _update_bar(self, done: int, total: int, name: str) -> None:
         if not self._begun:  # what an earlier run did says nothing of this one's speed

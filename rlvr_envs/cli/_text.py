@@ -1,4 +1,4 @@
-"""What several subcommands need: reading difficulties, numbers and knobs, and plain tables."""
+"""What several subcommands need: reading difficulties, numbers and knobs, tables, and printing."""
 
 import argparse
 import re
@@ -6,14 +6,23 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from typing import TextIO
 
+from rlvr_envs.core.terminal import harmless
 from rlvr_envs.executors import EXECUTORS, Executor, open_executor
 
 # Levels have no end, but one more zero typed by mistake would work for hours in silence.
 MAX_LEVEL = 1000
 
 _NUMBER = re.compile(r"-?[\d.]+%?|–")
+_DAY_S = 86_400.0
 _LEAST_WRAP = 24  # a last column narrower than this is not worth wrapping
+
+
+def say(*parts: object, file: TextIO | None = None, end: str = "\n", flush: bool = False) -> None:
+    """Print, as everything here is printed: no file, model or server speaks to the terminal."""
+    text = harmless(" ".join(map(str, parts)))
+    print(text, file=file, end=end, flush=flush)
 
 
 def difficulty(text: str) -> int | tuple[int, int]:
@@ -52,6 +61,17 @@ def natural(text: str) -> int:
 def positive(text: str) -> int:
     """Read an integer from 1."""
     return _integer(text, 1)
+
+
+def seconds(text: str) -> float:
+    """Read a number above 0 and at most a day."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= _DAY_S:
+        raise argparse.ArgumentTypeError(f"seconds above 0, at most a day, got {text!r:.40}")
+    return found
 
 
 def _integer(text: str, least: int) -> int:

@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING
 
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
+from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint
+from rlvr_envs.core.files import replaced
 
 if TYPE_CHECKING:
     from rlvr_envs.bench.plan import Progress
@@ -169,17 +171,17 @@ def _list(args: argparse.Namespace) -> int:
 
     if args.suite:
         suite = load(args.suite)
-        print(f"{suite.name}: {suite.title}\n{_state(suite)}\n")
+        say(f"{suite.name}: {suite.title}\n{_state(suite)}\n")
         rows = [
             [e.name, e.axis, str(e.samples), str(e.tokens), e.question] for e in suite.experiments
         ]
-        print(_text.table(("experiment", "axis", "samples", "tokens", "question"), rows))
+        say(_text.table(("experiment", "axis", "samples", "tokens", "question"), rows))
         return 0
     suites = [load(name) for name in suite_names()]
     rows = [
         [s.name, str(len(s.experiments)), str(len(s.seeds)), _state(s), s.title] for s in suites
     ]
-    print(_text.table(("suite", "experiments", "seeds", "state", "what for"), rows))
+    say(_text.table(("suite", "experiments", "seeds", "state", "what for"), rows))
     return 0
 
 
@@ -206,7 +208,7 @@ def _run(args: argparse.Namespace) -> int:
     with _text.executor_of(args) as executor, ProgressBar("runs", hidden=args.no_progress) as bar:
         folders = run_plan(plan, args.out, executor=executor, progress=_teller(bar))
     for folder in folders:
-        print(folder)
+        say(folder)
     return 0
 
 
@@ -227,7 +229,7 @@ def _teller(bar: ProgressBar) -> "Callable[[Progress], None]":
         run = progress.run
         name = f"{run.algorithm.name} {run.experiment} {run.seed}" if run else ""
         if run and run.failed:
-            print(f"{name} failed: {run.failed}", file=sys.stderr)
+            say(f"{name} failed: {run.failed}", file=sys.stderr)
         bar.update(progress.done, progress.total, name)
 
     return tell
@@ -246,11 +248,11 @@ def _compare(args: argparse.Namespace) -> int:
 
     comparison = compare(*_compared(args), common=args.common)
     if args.json:
-        print(json.dumps(comparison.to_json(), indent=2))
+        say(json.dumps(comparison.to_json(), indent=2))
         return 0
-    print(f"{comparison.suite}, {comparison.split} problems, hash {comparison.suite_hash:.12}")
+    say(f"{comparison.suite}, {comparison.split} problems, hash {comparison.suite_hash:.12}")
     for each in tables(comparison):
-        print(f"\n{_text.table(each.header, each.rows)}")
+        say(f"\n{_text.table(each.header, each.rows)}")
     return 0
 
 
@@ -263,9 +265,9 @@ def _report(args: argparse.Namespace) -> int:
     require_plotly()  # before the comparison, which takes a while
     entries = gather(*_compared(args), common=args.common)
     comparison = compared(entries)
-    print(write_report(comparison, entries, args.out))
+    say(write_report(comparison, entries, args.out))
     if args.table:
-        print(write_table(comparison, args.table))
+        say(write_table(comparison, args.table))
     return 0
 
 
@@ -279,13 +281,11 @@ def _verify(args: argparse.Namespace) -> int:
         suite = load(read_runs(entry)[0].suite)
         report = verify(suite, entry, partial=args.partial)
         for fault in report.faults:
-            print(f"{entry}: {fault}", file=sys.stderr)
+            say(f"{entry}: {fault}", file=sys.stderr)
         faulty += bool(report.faults)
         state = "REJECTED" if report.faults else "passed"
         unseen = f", {report.unseen} without responses" if report.unseen else ""
-        print(
-            f"{entry}: {state}, {report.runs} runs, {report.rescored} evaluations rescored{unseen}"
-        )
+        say(f"{entry}: {state}, {report.runs} runs, {report.rescored} evaluations rescored{unseen}")
     return 1 if faulty else 0
 
 
@@ -294,7 +294,7 @@ def _export(args: argparse.Namespace) -> int:
     from rlvr_envs.bench.suite import load
 
     job = export(load(args.suite), args.experiment, args.out, seed=args.seed, to=args.to)
-    print(f"{args.out}: {job.samples} samples, checkpoints after the shares {job.fractions}")
+    say(f"{args.out}: {job.samples} samples, checkpoints after the shares {job.fractions}")
     return 0
 
 
@@ -331,7 +331,7 @@ def _score(args: argparse.Namespace) -> int:
     )
     entry.add(run, answers)
     last = run.points[-1]
-    print(f"{args.out}: {job.experiment}, seed {job.seed}: {last.score:.3f} after {last.samples}")
+    say(f"{args.out}: {job.experiment}, seed {job.seed}: {last.score:.3f} after {last.samples}")
     return 0
 
 
@@ -342,7 +342,7 @@ def _submit(args: argparse.Namespace) -> int:
     first = read_runs(args.entry)[0]
     out = args.to / first.suite / first.algorithm.name
     pack(args.entry, out, all_points=args.all_points)
-    print(out)
+    say(out)
     return _verify(argparse.Namespace(entries=[out], partial=args.partial))
 
 
@@ -356,7 +356,8 @@ def _freeze(args: argparse.Namespace) -> int:
         if args.suite.endswith(".json")
         else Path(str(SUITES)) / f"{suite.name}.json"
     )
-    made = freeze(suite, rebuild=args.rebuild, tell=lambda text: print(text, file=sys.stderr))
-    path.write_text(write(made), encoding="utf-8")
-    print(f"{path}: {_state(made)}")
+    made = freeze(suite, rebuild=args.rebuild, tell=lambda text: say(text, file=sys.stderr))
+    with replaced(path) as file:
+        file.write(write(made).encode())
+    say(f"{path}: {_state(made)}")
     return 0

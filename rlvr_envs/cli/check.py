@@ -5,6 +5,7 @@ import contextlib
 import io
 import sys
 
+from rlvr_envs.cli._text import say
 from rlvr_envs.conformance import CHECKS, ConformanceError, NotApplicable, Subject
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, did_you_mean
@@ -33,11 +34,11 @@ def run(args: argparse.Namespace) -> int:
     ids = registry.task_ids() if args.id == ["all"] else [registry.find(i).id for i in args.id]
     failed = 0
     for task_id in ids:
-        print(task_id)
+        say(task_id)
         subject = Subject(task_id, thorough=args.thorough)
         for name in names:
             failed += not _passes(subject, name)
-    print(f"{len(ids) * len(names) - failed} passed, {failed} failed")
+    say(f"{len(ids) * len(names) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
@@ -48,12 +49,12 @@ def _passes(subject: Subject, name: str) -> bool:
         with contextlib.redirect_stdout(io.StringIO()):  # some checks render a problem
             check(subject)
     except NotApplicable as reason:
-        print(f"  -     {name}: {reason}")
+        say(f"  -     {name}: {reason}")
     except (ConformanceError, Exception) as error:  # noqa: BLE001 - a task under test may do anything
         kind = "" if isinstance(error, ConformanceError) else f"{type(error).__name__}: "
-        print(f"  FAIL  {name}\n        asked: {asked}\n        seen:  {kind}{error}")
+        say(f"  FAIL  {name}\n        asked: {asked}\n        seen:  {kind}{error}")
         sys.stdout.flush()
         return False
     else:
-        print(f"  ok    {name}: {asked}")
+        say(f"  ok    {name}: {asked}")
     return True

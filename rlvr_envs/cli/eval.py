@@ -20,6 +20,7 @@ from typing import Any
 
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
+from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import DependencyError
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs
 from rlvr_envs.evaluation.policies import make_policy
@@ -117,22 +118,22 @@ def _write_report(args: argparse.Namespace, done: Evaluation) -> None:
         told = f"report: {write_report(done)}"
     except DependencyError as error:  # the tables and the files are there without it
         told = f"{error}\nThen repeat this command: it writes the page and evaluates nothing twice."
-    print(f"\n{told}", file=sys.stderr)
+    say(f"\n{told}", file=sys.stderr)
 
 
 def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -> None:
     if args.json:
-        print(json.dumps({"config": done.config, **done.summary.to_json()}, indent=2))
+        say(json.dumps({"config": done.config, **done.summary.to_json()}, indent=2))
         return
     tasks = sorted({r["task"] for r in done.records if r["task"]})  # None: it gave no problem
-    print(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
+    say(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
     for table in tables(done.summary, _text.width()):
-        print(f"\n{_text.table(table.header, table.rows)}")
+        say(f"\n{_text.table(table.header, table.rows)}")
     for policy in policies:
         if any(_silent(g.by, g, policy) for g in done.summary["overall"]):
             why = next(r["verdict"] for r in done.records if r["policy"] == policy.name)
             told = f"nothing could be scored for {policy.name}: {why.get('detail')}"
-            print(f"\n{told}", file=sys.stderr)
+            say(f"\n{told}", file=sys.stderr)
 
 
 def _silent(by: dict[str, Any], group: Any, policy: Policy) -> bool:

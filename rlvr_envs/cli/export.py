@@ -12,6 +12,7 @@ writes their dialogues with the rest.
 import argparse
 from pathlib import Path
 
+from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.tables import JSONL_SUFFIXES, PARQUET_SUFFIXES
 from rlvr_envs.datasets.export import EXPORTS, NEMO_GYM_PLAYER, VERL_PLAYER, write_export
@@ -37,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="a file or a folder")
     parser.add_argument("--split", metavar="NAME", help="of a dataset folder; all by default")
     parser.add_argument(
+        "--trust-rows", action="store_true", help="let rows open the files and servers they name"
+    )
+    parser.add_argument(
         "--format", choices=FILE_FORMATS, default="jsonl", help="of the files in a folder"
     )
 
@@ -58,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
     for split in splits:
         path = args.out if single else args.out / f"{split}.{args.format}"
         for written, count in write_export(
-            args.to, read_rows(args.dataset, split), path, split
+            args.to, read_rows(args.dataset, split, trusted=args.trust_rows), path, split
         ).items():
             note = f" of interactive tasks: {PLAYERS[args.to]}" if written != path else ""
-            print(f"{written}: {count} {'row' if count == 1 else 'rows'}{note}")
+            say(f"{written}: {count} {'row' if count == 1 else 'rows'}{note}")
     return 0

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
+from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.datasets.decontaminate import Benchmarks
 from rlvr_envs.datasets.generate import generate
@@ -93,8 +94,8 @@ def run(args: argparse.Namespace) -> int:
     for name, _ in plan.splits:
         files = [file for file in manifest["files"] if file["split"] == name]
         plural = "" if len(files) == 1 else "s"
-        print(f"{name}: {sum(file['rows'] for file in files)} rows in {len(files)} file{plural}")
-    print(f"written to {args.out}")
+        say(f"{name}: {sum(file['rows'] for file in files)} rows in {len(files)} file{plural}")
+    say(f"written to {args.out}")
     return 0
 
 

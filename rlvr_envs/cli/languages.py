@@ -6,7 +6,7 @@ import re
 import shlex
 import subprocess
 
-from rlvr_envs.cli._text import table
+from rlvr_envs.cli._text import say, table
 from rlvr_envs.sandboxes import languages
 
 HELP = "list the programming languages and what this machine has of them"
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the table."""
     rows = [_row(languages.find(name)) for name in languages.names()]
     if args.json:
-        print(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
         return 0
     cells = [
         (
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         )
         for r in rows
     ]
-    print(table(("language", "state", "version", "install with"), cells))
+    say(table(("language", "state", "version", "install with"), cells))
     return 0
 
 

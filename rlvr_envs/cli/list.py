@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from rlvr_envs.cli._text import table
+from rlvr_envs.cli._text import say, table
 from rlvr_envs.core import registry
 
 HELP = "list the registered ids"
@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
             {"id": task_id, "domain": spec.domain, "about": about[0] if about else ""},
         )
     if args.json:
-        print(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
     else:
         several = len({r["domain"] for r in rows} - {"all"}) > 1
         names = ("id", "domain", "about") if several else ("id", "about")
-        print(table(names, [[r[name] for name in names] for r in rows]))
+        say(table(names, [[r[name] for name in names] for r in rows]))
     return 0

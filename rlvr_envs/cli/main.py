@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import rlvr_envs
+from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import RlvrEnvsError, did_you_mean
 
 # What may befall a disk in the middle of a run.
@@ -83,16 +84,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status = int(args.run(args))
     except RlvrEnvsError as error:
-        print(f"rlvr {args.command}: {error}", file=sys.stderr)
+        say(f"rlvr {args.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"rlvr {args.command}: interrupted; what was finished is kept", file=sys.stderr)
+        say(f"rlvr {args.command}: interrupted; what was finished is kept", file=sys.stderr)
         return 130
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
             kept = "; what was finished is kept" if error.errno in _FULL else ""
             what = f"{error.strerror}: {error.filename}" if error.filename else str(error)
-            print(f"rlvr {args.command}: {what}{kept}", file=sys.stderr)
+            say(f"rlvr {args.command}: {what}{kept}", file=sys.stderr)
             return 1
         # The reader of a pipe (head, less) has gone; Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

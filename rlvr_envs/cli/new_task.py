@@ -17,6 +17,7 @@ from string import Template
 from types import ModuleType
 from typing import Any
 
+from rlvr_envs.cli._text import say
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.generators.program_tasks.check import ProgramReport, check_program
@@ -58,12 +59,13 @@ def run(args: argparse.Namespace) -> int:
     for path, template in plan.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         text = files("rlvr_envs.cli").joinpath(f"templates/{template}.txt").read_text("utf-8")
-        path.write_text(Template(text).substitute(values), encoding="utf-8")
-        print(f"wrote {path}")
+        with path.open("x", encoding="utf-8") as file:
+            file.write(Template(text).substitute(values))
+        say(f"wrote {path}")
     if args.into:
-        print("name the module in your pyproject.toml:\n\n[project.entry-points.'rlvr_envs.tasks']")
-        print(f'{snake} = "YOUR_PACKAGE.{snake}"\n')
-    print(f"next: fill it in, then  rlvr check {name}-v0  and  pytest --update-golden tests/golden")
+        say("name the module in your pyproject.toml:\n\n[project.entry-points.'rlvr_envs.tasks']")
+        say(f'{snake} = "YOUR_PACKAGE.{snake}"\n')
+    say(f"next: fill it in, then  rlvr check {name}-v0  and  pytest --update-golden tests/golden")
     return 0
 
 
@@ -74,7 +76,7 @@ def _program_values(path: Path, domain: str) -> dict[str, str]:
 
     program = read_program(path)
     report = program.report
-    print(
+    say(
         f"{path} passes: {report.levels} levels of scale, solutions agree on {report.compared} "
         f"inputs, {report.distinct} different outputs of 100 (the commonest "
         f"{report.commonest:.0%}), {report.alike:.0%} of problems share a program"

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, positive, width
+from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, positive, say, width
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.task import InteractiveTask, Shorthand
+from rlvr_envs.core.terminal import harmless
 from rlvr_envs.evaluation.plan import read_knobs
 
 
@@ -43,7 +44,7 @@ class Screen:
         """Print a page."""
         text = harmless(text).expandtabs(4)
         if not self._terminal:
-            print(text)
+            say(text)
             return
         room = max(_LEAST_COLUMNS, min(width(), MOST_COLUMNS))
         for pieces, indent in self._blocks(text.split("\n"), room):
@@ -102,7 +103,7 @@ class Screen:
     def _print(self, pieces: Sequence[_Piece], room: int, indent: int) -> None:
         whole = "".join(piece.text for piece in pieces).rstrip()
         if self._console is None:
-            print(_wrapped(whole, room, indent))
+            say(_wrapped(whole, room, indent))
             return
         from rich.text import Text
 
@@ -146,15 +147,15 @@ def run(args: argparse.Namespace) -> int:
         while args.episodes is None or played < args.episodes:
             level = "default" if info["difficulty"] is None else info["difficulty"]
             title = f"── {info['task']}, difficulty {level} "
-            print()
+            say()
             screen.page(f"{title}{'─' * min(20, width() - len(title))}")
             total += game.episode(prompt)
             played += 1
-            print(f"   score so far: {total:g} of {played}")
+            say(f"   score so far: {total:g} of {played}")
             prompt, info = env.reset()
     except (EOFError, KeyboardInterrupt):
-        print()
-    print(f"{played} played, mean score {total / played:.2f}" if played else "nothing was played")
+        say()
+    say(f"{played} played, mean score {total / played:.2f}" if played else "nothing was played")
     return 0
 
 
@@ -178,23 +179,23 @@ class _Game:
         if observation:
             self._show(observation, hand)
         verdict, reference = info["verdict"], info["reference"]
-        told = f"   {verdict.status}: {verdict.score:g}  {harmless(verdict.detail)}"
-        print(f"\n{told.rstrip()}")
+        told = f"   {verdict.status}: {verdict.score:g}  {verdict.detail}"
+        say(f"\n{told.rstrip()}")
         if hand is not None:
             self._explain(reference, hand)
         elif verdict.score < 1.0 and isinstance(reference, str):
-            print(f"   an answer of full marks: {reference}")
+            say(f"   an answer of full marks: {reference}")
         return reward
 
     def _show(self, observation: str, hand: Shorthand | None) -> None:
-        print()
+        say()
         if hand is None:
-            print(fill(observation))
+            say(fill(observation))
         else:
             text = hand.plain(observation)
             self._keyboard.offer(targets(text))
             self._screen.page(text)
-        print()
+        say()
 
     def _read(self) -> str:
         instance = self._env.instance
@@ -223,12 +224,12 @@ class _Game:
         way = [hand.shorten(action) for action in actions]
         calls, end = len(way) - 1, hand.commands[-1][0].split()[-1]
         self._screen.page(f"   a right {end}: {way[-1].partition(' ')[2]}")
-        print(f"   the oracle's way, {calls} {'call' if calls == 1 else 'calls'} and the {end}:")
+        say(f"   the oracle's way, {calls} {'call' if calls == 1 else 'calls'} and the {end}:")
         if len(way) > _FIRST + _LAST + 1:
             left_out = len(way) - _FIRST - _LAST
             way = [*way[:_FIRST], f"… {left_out} more …", *way[-_LAST:]]
         for step in way:
-            print(f"     {harmless(step)}")
+            say(f"     {step}")
 
 
 def _shorthand(instance: Instance) -> Shorthand | None:
@@ -267,7 +268,7 @@ class Keyboard:
         """Return a line; what comes through a pipe is shown, as a terminal would."""
         text = input(_PROMPT)
         if not self._typed:
-            print(text)
+            say(text)
         return text
 
     def block(self) -> str:
@@ -304,15 +305,8 @@ MOST_COLUMNS = 120  # longer lines are hard to read
 _LEAST_COLUMNS = 10
 _LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\n]*)\)")
 _RULE = re.compile(r"[|\s:-]+")  # the line between a table's header and its rows
-# What would move the cursor, or change the terminal in other ways.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _INDENT = re.compile(r" *(?:- |\[\d+\] |\d+\. )?")
 _NAME, _TARGET, _HEADING, _ASIDE = "bold cyan", "dim", "bold", "dim"
-
-
-def harmless(text: str) -> str:
-    """Return a text without control characters, which a terminal would obey."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def targets(text: str) -> list[str]:

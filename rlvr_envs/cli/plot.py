@@ -14,6 +14,7 @@ import argparse
 from pathlib import Path
 
 from rlvr_envs.cli import _text
+from rlvr_envs.cli._text import say
 
 HELP = "draw the curves of training runs"
 
@@ -55,9 +56,9 @@ def run(args: argparse.Namespace) -> int:
     need_plotly()
     series = load(args.runs, seeds=args.seeds, each=args.each)
     fits = fit(series) if args.fit else {}
-    print(draw(series, args.out, window=args.smooth, fits=fits))
+    say(draw(series, args.out, window=args.smooth, fits=fits))
     for (name, metric), curve in fits.items():
-        print(f"{name}, {metric}: {curve}")
+        say(f"{name}, {metric}: {curve}")
     if args.fit and not fits:
-        print(f"nothing could be fitted: it takes {FEWEST} steps or more with rewards")
+        say(f"nothing could be fitted: it takes {FEWEST} steps or more with rewards")
     return 0

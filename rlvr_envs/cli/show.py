@@ -3,7 +3,7 @@
 import argparse
 import textwrap
 
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, table, width
+from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, say, table, width
 from rlvr_envs.core import registry
 from rlvr_envs.core.documentation import sections, summary
 from rlvr_envs.core.env import TextEnv
@@ -39,31 +39,31 @@ def run(args: argparse.Namespace) -> int:
     """Print the page."""
     env_id = registry.full_id(args.id)
     chosen = read_knobs(args.knob)
-    print(env_id)
-    print("=" * len(env_id))
+    say(env_id)
+    say("=" * len(env_id))
     if env_id in registry.mixture_ids():
         env = TextEnv(env_id, difficulty=args.difficulty, **chosen)
-        print(f"A mixture of {len(env.source.task_ids)} tasks: {', '.join(env.source.task_ids)}.\n")
+        say(f"A mixture of {len(env.source.task_ids)} tasks: {', '.join(env.source.task_ids)}.\n")
     else:
         spec = registry.find(env_id)
         env = TextEnv(env_id, difficulty=args.difficulty, **{**spec.example, **chosen})
-        print(_documentation(spec), end="\n\n")
-        print(_knobs(spec), end="\n\n")
-    print(f"Observation space: {env.observation_space}\nAction space: {env.action_space}\n")
+        say(_documentation(spec), end="\n\n")
+        say(_knobs(spec), end="\n\n")
+    say(f"Observation space: {env.observation_space}\nAction space: {env.action_space}\n")
     prompt, info = env.reset(seed=args.seed)
     instance = env.instance
     solution = instance.solution()
     answers = [solution] if isinstance(solution, str) else solution
     level = "default" if info["difficulty"] is None else info["difficulty"]
-    print(f"Example (task {info['task']}, difficulty {level}, seed {args.seed}):\n")
-    print(textwrap.indent(fill(prompt, 4), "    "))
+    say(f"Example (task {info['task']}, difficulty {level}, seed {args.seed}):\n")
+    say(textwrap.indent(fill(prompt, 4), "    "))
     if args.explain:
         steps = instance.task.explain(instance.problem)
-        print("\nA worked solution:\n" if steps else "\nThis problem has no worked solution.")
+        say("\nA worked solution:\n" if steps else "\nThis problem has no worked solution.")
         for step in steps:
-            print(textwrap.indent(step, "    "))
-    print("\nAn answer of full marks:\n")
-    print(textwrap.indent("\n".join(answers), "    "))
+            say(textwrap.indent(step, "    "))
+    say("\nAn answer of full marks:\n")
+    say(textwrap.indent("\n".join(answers), "    "))
     return 0
 
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args, get_type_hints
 
+from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint
 
@@ -54,13 +55,13 @@ def run(args: argparse.Namespace) -> int:
     try:
         newest = train(config)
     except KeyboardInterrupt:
-        print(_how_to_go_on(config.output.out), file=sys.stderr)
+        say(_how_to_go_on(config.output.out), file=sys.stderr)
         raise
     if os.environ.get("RANK", "0") == "0":  # of several workers one talks
-        print(f"the newest checkpoint: {newest}", file=sys.stderr)
+        say(f"the newest checkpoint: {newest}", file=sys.stderr)
         if best := best_of(newest.parent):
-            print(f"the best on held-out problems: {best}", file=sys.stderr)
-        print(f"to draw the run: rlvr plot {shlex.quote(config.output.out)}", file=sys.stderr)
+            say(f"the best on held-out problems: {best}", file=sys.stderr)
+        say(f"to draw the run: rlvr plot {shlex.quote(config.output.out)}", file=sys.stderr)
     return 0
 
 
@@ -74,7 +75,7 @@ def _list(given: list[str]) -> int:
     for each in recipes():
         settings = ", ".join(f"{key}={value}" for key, value in each.settings.items())
         differs = f" (differs: {each.differs})" if each.differs else ""
-        print(f"{each.name}: {each.paper}{differs}: {settings}")
+        say(f"{each.name}: {each.paper}{differs}: {settings}")
     return 0
 
 

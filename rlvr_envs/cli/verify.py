@@ -7,6 +7,10 @@ Rows are a JSONL or Parquet file or a dataset folder. Each line of the answers i
 "fingerprint" or "row" (the row's number from 0) and "response": the model's full response, or a
 list of several. For an interactive task a response is the list of the episode's actions.
 
+Rows and answers may be anybody's: they are judged in processes with limits of CPU time and memory,
+and a row that would open a file, a folder or a server that it names is refused, unless you say
+--trust-rows.
+
 The exit status is 0 when everything was judged, whatever the scores, and 2 on a bad line; with
 --oracle it is 1 if one of the rows' own answers does not earn full marks.
 """
@@ -21,11 +25,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rlvr_envs.cli import _text
+from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import ConfigError, RowError
+from rlvr_envs.core.files import replaced
 from rlvr_envs.core.instance import Row
+from rlvr_envs.core.parallel import CPU_S
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.datasets.read import checked_rows
 from rlvr_envs.datasets.score import Answers, Fault, Sample, judge, oracle_samples
+from rlvr_envs.executors import Executor
 
 HELP = "judge answers to the rows of a dataset"
 
@@ -38,7 +46,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--oracle", action="store_true", help="judge the rows' own answers")
     parser.add_argument("--split", metavar="NAME", help="of a dataset folder; all by default")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the verdicts go, JSONL")
-    _text.add_executor(parser, "judge")
+    parser.add_argument(
+        "--trust-rows",
+        action="store_true",
+        help="let rows open the files, folders (also to write) and servers they name",
+    )
+    parser.add_argument(
+        "--cpu-s",
+        type=_text.seconds,
+        default=CPU_S,
+        metavar="S",
+        help=f"CPU seconds to judge or solve a row, but for serial (default: {CPU_S:g})",
+    )
+    _text.add_executor(parser, "judge", "processes")
     parser.add_argument(
         "--skip-bad-rows", action="store_true", help="count bad lines rather than stop at them"
     )
@@ -51,35 +71,38 @@ def run(args: argparse.Namespace) -> int:
         for given in filter(None, (args.rows, args.answers)):
             if given.exists() and given.samefile(args.out):
                 raise ConfigError(f"--out names {str(given)!r}, which is read: name another file")
-    rows = _rows(args, faults)
-    samples = list(oracle_samples(rows) if args.oracle else _samples(args, rows, faults))
-    if not samples and not faults:
-        raise ConfigError(f"{str(args.answers)!r} holds no answers")
-    table = _Table()
-    if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.executor = args.executor or "processes"
     with ExitStack() as stack:
-        partial = args.out and args.out.with_name(args.out.name + ".part")
-        file = stack.enter_context(partial.open("w", encoding="utf-8")) if partial else None
         executor = stack.enter_context(_text.executor_of(args))
-        for sample, verdict in judge(samples, executor=executor):
+        rows = _rows(args, executor, faults)
+        samples = list(_samples(args, rows, executor, faults))
+        if not samples and not faults:
+            raise ConfigError(f"{str(args.answers)!r} holds no answers")
+        if args.out:
+            args.out.parent.mkdir(parents=True, exist_ok=True)
+        file = stack.enter_context(replaced(args.out)) if args.out else None
+        table, answered = _Table(), set[int]()
+        for sample, verdict in judge(samples, executor=executor, cpu_s=args.cpu_s):
+            if isinstance(verdict, Fault):
+                _book(verdict, faults, skip=args.skip_bad_rows)
+                continue
             table.add(sample, verdict)
+            answered.add(sample.index)
             if file is not None:
-                print(json.dumps(_record(sample, verdict)), file=file, flush=True)
+                file.write(json.dumps(_record(sample, verdict)).encode() + b"\n")
             if args.oracle and verdict.score < 1.0:
                 told = f"row {sample.index} of {sample.row['id']}: {verdict.status}"
-                print(f"{told} ({verdict.score:g}) {verdict.detail}", file=sys.stderr)
-    if partial:
-        partial.replace(args.out)
-    print(table.text())
-    answered = len({sample.index for sample in samples})
-    print(f"{answered} of {len(rows)} rows answered, {len(faults)} bad lines left out")
-    return int(args.oracle and (table.imperfect > 0 or not samples))
+                say(f"{told} ({verdict.score:g}) {verdict.detail}", file=sys.stderr)
+    say(table.text())
+    say(f"{len(answered)} of {len(rows)} rows answered, {len(faults)} bad lines left out")
+    return int(args.oracle and (table.imperfect > 0 or not answered))
 
 
-def _rows(args: argparse.Namespace, faults: list[Fault]) -> list[Row | None]:
+def _rows(args: argparse.Namespace, executor: Executor, faults: list[Fault]) -> list[Row | None]:
     rows: list[Row | None] = []
-    for placed in checked_rows(args.rows, args.split):
+    for placed in checked_rows(
+        args.rows, args.split, trusted=args.trust_rows, executor=executor, cpu_s=args.cpu_s
+    ):
         if placed.fault:
             _book(Fault(placed.place, placed.fault), faults, skip=args.skip_bad_rows)
         rows.append(None if placed.fault else placed.row)
@@ -89,9 +112,10 @@ def _rows(args: argparse.Namespace, faults: list[Fault]) -> list[Row | None]:
 
 
 def _samples(
-    args: argparse.Namespace, rows: list[Row | None], faults: list[Fault]
+    args: argparse.Namespace, rows: list[Row | None], executor: Executor, faults: list[Fault]
 ) -> Iterator[Sample]:
-    for found in Answers(rows).read(args.answers):
+    own = oracle_samples(rows, executor=executor, cpu_s=args.cpu_s) if args.oracle else None
+    for found in own or Answers(rows).read(args.answers):
         if isinstance(found, Fault):
             _book(found, faults, skip=args.skip_bad_rows)
         else:
@@ -102,7 +126,7 @@ def _book(fault: Fault, faults: list[Fault], *, skip: bool) -> None:
     if not skip:
         raise RowError(f"{fault} (--skip-bad-rows goes on without such lines)")
     faults.append(fault)
-    print(f"left out: {fault}", file=sys.stderr)
+    say(f"left out: {fault}", file=sys.stderr)
 
 
 def _record(sample: Sample, verdict: Verdict) -> dict[str, object]:

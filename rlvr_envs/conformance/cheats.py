@@ -121,7 +121,7 @@ def shortcut_scores(seen: Sequence[Drawn]) -> dict[str, list[float]]:
     for drawn in seen:
         for name, answer in rules(drawn.instance.task.prompt(drawn.instance.problem)).items():
             found.setdefault(f"answering with the {name}", []).append(_score(drawn, answer))
-    return {name: scores for name, scores in found.items() if 2 * len(scores) >= half > 1}
+    return {name: scores for name, scores in found.items() if len(scores) >= max(2, half / 2)}
 
 
 def _score(drawn: Drawn, answer: str) -> float:

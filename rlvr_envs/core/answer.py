@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.thoughts import code_blocks, spoken, visible
 
+_MAX_JOINER = 200  # characters between two boxes that are one list
 MAX_BOXES = 8  # more boxes joined into one answer than this is spraying, not answering
 
 _BOX = re.compile(r"\\{1,2}(?:boxed|fbox)\s*+\{")
@@ -25,15 +26,15 @@ _LONE_BOX = re.compile(  # braces nested once at most
     r"\\boxed\{((?:[^{}\\]|\\[^{}]|\{(?:[^{}\\]|\\[^{}])*\})+)\}"
 )
 _BRACES = re.compile(r"\\{1,2}(?:boxed|fbox)\s*+\{|\\.|[{}]", re.DOTALL)
-_BARE_BOX = re.compile(r"\\(?:boxed|fbox)[ \t]++([-+]?+\d++(?:[.,/]\d++)*+)")
+_BARE_BOX = re.compile(r"\\(?:boxed|fbox)[ \t]++([-+]?+\d++(?:[.,/]\d++)*)")
 # What joins boxes to one list: commas, "and" or the marks of list items; no blank line.
 _LINK = (
-    r"[,;&]|\band\b|\\(?:text|mbox|textrm|mathrm)\{[\s,~]*+(?:and)?+[\s,~]*+\}"
+    r"[,;&]|\band\b|\\(?:text|mbox|textrm|mathrm)\{[\s,~]*+(?:and)?[\s,~]*+\}"
     r"|\n[ \t]*+(?:[-*\u2022]|\(?\w{1,3}[.)])"
 )
-_FILL = r"(?:[ \t$~*]|\\[ ,;:!()\[\]]|\\q?quad\b)*+"
-_LABEL = r"(?:[A-Za-z](?:\d|_\w|_\{\w+\})?+[ \t]*+[=:])?+"
-_JOINER = re.compile(rf"{_FILL}(?:(?:{_LINK}|\n){_FILL})*+{_LABEL}{_FILL}")
+_FILL = r"(?:[ \t$~*]|\\[ ,;:!()\[\]]|\\q?quad\b)*"
+_LABEL = r"(?:[A-Za-z](?:\d|_\w|_\{\w+\})?[ \t]*+[=:])?"
+_JOINER = re.compile(rf"{_FILL}(?:(?:{_LINK}|\n){_FILL})*{_LABEL}{_FILL}")
 _JOINS = re.compile(_LINK)
 _BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _DOTS = r"(?:\.{3,}|\u2026|\\[lc]?dots)"
@@ -164,7 +165,8 @@ def _balanced(text: str, begin: int) -> list[_Box]:
 def _joined(text: str, begin: int, end: int) -> bool:
     """Return whether what stands between two boxes makes them items of one list."""
     return (
-        _JOINER.fullmatch(text, begin, end) is not None
+        end - begin <= _MAX_JOINER
+        and _JOINER.fullmatch(text, begin, end) is not None
         and _JOINS.search(text, begin, end) is not None
         and _BLANK_LINE.search(text, begin, end) is None
     )

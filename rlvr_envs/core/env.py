@@ -1,7 +1,7 @@
 """The environment: adapts a source of instances to Gymnasium's reset and step."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import gymnasium
@@ -12,6 +12,7 @@ from rlvr_envs.core.seeding import SEED_LIMIT, Rng, draw_seed, stream
 from rlvr_envs.core.source import open_source, read_difficulty
 from rlvr_envs.core.spaces import UnicodeText
 from rlvr_envs.core.task import InteractiveTask, Reply, Session
+from rlvr_envs.core.terminal import harmless
 from rlvr_envs.core.verdict import Verdict
 
 MAX_OBSERVATION_CHARS = 262_144
@@ -91,6 +92,7 @@ class TextEnv(gymnasium.Env[str, str]):
         self._seeds: Rng | None = None
         self._instance: Instance | None = None
         self._session: Session | None = None
+        self._replayed = False
         self._turn = 0
         self._turn_limit = 0
         self._over = True
@@ -127,7 +129,8 @@ class TextEnv(gymnasium.Env[str, str]):
             self._seeds = stream("episodes", self.source.id, seed)
         self._instance = instance = self._choose(options or {})
         self._session = None
-        with row_errors(instance.spec.id) if "problem" in (options or {}) else nullcontext():
+        self._replayed = "problem" in (options or {})
+        with self._errors():
             if isinstance(instance.task, InteractiveTask):
                 self._session = instance.task.begin(instance.problem)
             prompt = instance.prompt()
@@ -217,10 +220,15 @@ class TextEnv(gymnasium.Env[str, str]):
             "out_of_turns": truncated or reply.out_of_turns,
         }
         if self._with_reference:
-            info["reference"] = self.instance.reference()
+            with self._errors():
+                info["reference"] = self.instance.reference()
         self._transcript.append(f"[{verdict.status}: {verdict.score:g}] {verdict.detail}".strip())
         self._show()
         return reply.text, float(verdict.score), not truncated, truncated, info
+
+    def _errors(self) -> AbstractContextManager[None]:
+        """Have what breaks on a stored row be the row's fault, and not the task's."""
+        return row_errors(self.instance.spec.id) if self._replayed else nullcontext()
 
     def _info(self) -> dict[str, Any]:
         instance = self.instance
@@ -241,4 +249,5 @@ class TextEnv(gymnasium.Env[str, str]):
 
     def _show(self) -> None:
         if self.render_mode == "human":
-            print(self._transcript[-1], flush=True)  # noqa: T201 - what render_mode="human" asks for
+            text = harmless(self._transcript[-1])
+            print(text, flush=True)  # noqa: T201 - what render_mode="human" asks for

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,26 +12,65 @@ from typing import BinaryIO
 from rlvr_envs.core.errors import ConfigError, UsageError
 
 LOCK = "run.lock"
+_DRAFT = re.compile(r"\..+\.[0-9a-f]{16}")
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[BinaryIO]:
-    """Yield a new file that takes the place of ``path`` once it is written.
+def replaced_path(path: Path) -> Iterator[Path]:
+    """Yield the path of a new, empty file that takes the place of ``path`` once it is written.
 
-    At any time there is the old file or the new one; if the block raises, the old one stays. The
-    new file has a name that nobody can foresee and is never opened through a link.
+    At any time, also after a power cut, there is the old file or the new one; if the block raises,
+    the old one stays. The new file has a name that nobody can foresee and is not made through a
+    link.
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    beside.open("xb").close()
     try:
-        with beside.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+        yield beside
+        _sync(beside)
         beside.replace(path)
+        _sync(path.parent)
     except BaseException:
         with suppress(OSError):
             beside.unlink()
         raise
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """Yield a new file that takes the place of ``path`` once it is written: see `replaced_path`."""
+    with replaced_path(path) as beside, beside.open("wb") as file:
+        yield file
+
+
+def remove_drafts(folder: Path) -> None:
+    """Remove what a killed process left of files that were to replace others."""
+    for left in folder.glob(".*"):
+        if is_draft(left):
+            left.unlink(missing_ok=True)
+
+
+def is_draft(path: Path) -> bool:
+    """Return whether a path is named like a file that is to replace another."""
+    return _DRAFT.fullmatch(path.name) is not None
+
+
+def appended(path: Path) -> BinaryIO:
+    """Open a file to add to its end; it is made if it is not there, but never through a link.
+
+    Raises:
+        OSError: it is a link, or cannot be opened.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o644), "ab")
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -13,7 +13,9 @@ from typing import Any
 from rlvr_envs.core import registry
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import (
+    ConfigError,
     DependencyError,
+    RegistrationError,
     RowError,
     SandboxError,
     UsageError,
@@ -173,7 +175,7 @@ class Instance:
             raise RowError(f"the row lacks {', '.join(missing)}; a row has {', '.join(ROW_KEYS)}")
         for key in ("id", "answer_format"):
             if not isinstance(row[key], str):
-                raise RowError(f"the {key} of a row is a text, got {row[key]!r:.80}")
+                raise RowError(f"not a row: {key!r} is a text, got {row[key]!r:.80}")
         spec = registry.find(row["id"])
         with row_errors(spec.id):
             for key in ("config", "problem"):
@@ -203,8 +205,10 @@ def row_errors(task_id: str) -> Iterator[None]:
     """
     try:
         yield
-    except (DependencyError, RowError, SandboxError, UsageError):
+    except (DependencyError, RegistrationError, RowError, SandboxError, UsageError):
         raise
+    except ConfigError as error:
+        raise RowError(str(error)) from error
     except Exception as error:
         raise RowError(
             f"this {task_id} row holds what no row of the task does "

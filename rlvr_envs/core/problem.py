@@ -110,22 +110,24 @@ def check_size(data: Any, where: str) -> None:
     """
     chars, items, level, depth = 0, 0, [data], 0
     while level:
-        depth, items = depth + 1, items + len(level)
+        depth += 1
         below: list[Any] = []
         for each in level:
             if isinstance(each, str):
                 chars += len(each)
-            elif isinstance(each, (list, tuple)):
+            elif isinstance(each, (list, tuple, Mapping)):
+                items += len(each)
+            elif isinstance(each, int) and abs(each) >= _INTEGER_END:
+                raise RowError(f"{where}: an integer has more than {_MAX_DIGITS} digits")
+            if chars > _MAX_CHARS or items > _MAX_ITEMS or depth > _MAX_DEPTH:
+                raise RowError(
+                    f"{where}: larger than any problem is ({_MAX_CHARS:,} characters, "
+                    f"{_MAX_ITEMS:,} values, {_MAX_DEPTH} lists within each other)"
+                )
+            if isinstance(each, (list, tuple)):
                 below.extend(each)
             elif isinstance(each, Mapping):
                 below.extend(each.values())
-            elif isinstance(each, int) and abs(each) >= _INTEGER_END:
-                raise RowError(f"{where}: an integer has more than {_MAX_DIGITS} digits")
-        if chars > _MAX_CHARS or items > _MAX_ITEMS or depth > _MAX_DEPTH:
-            raise RowError(
-                f"{where}: larger than any problem is ({_MAX_CHARS:,} characters, {_MAX_ITEMS:,} "
-                f"values, {_MAX_DEPTH} lists within each other)"
-            )
         level = below
 
 

@@ -47,6 +47,8 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
             the task to it.
         distinct_at_zero: how many distinct problems level 0 has at least; a check holds the task
             to it.
+        literal_answer: whether an answer is text that counts as it stands, so that it has no other
+            spelling.
         judged_in_sandbox: whether `verify` hands the answer to a sandbox, which has processes of
             its own: such answers are judged in threads, not in worker processes.
         trusted: whether the configuration is the caller's own, and not that of a row that could
@@ -63,6 +65,7 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
     Problem: ClassVar[type[Any]]
     shortcut_bound: ClassVar[float] = 0.05
     distinct_at_zero: ClassVar[int] = 2_000
+    literal_answer: ClassVar[bool] = False
     judged_in_sandbox: ClassVar[bool] = False
     trusted: bool = True
 
@@ -86,16 +89,16 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         Tasks read such knobs by this alone, and only where they open what is named.
 
         Raises:
-            RowError: a row chose the name, and nobody said that the row may.
+            RowError: a row or a client chose the name, and nobody said that it may.
         """
         value = getattr(self.config, name)
         (field,) = (each for each in dataclasses.fields(self.Config) if each.name == name)
         if self.trusted or value == field.default:
             return value
         raise RowError(
-            f"this row has {type(self).__name__.removesuffix('Task')} open {name}={value!r:.80}, "
-            "which a row may not do by itself: if it is yours, allow it (trusted=True in "
-            "rlvr_envs.verify and solve, --trust-rows in rlvr verify and export), or make the "
+            f"{type(self).__name__.removesuffix('Task')} would open {name}={value!r:.80}, which a "
+            "row (or a client) chose: if it is yours, allow it with trusted=True in "
+            "rlvr_envs.verify and solve, with --trust-rows in rlvr verify and export, or make the "
             "environment with the row's own knobs"
         )
 

@@ -8,6 +8,7 @@ pairs: ``[["<plan>", "</plan>"]]``.
 import json
 import os
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from rlvr_envs.core.errors import ConfigError
@@ -53,7 +54,7 @@ _AFTER = re.compile(
 _REACH = 12  # characters that are looked at before a delimiter
 # Possessive quantifiers: a hostile line cannot make the match quadratic.
 _FENCE = re.compile(
-    r"^((?:[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]++)?+[ \t]*+)(`{3,}+|~{3,}+)"
+    r"^((?:[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]++)?[ \t]*+)(`{3,}+|~{3,}+)"
     r"[ \t]*+([^\s`]*+)[^\n`]*+$",
     re.MULTILINE,
 )
@@ -72,11 +73,9 @@ def spoken(response: str) -> str:
     """
     pattern, closing = _delimiters(os.environ.get(VARIABLE, ""))
     marks = list(pattern.finditer(response))
-    if marks:
-        marks = _meant(response, marks)
     begin, end = 0, len(response)
-    for mark in marks:
-        if mark[0].lower() in closing:
+    for mark, closes in _meant(response, marks, closing) if marks else ():
+        if closes:
             begin, end = mark.end(), len(response)
         elif end == len(response):
             end = mark.start()
@@ -92,19 +91,42 @@ def code_blocks(text: str) -> list[tuple[str, str, int, int]]:
 
     As in CommonMark, a block in a list may be indented, and its lines lose that indentation.
     """
-    found = []
-    opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
-        if opened is None:
-            opened = fence
+    fences = _Fences(text)
+    found, at = [], 0
+    while at < len(fences.all):
+        opened, closer = fences.all[at], fences.closer(at)
+        if closer is None:
+            at += 1
             continue
-        indent = len(opened[1])
-        closes = not fence[3] and not fence[1].strip() and fence[2].startswith(opened[2])
-        if closes and len(fence[1]) <= indent + 3:
-            body = text[opened.end() + 1 : max(opened.end() + 1, fence.start() - 1)]
-            found.append((opened[3].lower(), _dedented(body, indent), opened.start(), fence.end()))
-            opened = None
+        close = fences.all[closer]
+        body = text[opened.end() + 1 : max(opened.end() + 1, close.start() - 1)]
+        body = _dedented(body, len(opened[1]))
+        found.append((opened[3].lower(), body, opened.start(), close.end()))
+        at = closer + 1
     return found
+
+
+class _Fences:
+    """The fence lines of a text, and which of them closes which, in linear time."""
+
+    def __init__(self, text: str) -> None:
+        self.all = list(_FENCE.finditer(text))
+        self._unclosed: dict[str, tuple[int, int]] = {}  # sign -> length and indentation
+
+    def closer(self, at: int) -> int | None:
+        """Return the place of the fence that closes one, or None if it is never closed."""
+        opened = self.all[at]
+        sign, length, indent = opened[2][0], len(opened[2]), len(opened[1])
+        known = self._unclosed.get(sign)
+        if known is not None and length >= known[0] and indent <= known[1]:
+            return None
+        for place in range(at + 1, len(self.all)):
+            fence = self.all[place]
+            bare = not fence[3] and not fence[1].strip() and fence[2].startswith(opened[2])
+            if bare and len(fence[1]) <= indent + 3:
+                return place
+        self._unclosed[sign] = (length, indent)
+        return None
 
 
 def _dedented(body: str, indent: int) -> str:
@@ -135,22 +157,46 @@ def _pairs(added: str) -> list[tuple[str, str]]:
         ) from error
 
 
-def _meant(text: str, marks: list[re.Match[str]]) -> list[re.Match[str]]:
-    """Return the delimiters that are meant as such, and not spoken of or part of code."""
-    spans = [(start, end) for _, _, start, end in code_blocks(text)]
-    kept, at = [], 0
+def _meant(
+    text: str, marks: list[re.Match[str]], closing: frozenset[str]
+) -> Iterator[tuple[re.Match[str], bool]]:
+    """Yield the delimiters that are meant as such, and whether each ends a thought.
+
+    Within a thought only its end is looked for: a code block in it may be cut off.
+    """
+    fences, at = _Fences(text), 0
+    thinking = False
     for mark in marks:
-        while at < len(spans) and spans[at][1] <= mark.start():
+        closes = mark[0].lower() in closing
+        if thinking:
+            in_code, alone = not closes, False
+        else:
+            at, in_code = _in_code(fences, at, mark.start())
+            line_before = text[max(0, mark.start() - _REACH) : mark.start()].rpartition("\n")[2]
+            line_after = text[mark.end() : mark.end() + _REACH].partition("\n")[0]
+            alone = not line_before.strip() and not line_after.strip()
+        if alone or not (in_code or _is_mentioned(text, mark)):
+            thinking = not closes
+            while at < len(fences.all) and fences.all[at].start() < mark.end():
+                at += 1
+            yield mark, closes
+
+
+def _in_code(fences: _Fences, at: int, place: int) -> tuple[int, bool]:
+    """Return the first fence that may matter from a place on, and whether a block holds it."""
+    while at < len(fences.all) and fences.all[at].start() < place:
+        closer = fences.closer(at)
+        if closer is None:
             at += 1
-        in_code = at < len(spans) and spans[at][0] < mark.start()
-        before = text[max(0, mark.start() - _REACH) : mark.start()]
-        after = text[mark.end() : mark.end() + _REACH]
-        alone = not before.rpartition("\n")[2].strip() and not after.partition("\n")[0].strip()
-        mentioned = (
-            (before[-1:] in _QUOTES and before != "")
-            or _BEFORE.search(before) is not None
-            or _AFTER.match(after) is not None
-        )
-        if alone or not (in_code or mentioned):
-            kept.append(mark)
-    return kept
+        elif fences.all[closer].start() > place:
+            return at, True
+        else:
+            at = closer + 1
+    return at, False
+
+
+def _is_mentioned(text: str, mark: re.Match[str]) -> bool:
+    """Whether a delimiter is quoted, follows a word such as "after", or is called a tag."""
+    before = text[max(0, mark.start() - _REACH) : mark.start()]
+    quoted = before != "" and before[-1] in _QUOTES
+    return quoted or bool(_BEFORE.search(before) or _AFTER.match(text, mark.end()))

@@ -17,7 +17,8 @@ from typing import Any
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, UsageError, did_you_mean
-from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.files import replaced, replaced_path
+from rlvr_envs.core.instance import Instance, Row, row_errors
 from rlvr_envs.core.problem import canonical
 from rlvr_envs.core.tables import JSONL_SUFFIXES, PARQUET_SUFFIXES, require_pyarrow
 from rlvr_envs.core.task import InteractiveTask
@@ -198,6 +199,7 @@ def write_export(
     Raises:
         ConfigError: there is no such export, or it has no such file format, or there are no rows.
         DependencyError: Parquet is wanted and pyarrow is missing.
+        RowError: a row is incomplete or was altered, or would open what it names.
     """
     export = find_export(name)
     allowed = JSONL_SUFFIXES if name in JSONL_ONLY else (*JSONL_SUFFIXES, *PARQUET_SUFFIXES)
@@ -211,26 +213,21 @@ def write_export(
         for index, row in enumerate(rows):
             target = beside if name not in DIALOGUES and _interactive(row) else path
             if target not in writers:
-                writers[target] = stack.enter_context(open_file(_partial(target)))
-            writers[target](export(row, split, index))
+                writers[target] = stack.enter_context(open_file(target))
+            with row_errors(str(row.get("id"))):
+                record = export(row, split, index)
+            writers[target](record)
             counts[target] = counts.get(target, 0) + 1
     if not counts:
         raise ConfigError("there are no rows to export")
-    for target in (path, beside):
-        if target in counts:
-            _partial(target).replace(target)
-        else:
-            target.unlink(missing_ok=True)
+    for target in {path, beside} - set(counts):
+        target.unlink(missing_ok=True)
     return dict(sorted(counts.items(), key=lambda item: item[0] == beside))
-
-
-def _partial(path: Path) -> Path:
-    return path.with_name(path.name + ".part")
 
 
 @contextmanager
 def _jsonl_file(path: Path) -> Iterator[Write]:
-    with path.open("wb") as file:
+    with replaced(path) as file:
         yield lambda record: file.write(json_line(record))
 
 
@@ -239,7 +236,7 @@ def _parquet_file(path: Path) -> Iterator[Write]:
     """Open a Parquet file, whose schema is that of the first record."""
     arrow = require_pyarrow()
     batch: list[Record] = []
-    with ExitStack() as stack:
+    with replaced_path(path) as beside, ExitStack() as stack:
         writer: Any = None
 
         def flush() -> None:
@@ -248,7 +245,7 @@ def _parquet_file(path: Path) -> Iterator[Write]:
                 columns = [(key, _arrow_type(arrow, value)) for key, value in batch[0].items()]
                 schema = arrow.schema(columns)
                 writer = stack.enter_context(
-                    arrow.parquet.ParquetWriter(path, schema, compression="zstd")
+                    arrow.parquet.ParquetWriter(beside, schema, compression="zstd")
                 )
             writer.write_table(arrow.Table.from_pylist(batch, schema=writer.schema))
             batch.clear()

@@ -1,14 +1,20 @@
 """Reading rows back: from a JSONL or Parquet file, or from a dataset folder."""
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError, did_you_mean
-from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.instance import Instance, Row, TrustedRow
+from rlvr_envs.core.parallel import CPU_S
+from rlvr_envs.core.problem import check_size
 from rlvr_envs.core.tables import JSONL_SUFFIXES, PARQUET_SUFFIXES, entries
 from rlvr_envs.datasets.rows import unpack
-from rlvr_envs.datasets.store import DATA, read_manifest
+from rlvr_envs.datasets.store import DATA, listed_files, read_manifest
+from rlvr_envs.executors import Call, Executor, Serial
+
+_CHECK = f"{__name__}:fault_of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ def split_files(path: Path, split: str | None = None) -> dict[str, list[Path]]:
     holds files named ``<split>-*.jsonl`` or ``.parquet``, in itself or in ``data``.
 
     Raises:
-        ConfigError: there is nothing to read, or no such split.
+        ConfigError: there is nothing to read, or no such split, or the manifest is malformed.
     """
     found: dict[str, list[Path]] = {}
     if not path.exists():
@@ -36,8 +42,8 @@ def split_files(path: Path, split: str | None = None) -> dict[str, list[Path]]:
     if path.is_file():
         found["train"] = [path]
     elif manifest is not None:
-        for file in manifest["files"]:
-            found.setdefault(file["split"], []).append(path / file["name"])
+        for listed in listed_files(path, manifest):
+            found.setdefault(listed.split, []).append(listed.path)
     else:
         for file in sorted([*path.iterdir(), *(path / DATA).glob("*")]):
             if file.suffix in (*JSONL_SUFFIXES, *PARQUET_SUFFIXES):
@@ -52,53 +58,93 @@ def split_files(path: Path, split: str | None = None) -> dict[str, list[Path]]:
     return {split: found[split]}
 
 
-def placed_rows(path: Path, split: str | None = None) -> Iterator[Placed]:
+def placed_rows(path: Path, split: str | None = None, *, trusted: bool = False) -> Iterator[Placed]:
     """Return the rows of a dataset in order; what cannot be read is a `Placed` with a fault.
 
+    Args:
+        path: a file or a folder.
+        split: of a folder; all by default.
+        trusted: whether tasks may open the files, folders and servers that the rows name.
+
     Raises:
-        ConfigError: there is nothing to read, or no such split.
+        ConfigError: there is nothing to read, or no such split, or a file of a dataset is not the
+            one that its manifest lists.
     """
-    for files in split_files(path, split).values():
+    found = split_files(path, split)
+    manifest = read_manifest(path) if path.is_dir() else None
+    for listed in listed_files(path, manifest) if manifest is not None else ():
+        if listed.split in found:
+            listed.check()
+    for files in found.values():
         for file in files:
             for entry in entries(file):
                 if entry.fault:
                     yield Placed(entry.place, {}, entry.fault)
                     continue
                 try:
-                    yield Placed(entry.place, unpack(entry.data))
+                    row = unpack(entry.data)
+                    check_size(row, "row")
+                    yield Placed(entry.place, TrustedRow(row) if trusted else row)
                 except RowError as error:
                     yield Placed(entry.place, {}, str(error))
 
 
-def checked_rows(path: Path, split: str | None = None) -> Iterator[Placed]:
-    """Return the rows of a dataset, each rebuilt once to see that its task takes it."""
-    for placed in placed_rows(path, split):
-        fault = placed.fault or _mistyped(placed.row)
-        if not fault:
-            try:
-                Instance.from_row(placed.row)
-            except RlvrEnvsError as error:
-                fault = str(error)
-            except Exception as error:  # noqa: BLE001 - such as a list where an id should be
-                fault = f"not a row: {type(error).__name__}: {error}"
+def checked_rows(
+    path: Path,
+    split: str | None = None,
+    *,
+    trusted: bool = False,
+    executor: Executor | None = None,
+    cpu_s: float = CPU_S,
+) -> Iterator[Placed]:
+    """Return the rows of a dataset, each rebuilt once to see that its task takes it.
+
+    Args:
+        path: a file or a folder.
+        split: of a folder; all by default.
+        trusted: whether tasks may open the files, folders and servers that the rows name.
+        executor: where they are rebuilt, in this process by default.
+        cpu_s: CPU seconds that a row may take, where a process of its own rebuilds it.
+    """
+    executor = executor or Serial()
+    under_way: deque[Placed] = deque()
+
+    def calls() -> Iterator[Call]:
+        for placed in placed_rows(path, split, trusted=trusted):
+            under_way.append(placed)
+            yield Call((None if placed.fault else placed.row,))
+
+    for outcome in executor.map(_CHECK, calls(), cpu_s=cpu_s):
+        placed = under_way.popleft()
+        fault = placed.fault or str(outcome.error or outcome.value)
         yield Placed(placed.place, placed.row, fault)
 
 
-def _mistyped(row: Row) -> str:
-    for name in ("id", "answer_format"):
-        if not isinstance(row.get(name, ""), str):
-            return f"not a row: {name!r} is a text, got {row[name]!r:.80}"
+def fault_of(row: Row | None) -> str:
+    """Return why no task takes a row, empty where one does; what a worker runs."""
+    if row is None:
+        return ""
+    try:
+        Instance.from_row(row)
+    except RlvrEnvsError as error:
+        return str(error)
     return ""
 
 
-def read_rows(path: Path, split: str | None = None) -> Iterator[Row]:
+def read_rows(path: Path, split: str | None = None, *, trusted: bool = False) -> Iterator[Row]:
     """Return the rows of a dataset.
 
+    Args:
+        path: a file or a folder.
+        split: of a folder; all by default.
+        trusted: whether tasks may open the files, folders and servers that the rows name.
+
     Raises:
-        ConfigError: there is nothing to read, or no such split.
+        ConfigError: there is nothing to read, or no such split, or a file of a dataset is not the
+            one that its manifest lists.
         RowError: a row cannot be read; the message says where it stands and what is wrong.
     """
-    for placed in placed_rows(path, split):
+    for placed in placed_rows(path, split, trusted=trusted):
         if placed.fault:
             raise RowError(f"{placed.place}: {placed.fault}")
         yield placed.row

@@ -35,7 +35,7 @@ def unpack(data: Mapping[str, Any]) -> Row:
         if isinstance(row.get(key), str):
             try:
                 row[key] = json.loads(row[key])
-            except ValueError as error:
+            except (RecursionError, ValueError) as error:
                 raise RowError(f"{key} is not JSON text: {row[key]!r:.80} ({error})") from error
     return row
 

@@ -9,10 +9,16 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError
-from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.errors import (
+    DependencyError,
+    RowError,
+    SandboxUnavailable,
+    ToolchainMissing,
+    WorkerError,
+)
+from rlvr_envs.core.instance import Instance, Row, row_errors
 from rlvr_envs.core.parallel import CPU_S, verdict_of
 from rlvr_envs.core.registry import find
 from rlvr_envs.core.tables import entries
@@ -21,6 +27,10 @@ from rlvr_envs.executors import Call, Executor, Serial
 
 Response = str | list[str]
 _JUDGE = f"{__name__}:judge_row"
+_SOLVE = f"{__name__}:own_response"
+# As the text of a `WorkerError` begins, which is all that comes out of a worker.
+_ROW = f"{RowError.__name__}: "
+_MISSING = [each.__name__ for each in (DependencyError, SandboxUnavailable, ToolchainMissing)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,36 +143,50 @@ def _text(value: object) -> str:
     return value
 
 
-def oracle_samples(rows: Iterable[Row | None]) -> Iterator[Sample]:
+def oracle_samples(
+    rows: Iterable[Row | None], *, executor: Executor | None = None, cpu_s: float | None = None
+) -> Iterator[Sample | Fault]:
     """Return the response to each row, not None, that gives the row's own answer.
 
-    That is its ``reference``; the oracle's answer where it has none.
+    That is its ``reference``; the oracle's answer where it has none. A row of which none can be
+    had is a `Fault`.
+
+    Args:
+        rows: the rows.
+        executor: where oracles run, in this process by default.
+        cpu_s: CPU seconds that one may take, where a process of its own runs it; 60 by default.
 
     Raises:
-        ConfigError: an oracle fails.
+        DependencyError: an oracle needs a package that is missing here.
     """
-    for index, row in enumerate(rows):
-        if row is None:
-            continue
-        try:
-            instance = Instance.from_row(row)
-            stored = row.get("reference")
-            response = instance.solution() if stored is None else instance.response(stored)
-        except RlvrEnvsError:
-            raise
-        except Exception as error:
-            raise ConfigError(f"the oracle fails on row {index} of {row['id']}: {error}") from error
-        yield Sample(index, row, 0, response)
+    executor = executor or Serial()
+    numbered = [(index, row) for index, row in enumerate(rows) if row is not None]
+    calls = (Call((row,)) for _, row in numbered)
+    outcomes = executor.map(_SOLVE, calls, cpu_s=cpu_s or CPU_S)
+    for (index, row), outcome in zip(numbered, outcomes, strict=True):
+        if outcome.error is None:
+            yield Sample(index, row, 0, cast(Response, outcome.value))
+        else:
+            _require(outcome.error)
+            reason = str(outcome.error).removeprefix(_ROW)
+            yield Fault(f"row {index} of {row['id']}", f"the oracle fails: {reason}")
 
 
 def judge(
-    samples: Iterable[Sample], *, executor: Executor | None = None
-) -> Iterator[tuple[Sample, Verdict]]:
-    """Yield every sample with its verdict, in order.
+    samples: Iterable[Sample], *, executor: Executor | None = None, cpu_s: float | None = None
+) -> Iterator[tuple[Sample, Verdict | Fault]]:
+    """Yield every sample with its verdict, in order; a row that cannot be used gives a `Fault`.
+
+    Rows of strangers need an executor of processes: an altered row may take for ever.
 
     Args:
         samples: what to judge.
         executor: where, in this process by default.
+        cpu_s: CPU seconds that a sample may take, where a process of its own judges it; 60 by
+            default.
+
+    Raises:
+        DependencyError: a task needs a program or package that is missing here.
     """
     executor = executor or Serial()
     judged: deque[Sample] = deque()
@@ -173,10 +197,40 @@ def judge(
             in_sandbox = find(sample.row["id"]).task_type.judged_in_sandbox
             yield Call((sample.row, sample.response), in_sandbox)
 
-    for outcome in executor.map(_JUDGE, calls(), cpu_s=CPU_S):
-        yield judged.popleft(), verdict_of(outcome)
+    for outcome in executor.map(_JUDGE, calls(), cpu_s=cpu_s or CPU_S):
+        sample = judged.popleft()
+        if outcome.error is not None:
+            _require(outcome.error)
+            if str(outcome.error).startswith(_ROW):
+                place = f"row {sample.index} of {sample.row['id']}"
+                yield sample, Fault(place, str(outcome.error).removeprefix(_ROW))
+                continue
+        yield sample, verdict_of(outcome)
+
+
+def _require(error: WorkerError) -> None:
+    name, _, told = str(error).partition(": ")
+    if name in _MISSING:
+        raise DependencyError(told) from error
 
 
 def judge_row(row: Row, response: Response) -> Verdict:
     """Return the verdict on a response to a row; what a worker runs."""
     return Instance.from_row(row).judge(response)
+
+
+def own_response(row: Row) -> Response:
+    """Return the response that gives a row's own answer; what a worker runs.
+
+    Raises:
+        RowError: there is none.
+    """
+    instance = Instance.from_row(row)
+    stored = row.get("reference")
+    with row_errors(instance.spec.id):
+        if stored is None:
+            return instance.solution()
+        texts = stored if isinstance(stored, list) else [stored]
+        if not all(isinstance(text, str) for text in texts):
+            raise RowError(f"a reference is a text or a list of texts, got {stored!r:.80}")
+        return instance.response(stored)

@@ -7,16 +7,20 @@ refused ends the run at once: no other request would fare better.
 """
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
 
-from rlvr_envs.core.errors import ConfigError, DependencyError
-from rlvr_envs.core.extras import hint
+from rlvr_envs.core.bounded_http import (
+    BoundedClient,
+    NoReply,
+    Reply,
+    checked_url,
+    key_in,
+    retry_after,
+)
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import Rng, stream
 from rlvr_envs.evaluation.policy import Policy, PolicyError, PolicyOptions, Request, Response
 
@@ -29,7 +33,7 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
 # A server that asks for more patience than this is not waited for; a resumed run asks again.
 LONGEST_RETRY_AFTER_S = 600.0
-# A server that never stops must not fill the memory; the longest chat completion is far shorter.
+# The longest chat completion is far shorter.
 MAX_REPLY_BYTES = 1 << 25
 
 
@@ -49,25 +53,24 @@ class EndpointPolicy(Policy):
         self.concurrency = options.concurrency
         self._model = model
         self._options = options
-        self._url = _checked(options.base_url).rstrip("/") + "/chat/completions"
-        self._key = os.environ.get(options.api_key_env, "").strip()
-        if not (self._key.isascii() and self._key.isprintable()):
-            raise ConfigError(f"the API key in {options.api_key_env} holds characters no key has")
-        if not self._key and options.base_url == _DEFAULT_BASE_URL:
+        place = "put the key into an environment variable and name it with --api-key-env"
+        url = checked_url(options.base_url, "a base URL", "http://localhost:8000/v1", place)
+        self._url = url.rstrip("/") + "/chat/completions"
+        key = key_in(options.api_key_env)
+        if not key and options.base_url == _DEFAULT_BASE_URL:
             raise ConfigError(
                 f"the environment variable {options.api_key_env} holds no API key: set it, name "
                 "another with --api-key-env, or choose another endpoint with --base-url"
             )
         self._pace = Pace(options.requests_per_minute)
         self._jitter: Rng = stream("endpoint jitter", os.getpid(), time.monotonic_ns())
-        try:
-            import httpx
-        except ImportError as error:
-            raise DependencyError(
-                f"the openai policy needs httpx: {hint('report', 'httpx')}"
-            ) from error
-        self._httpx: Any = httpx
-        self._client: Any = None
+        self._client = BoundedClient(
+            "the openai policy",
+            timeout_s=options.timeout_s,
+            most_bytes=MAX_REPLY_BYTES,
+            key=key,
+            connections=options.concurrency,
+        )
         self._limit = "max_tokens"
 
     def settings(self) -> dict[str, Any]:
@@ -95,17 +98,8 @@ class EndpointPolicy(Policy):
                 "leave it out, or evaluate without an executor"
             )
 
-    async def open(self) -> None:
-        self._client = self._httpx.AsyncClient(
-            timeout=self._options.timeout_s,
-            # A compressed reply could be a thousand times as long as what is counted.
-            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"}
-            | ({"Authorization": f"Bearer {self._key}"} if self._key else {}),
-            limits=self._httpx.Limits(max_connections=self._options.concurrency),
-        )
-
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._client.close()
 
     async def act(self, request: Request) -> Response:
         messages = list(request.messages)
@@ -138,62 +132,34 @@ class EndpointPolicy(Policy):
 
     async def _attempt(self, body: Mapping[str, Any]) -> "Response | tuple[str, float]":
         """Return the response, or what went wrong and how long the server wants to be left."""
-        # In ASCII, since a model may have said half a surrogate pair, which UTF-8 cannot say.
-        data = json.dumps({**body, self._limit: self._options.max_new_tokens}).encode("ascii")
+        asked = {**body, self._limit: self._options.max_new_tokens}
         try:
-            # The client's timeouts are per read, so a server that drips would never time out.
-            async with asyncio.timeout(self._options.timeout_s):
-                reply, whole = await self._post(data)
-        except (TimeoutError, self._httpx.TimeoutException):
-            return f"no answer within {self._options.timeout_s:g} s", 0.0
-        except self._httpx.HTTPError as error:
-            return f"the request failed: {type(error).__name__}: {self._redact(str(error))}", 0.0
-        if not whole:
-            return f"the reply is longer than {MAX_REPLY_BYTES >> 20} MiB, or compressed", 0.0
-        if reply.status_code == 200:
+            reply = await self._client.ask("POST", self._url, asked)
+        except NoReply as error:
+            return str(error), 0.0
+        if reply.status == 200:
             return self._read(reply)
-        what = f"HTTP {reply.status_code}: {self._quote(reply.text)}"
-        if reply.status_code == 400 and self._limit == "max_tokens" and _NEW_LIMIT in reply.text:
+        what = f"HTTP {reply.status}: {self._client.quoted(reply.text)}"
+        if reply.status == 400 and self._limit == "max_tokens" and _NEW_LIMIT in reply.text:
             self._limit = _NEW_LIMIT  # OpenAI's reasoning models renamed it
             return what, 0.0
-        if reply.status_code in _PASSING or reply.status_code >= 500:
-            return what, retry_after(reply.headers.get("retry-after"), time.time())
-        if reply.status_code in _FATAL:
+        if reply.status in _PASSING or reply.status >= 500:
+            return what, retry_after(reply.retry_after, time.time())
+        if reply.status in _FATAL:
             raise ConfigError(f"the endpoint {self._url} refuses {self._model!r}: {what}")
         raise PolicyError(what)
 
-    async def _post(self, data: bytes) -> tuple[Any, bool]:
-        """Return the reply, and whether it was read to its end."""
-        async with self._client.stream("POST", self._url, content=data) as reply:
-            body = bytearray()
-            if reply.headers.get("content-encoding", "identity").lower() != "identity":
-                return reply, False
-            async for piece in reply.aiter_raw():
-                body += piece
-                if len(body) > MAX_REPLY_BYTES:
-                    return reply, False
-        headers = {k: v for k, v in reply.headers.items() if k in ("content-type", "retry-after")}
-        whole = self._httpx.Response(reply.status_code, headers=headers, content=bytes(body))
-        return whole, True
-
-    def _redact(self, text: str) -> str:
-        return text.replace(self._key, "***") if self._key else text
-
-    def _quote(self, text: str) -> str:
-        """Return the beginning of what a server said, on one line; the key goes before the cut."""
-        return " ".join(self._redact(text)[:300].split())
-
-    def _read(self, reply: Any) -> "Response | tuple[str, float]":
+    def _read(self, reply: Reply) -> "Response | tuple[str, float]":
         try:
             data = reply.json()
             choice = data["choices"][0]
             text = choice["message"].get("content")
             usage = data.get("usage") or {}
             tokens = usage.get("completion_tokens")
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-            return f"HTTP 200 without a chat completion: {self._quote(reply.text)!r}", 0.0
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+            return f"HTTP 200 without a chat completion: {self._client.quoted(reply.text)!r}", 0.0
         if text is not None and not isinstance(text, str):
-            return f"HTTP 200 whose content is no text: {self._quote(repr(text))}", 0.0
+            return f"HTTP 200 whose content is no text: {self._client.quoted(repr(text))}", 0.0
         finish = choice.get("finish_reason")
         return Response(
             # A model that spent all its tokens on hidden reasoning has said nothing.
@@ -201,35 +167,6 @@ class EndpointPolicy(Policy):
             finish if isinstance(finish, str) else None,
             tokens if isinstance(tokens, int) else None,
         )
-
-
-def _checked(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"a base URL is like 'http://localhost:8000/v1', got {url!r}")
-    if parts.username or parts.password or parts.query:
-        raise ConfigError(
-            "a base URL holds no password and no query: it is written to run.json; "
-            "put the key into an environment variable and name it with --api-key-env"
-        )
-    return url
-
-
-def retry_after(header: str | None, now: float) -> float:
-    """Return the seconds of a ``Retry-After`` header, a number or a date; 0 if there is none.
-
-    RFC 9110, section 10.2.3.
-    """
-    if not header:
-        return 0.0
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
-    except (ValueError, OverflowError):
-        return 0.0
 
 
 class Pace:

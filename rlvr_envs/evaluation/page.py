@@ -1,5 +1,7 @@
 """A page of HTML that needs nothing else, no network either: its frame, its parts, its figures."""
 
+import base64
+import hashlib
 import html
 from collections.abc import Sequence
 from importlib.resources import files
@@ -27,14 +29,29 @@ def document(title: str, body: str) -> str:
     """Return the whole page around a body of HTML."""
     from plotly.offline import get_plotlyjs
 
+    plotly = get_plotlyjs()
     css = files("rlvr_envs.evaluation").joinpath("report.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(plotly, DRAW)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>\n{css}</style>\n"
-        f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n"
+        f"<script>{plotly}</script>\n</head>\n<body>\n<main>\n"
         f"<h1>{html.escape(title)}</h1>{body}</main>\n"
         f"<script>{DRAW}</script>\n</body>\n</html>\n"
+    )
+
+
+def _policy(*scripts: str) -> str:
+    """Return what a page may do: run these scripts and no other, and load nothing from anywhere.
+
+    Plots are styled where they stand and saved as images by way of data and blob addresses.
+    """
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 

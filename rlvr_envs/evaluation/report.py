@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import UsageError
+from rlvr_envs.core.files import replaced
 from rlvr_envs.evaluation.metrics import Estimate
 from rlvr_envs.evaluation.page import (
     document,
@@ -49,10 +50,9 @@ def write_report(done: Evaluation) -> Path:
         raise UsageError("a report shows responses, which only a run with a folder keeps: set out")
     samples = pick_samples(done.folder / EPISODES, done.plan)
     path = done.folder / REPORT
-    beside = path.with_name(path.name + ".new")
-    # A lone surrogate, which a response may hold, has no place in UTF-8.
-    beside.write_text(page(done, samples), encoding="utf-8", errors="replace")
-    beside.replace(path)
+    with replaced(path) as file:
+        # A lone surrogate, which a response may hold, has no place in UTF-8.
+        file.write(page(done, samples).encode("utf-8", "replace"))
     return path
 
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from rlvr_envs.core.errors import ConfigError, RowError, UsageError
+from rlvr_envs.core.files import replaced
 
 Record = dict[str, Any]
 
@@ -60,7 +61,8 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"the run folder {str(path)!r} cannot be made: {error}") from error
-        self._file = os.open(path / EPISODES, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._file = os.open(path / EPISODES, flags, 0o644)
         try:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -163,9 +165,8 @@ def _fault(record: object) -> str:
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
     """Write JSON so that a reader sees the old file or the new one, never half of it."""
-    beside = path.with_name(path.name + ".new")
-    beside.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    beside.replace(path)
+    with replaced(path) as file:
+        file.write(f"{json.dumps(data, indent=2, ensure_ascii=False)}\n".encode())
 
 
 def _cut_torn_line(file: int) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from swift.rewards import ORM, orms
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.files import replaced
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.problem import canonical
 from rlvr_envs.integrations.judging import judge_texts, score_of
@@ -63,5 +64,6 @@ def write_dataset(
             raise ConfigError(f"{row['id']} is played in several turns, and this reward has one")
         prompt = {"role": "user", "content": row["prompt"] + "\n" * text}
         lines.append(json.dumps({"messages": [prompt], "row": canonical(row)}))
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with replaced(Path(path)) as file:
+        file.write(("\n".join(lines) + "\n").encode())
     return len(lines)

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.files import appended
 from rlvr_envs.core.tables import Entry, entries
 from rlvr_envs.retrieval.base import Document, Engine, Hit, RetrievalError
 from rlvr_envs.retrieval.engines import choose
@@ -217,7 +218,7 @@ def _alone(folder: Path, fault: str) -> Iterator[None]:
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        lock = Path(f"{folder}.lock").open("wb")  # noqa: SIM115 - closed below
+        lock = appended(Path(f"{folder}.lock"))
     except OSError as error:
         raise ConfigError(
             f"the index cannot be kept in {str(folder.parent)!r} ({error.strerror}): "

@@ -5,20 +5,20 @@ fault of the machine, never as a wrong answer. Ranking is the server's, and so i
 quotes; a query is cut to the length that every engine reads.
 """
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError, DependencyError
-from rlvr_envs.core.extras import hint
+from rlvr_envs.core.bounded_http import BoundedClient, NoReply
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.retrieval.base import Document, Hit, RetrievalError, check_k
 from rlvr_envs.retrieval.corpus import titled
 from rlvr_envs.retrieval.query import clean
 
 _KEPT = 10_000  # pages that were seen and can be opened by id
 _MOST_BYTES = 64 * 2**20  # of one reply
+_OK = 200
 _PAUSE_S = 0.2  # before the second try; each further one waits twice as long
 
 
@@ -42,6 +42,7 @@ class HttpEngine:
     tries: int = 3
     size: int = 0
     _seen: dict[str, Document] = field(default_factory=dict, init=False, repr=False)
+    _client: BoundedClient = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):
@@ -51,7 +52,9 @@ class HttpEngine:
                 f"need timeout_s > 0 and tries >= 1, got {self.timeout_s} and {self.tries}"
             )
         self.url = self.url.rstrip("/")
-        _httpx()
+        self._client = BoundedClient(
+            "a search server", timeout_s=self.timeout_s, most_bytes=_MOST_BYTES
+        )
 
     def search(self, query: str, k: int) -> list[Hit]:
         """Return up to ``k`` hits in the order of the server.
@@ -114,38 +117,26 @@ class HttpEngine:
 
     def _post(self, path: str, asked: dict[str, Any], missing: int = 0) -> Any:
         """Return what the server answers; None for the status ``missing``."""
-        httpx = _httpx()
-        settings = {
-            "json": asked,
-            "timeout": self.timeout_s,
-            "verify": self.url.startswith("https:"),  # certificates take long to load
-        }
 
         def once() -> Any:
-            ends = time.monotonic() + self.timeout_s
-            reply = bytearray()
-            with httpx.stream("POST", self.url + path, **settings) as response:
-                if response.status_code == missing:
-                    return None
-                response.raise_for_status()
-                for chunk in response.iter_bytes():
-                    reply += chunk
-                    if len(reply) > _MOST_BYTES or time.monotonic() > ends:
-                        raise ValueError(f"the reply is too long or too slow: {len(reply)} bytes")
-            return json.loads(reply)
+            reply = self._client.ask_now("POST", self.url + path, asked)
+            if reply.status == missing:
+                return None
+            if reply.status != _OK:
+                raise NoReply(f"HTTP {reply.status}: {self._client.quoted(reply.text)}")
+            try:
+                return reply.json()
+            except ValueError as error:
+                raise NoReply(f"not JSON: {error}") from error
 
-        return patiently(
-            once, self.url + path, self.tries, (httpx.HTTPError, ValueError, RecursionError)
-        )
+        return patiently(once, self.url + path, self.tries)
 
     def __len__(self) -> int:
         return self.size
 
 
-def patiently(
-    work: Callable[[], Any], where: str, tries: int, faults: tuple[type[Exception], ...]
-) -> Any:
-    """Return the result of work that is tried again where it fails.
+def patiently(work: Callable[[], Any], where: str, tries: int) -> Any:
+    """Return the result of work that is tried again where there is no reply.
 
     Raises:
         RetrievalError: every try failed.
@@ -153,21 +144,8 @@ def patiently(
     for attempt in range(1, tries + 1):
         try:
             return work()
-        except faults as error:
+        except NoReply as error:
             if attempt == tries:
-                raise RetrievalError(
-                    f"{where} failed {tries} times, last with {type(error).__name__}: {error}"
-                ) from error
+                raise RetrievalError(f"{where} failed {tries} times, at last: {error}") from error
             time.sleep(_PAUSE_S * 2 ** (attempt - 1))
     raise ConfigError(f"tries should be at least 1, got {tries}")
-
-
-def _httpx() -> Any:
-    try:
-        import httpx
-    except ImportError as error:
-        raise DependencyError(
-            f"a search server is asked through httpx, which cannot be imported ({error}): "
-            f"{hint('report', 'httpx')}"
-        ) from error
-    return httpx

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError
 from rlvr_envs.core.instance import Instance, Row
-from rlvr_envs.core.rows import make_problem
 from rlvr_envs.core.seeding import SEED_LIMIT, stream
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.datasets.split import read_splits, split_of
@@ -71,7 +70,13 @@ class Refusal:
 
 @lru_cache(maxsize=256)
 def _prototype(arguments: str) -> TextEnv:
-    return TextEnv(**json.loads(arguments), with_reference=False)
+    return _distrusted(TextEnv(**json.loads(arguments), with_reference=False))
+
+
+def _distrusted(env: TextEnv) -> TextEnv:
+    """Return an environment whose knobs a client chose: it opens nothing that they name."""
+    env.source.distrust()
+    return env
 
 
 def check_arguments(arguments: str) -> str:
@@ -182,10 +187,15 @@ def make_rows(request: Mapping[str, Any]) -> list[Row] | Refusal:
         overlap = set(knobs) & {"id", "seed", "problem_seed", *given}
         if overlap:
             raise ConfigError(f"not a knob: {', '.join(sorted(overlap))}")
-        rows = (make_problem(task_id, seed=seed + i, **given, **knobs) for i in range(count))
-        return list(rows)
+        env = _distrusted(TextEnv(task_id, with_reference=False, **given, **knobs))
+        return [_row(env, seed + i) for i in range(count)]
     except RlvrEnvsError as error:
         return Refusal(str(error))
+
+
+def _row(env: TextEnv, seed: int) -> Row:
+    env.reset(seed=seed)
+    return env.instance.to_row()
 
 
 def judge(row: Row, response: str | list[str]) -> Verdict | Refusal:

@@ -17,7 +17,7 @@ from rlvr_envs.verifiers.markup import unmarked
 MAX_DIGITS = 1_000  # of one number
 
 _MATRIX = re.compile(r"\\(?:begin|end)\{(?:[bpvBV]?|small)(?:matrix|array)\}(?:\{[lcr|]*\})?")
-_RULE = re.compile(r"[|\s]*+(?::?+-{2,}+:?+[|\s]*+)++")
+_RULE = re.compile(r"[|\s]*+(?::?+-{2,}+:?+[|\s]*+)+")
 _BULLET = re.compile(r"[-*\u2022][ \t]+(?=\S)")
 _NUMBER = re.compile(r"\(?(\d{1,6})[.):][ \t]+(?=\S)")
 _LABEL = re.compile(r"[A-Za-z][A-Za-z ]{0,30}?[ _#]{0,2}(\d{1,6})[ \t]*[:=][ \t]*(?=\S)")

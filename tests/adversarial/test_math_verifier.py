@@ -35,7 +35,8 @@ CASES = [
 def test_hostile_answers_earn_nothing(answer: str) -> None:
     for gold in GOLDS:
         verdict = judge_math(gold, answer)
-        assert verdict.score == 0.0 and verdict.scored, (gold, verdict)
+        assert verdict.score == 0.0, (gold, verdict)
+        assert verdict.scored, (gold, verdict)
         boxed = verify_math(gold, f"\\boxed{{{answer}}}")
         assert boxed.score == 0.0, (gold, boxed)
 

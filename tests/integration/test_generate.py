@@ -187,11 +187,9 @@ KILLED = """
     from pathlib import Path
     sys.path.insert(0, sys.argv[1])
     import test_generate
-    from rlvr_envs.datasets import store
+    from rlvr_envs.core import files
 
     steps = int(sys.argv[3])
-    settle, sync = store._settle, store._sync
-
     def count_down(function):
         def wrapped(*args):
             global steps
@@ -201,7 +199,7 @@ KILLED = """
             return function(*args)
         return wrapped
 
-    store._settle, store._sync = count_down(settle), count_down(sync)
+    files._sync, Path.replace = count_down(files._sync), count_down(Path.replace)
     test_generate.register_tasks()
     raise SystemExit(test_generate.make(Path(sys.argv[2])))
 """

@@ -12,7 +12,7 @@ import gymnasium as gym
 import pytest
 
 import rlvr_envs
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.retrieval import corpus as corpora
 from rlvr_envs.retrieval import remote
@@ -168,19 +168,19 @@ def stored(files, index=0):
 
 def test_a_row_is_not_played_on_other_documents(files, tmp_path):
     row = stored(files)
-    assert rlvr_envs.verify(row, rlvr_envs.solve(row)).score == 1.0
+    assert rlvr_envs.verify(row, rlvr_envs.solve(row), trusted=True).score == 1.0
     write(tmp_path / "pages.jsonl", [*PAGES, {"id": "new", "title": "New", "text": "x"}])
     env = gym.make(TASK_ID, **files)
-    with pytest.raises(ConfigError, match=r"other documents than '.*pages\.jsonl' holds now"):
+    with pytest.raises(RowError, match=r"other documents than '.*pages\.jsonl' holds now"):
         env.reset(options={"problem": row})
-    verdict = rlvr_envs.verify(row, rlvr_envs.solve(row))
+    verdict = rlvr_envs.verify(row, rlvr_envs.solve(row), trusted=True)
     assert verdict.status is Status.VERIFIER_ERROR
     assert not verdict.scored
     env = gym.make(TASK_ID, **files)
     env.reset(options={"index": 0})
     assert play(env, env.unwrapped.instance.solution())[0] == 1.0
     Path(files["corpus"]).unlink()
-    with pytest.raises(ConfigError, match="there is no corpus"):
+    with pytest.raises(RowError, match="there is no corpus"):
         env.reset(options={"problem": row})
 
 
@@ -189,13 +189,13 @@ def test_a_row_is_played_on_the_same_documents_elsewhere(files, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     spaced = [json.dumps(page, indent=None, separators=(" ,  ", " : ")) for page in PAGES]
     row["config"]["corpus"] = write(tmp_path / "elsewhere" / "other.jsonl", spaced)
-    assert rlvr_envs.verify(row, rlvr_envs.solve(row)).score == 1.0
+    assert rlvr_envs.verify(row, rlvr_envs.solve(row), trusted=True).score == 1.0
 
 
 def test_a_row_needs_no_question_file(files):
     row = stored(files, 1)
     Path(files["questions"]).unlink()
-    assert rlvr_envs.verify(row, ["<answer>Vell</answer>"]).score == 1.0
+    assert rlvr_envs.verify(row, ["<answer>Vell</answer>"], trusted=True).score == 1.0
 
 
 KILLED = """
@@ -435,7 +435,7 @@ def test_a_server_is_searched_and_its_passages_are_opened(files, server):
     assert play(env, env.unwrapped.instance.solution())[0] == 1.0
     row = json.loads(json.dumps(env.unwrapped.instance.to_row()))
     assert row["problem"]["digest"] == ""
-    assert rlvr_envs.verify(row, ["<answer>Ost</answer>"]).score == 1.0
+    assert rlvr_envs.verify(row, ["<answer>Ost</answer>"], trusted=True).score == 1.0
     assert not Path(files["index_dir"]).exists()
 
 

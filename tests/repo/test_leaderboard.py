@@ -42,7 +42,10 @@ def test_an_entry_passes(entry):
     ],
 )
 def test_diagnostics_tell_apart_what_differs(experiment, better, worse):
-    found = bench_power.power(bench_power.entries_of("diagnostics-v1"), experiment, better, worse)
+    entries = bench_power.entries_of("diagnostics-v1")
+    if entries is None or not {better, worse} <= set(entries.algorithms):
+        pytest.skip(f"the leaderboard has no whole entries of {better} and {worse} of this draft")
+    found = bench_power.power(entries, experiment, better, worse)
     assert found["seeds"] >= 10
     assert found["p_improvement"][1] > 0.5
     assert found["difference"][1] > 0
@@ -50,5 +53,8 @@ def test_diagnostics_tell_apart_what_differs(experiment, better, worse):
 
 @pytest.mark.parametrize("suite", bench_power.SUITES)
 def test_halves_of_the_same_runs_are_rarely_called_different(suite):
-    found = bench_power.alarms(bench_power.entries_of(suite), splits=20)
+    entries = bench_power.entries_of(suite)
+    if entries is None:
+        pytest.skip(f"the leaderboard has no whole entries of this draft of {suite}")
+    found = bench_power.alarms(entries, splits=20)
     assert found["share"] < 0.1

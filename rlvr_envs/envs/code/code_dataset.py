@@ -1,5 +1,6 @@
 """Programming problems with tests from a file of yours: HumanEval, MBPP, APPS and the like."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,12 @@ from rlvr_envs.core.errors import ConfigError, UsageError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.tables import RowFile, RowFiles
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
+from rlvr_envs.generators.programs.emit import emit_constant
 from rlvr_envs.generators.published.code_files import load
 from rlvr_envs.generators.published.code_rows import CodeRow, StoredTest
 from rlvr_envs.sandboxes import languages
@@ -148,7 +152,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
             ConfigError: the file cannot be read, or holds no row that can be used.
         """
         config = self.config
-        path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)
+        path = _SAMPLE_FILE if config.path == SAMPLE else Path(self.outside("path"))
         python = config.language == "python"
         if not path.is_file():
             raise ConfigError(f"CodeDataset: there is no file {str(path)!r}")
@@ -212,6 +216,17 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
                 "are in Python"
             )
         return problem.solution or _table(problem)
+
+    def effort(self, problem: CodeDatasetProblem) -> int:
+        """Count the words and signs of the file's solution, or of the statement without one."""
+        return code_length(problem.solution or problem.statement)
+
+    def baseline(self, rng: Rng, problem: CodeDatasetProblem) -> str:
+        """Return the first argument of the function that the statement names; else print 0."""
+        shown = re.search(r"\bdef (\w+)\(", problem.statement)
+        if shown is not None:
+            return f"def {shown[1]}(*args):\n    return args[0] if args else None"
+        return emit_constant("0", problem.language)
 
 
 def _statement(row: CodeRow, language: str) -> str:

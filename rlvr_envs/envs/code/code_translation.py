@@ -1,27 +1,34 @@
 """Translating a program into another language."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, draw_seed, integer
+from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.algorithms.plan import FAMILIES, answer, draw_inputs, draw_plan, program
-from rlvr_envs.generators.programs.emit import EMITTED, emit
+from rlvr_envs.generators.algorithms.plan import FAMILIES, Plan, answer, draw_plan, program
+from rlvr_envs.generators.algorithms.telling_tests import make_test, telling_tests
+from rlvr_envs.generators.code_length import code_length
+from rlvr_envs.generators.programs.emit import EMITTED, emit, emit_constant
 from rlvr_envs.generators.programs.interpret import interpret
 from rlvr_envs.generators.programs.nodes import Program
-from rlvr_envs.generators.programs.random_program import MAX_STEPS, random_inputs, random_program
+from rlvr_envs.generators.programs.random_program import MAX_STEPS, random_program
 from rlvr_envs.generators.programs.stdin import stdin_text
+from rlvr_envs.generators.programs.telling_inputs import Inputs, telling_inputs, varied_inputs
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program import StdioTest, judge_stdio
 
 _LIMITS = Limits(cpu_s=4.0)  # the programs need milliseconds: a limit only ends those that hang
 _TRIES = 10
+_SPARE = 2  # inputs beside those wanted, since some may be equal
+_MORE = 4  # inputs beside those that tell mistakes, at least
 _ALGORITHMS = 0.3  # share of programs that solve a question instead of being random
 
 
@@ -34,7 +41,7 @@ class CodeTranslationConfig(TaskConfig):
     size: int = knob(8, "approximate number of statements", low=1)
     n_stages: int = knob(1, "list changes before the question, in programs that answer one", low=0)
     level: int = knob(4, "hardest level of question", low=0)
-    n_tests: int = knob(12, "hidden tests", low=8, high=50)
+    n_tests: int = knob(12, "hidden tests, at least", low=8, high=50)
 
     def check(self) -> None:
         for language in (self.source, self.target):
@@ -90,9 +97,9 @@ class CodeTranslationTask(Task[CodeTranslationConfig, CodeTranslationProblem]):
 
     Verification:
         The program runs on at least eight hidden inputs other than the example, and its output is
-        compared token by token with that of an interpreter of the programs' own form. The hidden
-        outputs differ from each other. A program that agrees on all of them but differs elsewhere
-        passes.
+        compared token by token with that of an interpreter of the programs' own form. Inputs are
+        chosen so that copies of the program with a mistake in them print something else.
+        A program that agrees on all of them but differs elsewhere passes.
 
     Difficulty:
         The number of statements grows, and with it nesting and helper functions.
@@ -104,39 +111,39 @@ class CodeTranslationTask(Task[CodeTranslationConfig, CodeTranslationProblem]):
     judged_in_sandbox: ClassVar[bool] = True
 
     def generate(self, rng: Rng) -> CodeTranslationProblem:
-        shape, tests = self._draw(rng)
+        shape, plan = self._draw(rng)
+        plain = self._plain(rng, shape, plan)
         for _ in range(_TRIES):
-            outputs = [test.expected for test in tests]
-            if max(map(outputs.count, outputs)) <= len(outputs) // 3:
+            if _varied([test.expected for test in _tests(shape, plan, plain)]):
                 break
-            shape, tests = self._draw(rng)
+            shape, plan = self._draw(rng)
+            plain = self._plain(rng, shape, plan)
+        if plan is None:
+            telling = telling_inputs(rng, shape, varied_inputs(rng, shape))
+        else:
+            telling = [test.inputs for test in telling_tests(rng, plan)]
+        missing = self.config.n_tests - len(telling)
+        more = plain[1 : max(_MORE, missing + _SPARE) + 1]
+        tests = _tests(shape, plan, [plain[0], *telling, *more])
         return CodeTranslationProblem(
-            emit(shape, self.config.source),
-            tests[0],
-            emit(shape, self.config.target),
-            tests[1:],
+            emit(shape, self.config.source), tests[0], emit(shape, self.config.target), tests[1:]
         )
 
-    def _draw(self, rng: Rng) -> tuple[Program, tuple[Test, ...]]:
-        """Draw a program, and tests of it: the example, then the hidden ones."""
+    def _draw(self, rng: Rng) -> tuple[Program, Plan | None]:
+        """Draw a program, and the question that it answers if it is not a random one."""
         config = self.config
-        tests: dict[str, str] = {}
-        if rng.random() < _ALGORITHMS:
-            names = [name for name, family in FAMILIES.items() if family.level <= config.level]
-            plan = draw_plan(rng, names, config.n_stages, 3)
-            shape = program(plan)
-            for number in range(config.n_tests + 1):
-                given = draw_inputs(plan, draw_seed(rng), 4 + 2 * number)
-                tests[stdin_text(shape, given)] = str(answer(plan, given))
-        else:
-            shape = random_program(rng, size=config.size)
-            for number in range(config.n_tests + 1):
-                given = random_inputs(
-                    rng, shape, length=4 + integer(rng, 0, number), magnitude=12 + 8 * number
-                )
-                output = interpret(shape, given, max_steps=MAX_STEPS).output
-                tests[stdin_text(shape, given)] = output
-        return shape, tuple(Test(stdin, expected) for stdin, expected in tests.items())
+        if rng.random() >= _ALGORITHMS:
+            return random_program(rng, size=config.size), None
+        names = [name for name, family in FAMILIES.items() if family.level <= config.level]
+        plan = draw_plan(rng, names, config.n_stages, 3)
+        return program(plan), plan
+
+    def _plain(self, rng: Rng, shape: Program, plan: Plan | None) -> list[Inputs]:
+        """Draw inputs as they come: the first is the example."""
+        count = self.config.n_tests + _SPARE + 1
+        if plan is None:
+            return list(islice(varied_inputs(rng, shape), count))
+        return [make_test(rng, plan, integer(rng, 4, 25)).inputs for _ in range(count)]
 
     def prompt(self, problem: CodeTranslationProblem) -> str:
         source, target = self.config.source, languages.find(self.config.target)
@@ -156,6 +163,34 @@ class CodeTranslationTask(Task[CodeTranslationConfig, CodeTranslationProblem]):
 
     def solve(self, problem: CodeTranslationProblem) -> str:
         return problem.translation
+
+    def effort(self, problem: CodeTranslationProblem) -> int:
+        """Count the words and signs of the program to translate."""
+        return code_length(problem.code)
+
+    def baseline(self, rng: Rng, problem: CodeTranslationProblem) -> str:
+        """Return a program that prints the output of the example, whatever it reads."""
+        return emit_constant(problem.example.expected, self.config.target)
+
+
+def _tests(shape: Program, plan: Plan | None, inputs: Iterable[Inputs]) -> tuple[Test, ...]:
+    """Return different tests of a program."""
+    tests: dict[str, Test] = {}
+    for given in inputs:
+        stdin = stdin_text(shape, given)
+        if stdin in tests:
+            continue
+        if plan is None:
+            output = interpret(shape, given, max_steps=MAX_STEPS).output
+        else:
+            output = str(answer(plan, given))
+        tests[stdin] = Test(stdin, output)
+    return tuple(tests.values())
+
+
+def _varied(outputs: Sequence[str]) -> bool:
+    """Whether no output is that of more than a third of the tests."""
+    return max(map(outputs.count, outputs)) <= len(outputs) // 3
 
 
 NAMES = {

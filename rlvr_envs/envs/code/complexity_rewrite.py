@@ -11,10 +11,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, integer, integers, pick, stream
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.slow_programs import fast_functions as _fast_functions
 from rlvr_envs.generators.slow_programs import slow_functions as _slow_functions
 from rlvr_envs.generators.slow_programs.bounds import GROWTH, KINDS
-from rlvr_envs.generators.slow_programs.composed import compose, step_name
+from rlvr_envs.generators.slow_programs.composed import compose, step_name, text_of
 from rlvr_envs.generators.slow_programs.timed import SandboxFault, costs
 from rlvr_envs.verifiers.program import Call, judge_function
 
@@ -28,6 +29,7 @@ _EASY_S = 0.25  # below this, what a run takes says little about how it grows
 _NOISE_S = 0.02
 _LARGEST = 9999  # item of a list
 _N_SMALL = 10
+_LEVELS = ((1, 0), (1, 1), (2, 1), (2, 2), (2, 3), (3, 2))  # functions, and the hardest tier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +42,10 @@ class ComplexityRewriteConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ComplexityRewriteConfig":
-        """Every fourth level adds a function, every second a harder kind; the constants grow."""
-        return cls(
-            n_functions=1 + difficulty // 4,
-            tier=min(difficulty // 2, 3),
-            max_constant=min(3 + difficulty, 20),
-        )
+        """Harder kinds of functions and more of them take turns; from level 6 on they get more."""
+        known = _LEVELS[difficulty] if difficulty < len(_LEVELS) else (difficulty - 3, 3)
+        n_functions, tier = known
+        return cls(n_functions=n_functions, tier=tier, max_constant=min(3 + difficulty, 20))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
         sizes given passes.
 
     Difficulty:
-        The number of functions, their kinds and their constants grow.
+        Harder kinds of functions and more of them take turns; from level 6 on their number grows.
 
     References:
         Cormen et al., "Introduction to Algorithms"; Graham, Knuth and Patashnik, "Concrete
@@ -155,10 +155,10 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
         )
 
     def _draw_names(self, rng: Rng) -> list[str]:
-        """Draw the functions: of any allowed kind, but at least one of the hardest."""
+        """Draw the functions: one of the hardest kind, the others of it or the one below."""
         tier = self.config.tier
         names = [pick(rng, [name for name, kind in KINDS.items() if kind.tier == tier])]
-        known = [name for name, kind in KINDS.items() if kind.tier <= tier]
+        known = [name for name, kind in KINDS.items() if tier - 1 <= kind.tier <= tier]
         while len(names) < self.config.n_functions:
             names.append(pick(rng, [name for name in known if name not in names] or known))
         rng.shuffle(names)
@@ -226,6 +226,17 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
 
     def solve(self, problem: ComplexityRewriteProblem) -> str:
         return _text(problem.parts, problem.modulus, _fast_functions)
+
+    def effort(self, problem: ComplexityRewriteProblem) -> int:
+        """Count the words and signs of the fast functions, each times the number of its tier."""
+        return sum(
+            (1 + KINDS[part.name].tier) * code_length(text_of(part.function(_fast_functions)))
+            for part in problem.parts
+        )
+
+    def baseline(self, rng: Rng, problem: ComplexityRewriteProblem) -> str:
+        """Return the given code as it is."""
+        return problem.source
 
 
 def _text(parts: tuple[Part, ...], modulus: int, module: ModuleType) -> str:

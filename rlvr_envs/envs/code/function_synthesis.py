@@ -10,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.specified_functions.pipelines import (
     BRANCH,
     PLAIN,
@@ -49,8 +50,8 @@ class FunctionSynthesisConfig(TaskConfig):
         return cls(
             n_steps=1 + difficulty,
             n_branches=(difficulty + 1) // 3,
-            n_references=difficulty // 4,
-            n_rules=difficulty // 5,
+            n_references=difficulty // 3,
+            n_rules=difficulty // 4,
             input_size=5 + difficulty // 2,
         )
 
@@ -152,3 +153,11 @@ class FunctionSynthesisTask(Task[FunctionSynthesisConfig, FunctionSynthesisProbl
 
     def solve(self, problem: FunctionSynthesisProblem) -> str:
         return problem.source
+
+    def effort(self, problem: FunctionSynthesisProblem) -> int:
+        """Count the words and signs of the reference solution."""
+        return code_length(problem.source)
+
+    def baseline(self, rng: Rng, problem: FunctionSynthesisProblem) -> str:
+        """Return a function that returns its argument unchanged."""
+        return "def transform(value):\n    return value"

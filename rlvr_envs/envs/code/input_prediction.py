@@ -82,7 +82,8 @@ class InputPredictionTask(Task[InputPredictionConfig, InputPredictionProblem]):
         steps; the output is compared word by word. No code runs.
 
     Difficulty:
-        The program and the inputs behind the output grow.
+        The program and the inputs behind the output grow. The steps that it runs grow with the
+        square of its size, within bounds.
 
     References:
         CodeBoost: Boosting Code LLMs by Squeezing Knowledge from Code Snippets with RL (backward
@@ -126,6 +127,25 @@ class InputPredictionTask(Task[InputPredictionConfig, InputPredictionProblem]):
 
     def solve(self, problem: InputPredictionProblem) -> str:
         return problem.witness.rstrip("\n")
+
+    def effort(self, problem: InputPredictionProblem) -> int:
+        """Count the statements and operators that the program runs on the witness."""
+        program = read_program(problem.program)
+        inputs = read_inputs(program, problem.witness) or {}
+        return interpret(program, inputs, max_steps=MAX_STEPS).steps
+
+    def baseline(self, rng: Rng, problem: InputPredictionProblem) -> str:
+        """Return the shortest input of the stated form, with 1 for every number."""
+        shortest = {"integer": "1", "string": "a", "list": "1\n1"}
+        lines = problem.reads.splitlines()
+        return "\n".join(
+            next(
+                text
+                for kind, text in shortest.items()
+                if f" a {kind} " in line.replace("an ", "a ")
+            )
+            for line in lines
+        )
 
     def explain(self, problem: InputPredictionProblem) -> list[str]:
         """Return what simple inputs give, then the run that gives the output."""

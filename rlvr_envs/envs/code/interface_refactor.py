@@ -10,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.specified_functions.definitions import definition
 from rlvr_envs.generators.stateful_modules.check import interface_fault
 from rlvr_envs.generators.stateful_modules.interfaces import FEATURES, Interface
@@ -156,6 +157,14 @@ class InterfaceRefactorTask(Task[InterfaceRefactorConfig, InterfaceRefactorProbl
 
     def solve(self, problem: InterfaceRefactorProblem) -> str:
         return problem.source
+
+    def effort(self, problem: InterfaceRefactorProblem) -> int:
+        """Count the words and signs of the reference class."""
+        return code_length(problem.source)
+
+    def baseline(self, rng: Rng, problem: InterfaceRefactorProblem) -> str:
+        """Return the interface as it is shown, with methods that do nothing."""
+        return problem.stub
 
 
 def _method(verbs: list[int], place: int) -> str:

@@ -3,75 +3,132 @@
 from collections.abc import Mapping
 
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, integer, integers
+from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.program_tasks.program_task import Kind, Program, ProgramTask, Values
 
-STATEMENT = (
-    "Cut the list `numbers` into consecutive parts. You choose the number of parts; a single part, "
-    "with no cut, is allowed. The length of every part must be at least {width}. A cut between two "
-    "neighbours a and b earns the smaller of |a - b| and {cap}, and every cut costs {price}. Print "
-    "the largest possible total of what the cuts earn minus what they cost (0 without a cut)."
-)
-
-SCALE = {"n": (4, 900), "value": (12, 5000)}
+SCALE = {"n": (4, 900), "value": (16, 5000), "rules": (0, 6)}
 
 READS: dict[str, Kind] = {"numbers": "list"}
 
 
+def statement(constants: Values) -> str:
+    """Return the question, with the rules that this problem has."""
+    rules = {
+        "width": "The length of every part must be at least {width}.",
+        "longest": "The length of every part must be at most {longest}.",
+        "most": "You may make at most {most} cuts.",
+    }
+    return " ".join((_PARTS, *(rules[name] for name in rules if constants[name]), _ASKED))
+
+
+_PARTS = (
+    "Cut the list `numbers` into consecutive, non-empty parts. You choose the number of parts; a "
+    "single part, with no cut, is allowed unless a rule forbids it."
+)
+_ASKED = (
+    "A cut between two neighbours a and b earns the smaller of |a - b| and {cap}, and every cut "
+    "costs {price}. Print the largest possible total of what the cuts earn minus what they cost (0 "
+    "without a cut)."
+)
+
+
 def constants(rng: Rng, scale: Mapping[str, int]) -> Values:
-    """Draw the least width of a part, and what bounds the worth of a cut."""
-    cap = integer(rng, max(4, scale["value"] // 3), max(6, scale["value"]))
-    return {"width": integer(rng, 1, 3), "cap": cap, "price": integer(rng, 0, cap // 3)}
+    """Draw the numbers of the rules; those of rules that there are not are 0."""
+    rules, few = scale["rules"], rng.random() < 0.5
+    cap = integer(rng, max(4, scale["value"] // 3), scale["value"])
+    width = integer(rng, 2, 3 + rules) * (rules >= 1)
+    return {
+        "width": width,
+        "longest": integer(rng, 2 * width, 3 * width) * (rules >= 3 and not few),
+        "cap": cap,
+        "price": integer(rng, 1, cap // 2),
+        "most": integer(rng, 2, 3 + rules) * (rules >= 3 and few),
+    }
 
 
 def inputs(rng: Rng, scale: Mapping[str, int], constants: Values) -> Values:
-    """Draw numbers, enough for a cut or two."""
-    least = 2 * int(constants["width"])
-    return {
-        "numbers": integers(rng, 0, scale["value"], integer(rng, least, least + scale["n"])),
-    }
+    """Draw numbers, enough for a cut or two; many differences are near the price or the cap."""
+    least, most, largest = _sizes(scale, constants)
+    price, cap = int(constants["price"]), int(constants["cap"])
+    count, flat = integer(rng, least, most), rng.random() < 0.2
+    if constants["longest"] and rng.random() < 0.5:
+        count = max(least, count - count % int(constants["longest"]))
+    numbers = [integer(rng, 0, largest)]
+    while len(numbers) < count:
+        step = integer(rng, 0, 1) if flat else pick(rng, (price, cap)) + integer(rng, -1, 1)
+        near = numbers[-1] + step if numbers[-1] + step <= largest else numbers[-1] - step
+        edge = rng.random() < (0.9 if flat else 0.4) and 0 <= near <= largest
+        numbers.append(near if edge else integer(rng, 0, largest))
+    return {"numbers": numbers}
+
+
+def _sizes(scale: Mapping[str, int], constants: Values) -> tuple[int, int, int]:
+    """Return the least and the greatest length of the list, and the largest number."""
+    least = 2 * max(1, int(constants["width"]))
+    return least, least + scale["n"], 2 * int(constants["cap"])
 
 
 def limits(scale: Mapping[str, int], constants: Values) -> str:
     """Return how large the inputs get."""
-    least = 2 * int(constants["width"])
+    least, most, largest = _sizes(scale, constants)
     return (
-        f"The list has from {least} to {least + scale['n']} numbers, "
-        f"and each is an integer from 0 to {scale['value']}."
+        f"The list has from {least} to {most} numbers, and each is an integer from 0 to {largest}."
     )
 
 
-def solve(numbers: list[int], width: int, cap: int, price: int) -> int:
-    """Keep the best total of cuts for each beginning that ends in a cut, and the best of those."""
+def solve(numbers: list[int], width: int, longest: int, cap: int, price: int, most: int) -> int:
+    """Find the best total for each beginning that is cut into whole parts, part by part."""
+    from collections import deque
+
     n = len(numbers)
     never = -(10**18)
-    cut_at = [never] * (n + 1)  # the best with a cut before this place
-    reach = [never] * (n + 1)  # the best of cut_at up to this place
-    cut_at[0] = reach[0] = 0
+    earned = [0]
     for place in range(1, n):
-        worth = min(abs(numbers[place] - numbers[place - 1]), cap) - price
-        if place >= width:
-            cut_at[place] = reach[place - width] + worth
-        reach[place] = max(reach[place - 1], cut_at[place])
-    return reach[n - width]
+        earned.append(min(abs(numbers[place] - numbers[place - 1]), cap) - price)
+
+    def add_part(before: list[int], after: list[int]) -> None:
+        """Fill in the totals after one more part; a queue holds the best places to begin it."""
+        starts: deque[int] = deque()
+        for end in range(max(1, width), n + 1):
+            start = end - max(1, width)
+            total = before[start] + earned[start]
+            while starts and before[starts[-1]] + earned[starts[-1]] <= total:
+                starts.pop()
+            starts.append(start)
+            if longest and starts[0] < end - longest:
+                starts.popleft()
+            after[end] = before[starts[0]] + earned[starts[0]]
+
+    totals = [0] + [never] * n
+    if not most:
+        add_part(totals, totals)
+        return totals[n]
+    best = never
+    for _ in range(most + 1):
+        following = [never] * (n + 1)
+        add_part(totals, following)
+        totals = following
+        best = max(best, totals[n])
+    return best
 
 
-def solve_plainly(numbers: list[int], width: int, cap: int, price: int) -> int:
-    """Try every length of the last part, for each beginning of the list."""
-    best: list[int | None] = [0]
-    for length in range(1, len(numbers) + 1):
-        found: int | None = None
-        for last in range(width, length + 1):
-            before = best[length - last]
-            if before is None:
+def solve_plainly(
+    numbers: list[int], width: int, longest: int, cap: int, price: int, most: int
+) -> int:
+    """Try every length of the last part, for each beginning and each number of cuts."""
+    found: list[dict[int, int]] = [{-1: 0}]
+    for end in range(1, len(numbers) + 1):
+        totals: dict[int, int] = {}
+        for start in range(end):
+            if end - start < width or (longest and end - start > longest):
                 continue
-            total = before
-            if last < length:
-                gap = abs(numbers[length - last] - numbers[length - last - 1])
-                total += min(gap, cap) - price
-            found = total if found is None else max(found, total)
-        best.append(found)
-    return best[-1] or 0
+            worth = min(abs(numbers[start] - numbers[start - 1]), cap) - price if start else 0
+            for cuts, total in found[start].items():
+                if not most or cuts < most:
+                    after = cuts + 1 if most else 0
+                    totals[after] = max(totals.get(after, total + worth), total + worth)
+        found.append(totals)
+    return max(found[-1].values())
 
 
 @register("MaximumGapSplit-v0", domain="code", answer_format="fenced:python")
@@ -79,8 +136,9 @@ class MaximumGapSplitTask(ProgramTask):
     """Write a program that cuts a list where its neighbours differ most.
 
     Description:
-        The least length of a part, the cap on a cut's worth and the price of a cut are part of the
-        statement and differ from problem to problem.
+        A cut earns the difference of the numbers beside it, up to a cap, and has a price. Harder
+        levels add a least length of a part, and then either a greatest length or a largest number
+        of cuts. The numbers in the rules differ from problem to problem.
 
     Observation:
         The statement, the input format and two small examples.
@@ -93,14 +151,16 @@ class MaximumGapSplitTask(ProgramTask):
 
     Verification:
         The program runs in the sandbox on hidden inputs, each in a fresh process; outputs are
-        compared outside. Two independently written solutions agree on the expected outputs.
+        compared outside. Inputs are drawn until programs with one operator or number wrong fail.
+        Two independently written solutions agree on the expected outputs.
 
     Difficulty:
-        The length of the list and the size of its numbers.
+        The list and its numbers; from difficulty 2 on parts have a least length, and from 7 on a
+        greatest length, or there is a limit on the cuts.
 
     References:
         SCALER: Synthetic Scalable Adaptive Learning Environment for Reasoning, 2026, for
         environments made from programs.
     """
 
-    program = Program(STATEMENT, SCALE, constants, READS, inputs, (solve, solve_plainly), limits)
+    program = Program(statement, SCALE, constants, READS, inputs, (solve, solve_plainly), limits)

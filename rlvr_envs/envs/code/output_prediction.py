@@ -10,9 +10,16 @@ from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.programs.emit import EMITTED, emit
+from rlvr_envs.generators.programs.interpret import interpret
 from rlvr_envs.generators.programs.json_text import program_text, read_program
+from rlvr_envs.generators.programs.random_program import MAX_STEPS
 from rlvr_envs.generators.programs.random_scope import MAX_INPUT, MAX_ITEMS
-from rlvr_envs.generators.programs.sample_runs import draw_execution, language_title, told_run
+from rlvr_envs.generators.programs.sample_runs import (
+    draw_execution,
+    language_title,
+    read_inputs,
+    told_run,
+)
 from rlvr_envs.generators.programs.stdin import stdin_text
 from rlvr_envs.verifiers.program_output import tokens
 
@@ -73,7 +80,8 @@ class OutputPredictionTask(Task[OutputPredictionConfig, OutputPredictionProblem]
         No program runs.
 
     Difficulty:
-        The program and its inputs grow.
+        The program and its inputs grow. The steps that it runs grow with the square of its size,
+        within bounds.
 
     References:
         CodeBoost: Boosting Code LLMs by Squeezing Knowledge from Code Snippets with RL (forward
@@ -105,6 +113,16 @@ class OutputPredictionTask(Task[OutputPredictionConfig, OutputPredictionProblem]
 
     def solve(self, problem: OutputPredictionProblem) -> str:
         return problem.output.rstrip("\n")
+
+    def effort(self, problem: OutputPredictionProblem) -> int:
+        """Count the statements and operators that the program runs."""
+        program = read_program(problem.program)
+        inputs = read_inputs(program, problem.stdin) or {}
+        return interpret(program, inputs, max_steps=MAX_STEPS).steps
+
+    def baseline(self, rng: Rng, problem: OutputPredictionProblem) -> str:
+        """Return the input."""
+        return problem.stdin.rstrip("\n")
 
     def explain(self, problem: OutputPredictionProblem) -> list[str]:
         """Return the run of the program, statement by statement; none of a very long one."""

@@ -12,9 +12,10 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, integer, integers, pick, stream
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Status, Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.slow_programs import fast_stages as _fast_stages
 from rlvr_envs.generators.slow_programs import slow_stages as _slow_stages
-from rlvr_envs.generators.slow_programs.composed import compose, step_name
+from rlvr_envs.generators.slow_programs.composed import compose, step_name, text_of
 from rlvr_envs.generators.slow_programs.timed import SandboxFault, costs
 from rlvr_envs.verifiers.program import Call, judge_function
 
@@ -34,6 +35,7 @@ _MOST_S = 20.0  # the given code's own limit, far above what it needs
 _LARGEST = 9999  # item of an input
 _N_SMALL = 10
 _N_TIMED = 2
+_LEVELS = ((1, 0), (2, 0), (1, 1), (2, 1), (2, 2), (3, 2))  # steps, and the hardest tier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +48,10 @@ class PerformanceRewriteConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PerformanceRewriteConfig":
-        """Every third level adds a step, every second a harder kind; the speed-up grows to 80."""
-        return cls(
-            n_steps=1 + difficulty // 3,
-            tier=min(difficulty // 2, len(STAGES) - 1),
-            speedup=min(20 + 2 * difficulty, 80),
-        )
+        """Harder kinds of steps and more of them take turns; the speed-up grows to 80."""
+        known = _LEVELS[difficulty] if difficulty < len(_LEVELS) else (difficulty - 3, 3)
+        n_steps, tier = known
+        return cls(n_steps=n_steps, tier=tier, speedup=min(20 + 2 * difficulty, 80))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,8 @@ class PerformanceRewriteTask(Task[PerformanceRewriteConfig, PerformanceRewritePr
         in fact as fast as asked.
 
     Difficulty:
-        The number of steps, their kinds and the speed-up grow.
+        Harder kinds of steps and more of them take turns; from level 6 on their number grows. The
+        speed-up grows up to 80.
 
     References:
         Liu et al., "Dr. Kernel: Reinforcement Learning Done Right for Triton Kernel Generations",
@@ -183,8 +184,9 @@ class PerformanceRewriteTask(Task[PerformanceRewriteConfig, PerformanceRewritePr
         )
 
     def _draw_names(self, rng: Rng) -> list[str]:
-        """Draw the steps: each as hard as any allowed one, but at least one of the hardest."""
-        known = [name for tier in STAGES[: self.config.tier + 1] for name in tier]
+        """Draw the steps: one of the hardest kind, the others of it or the one below."""
+        tier = self.config.tier
+        known = [name for names in STAGES[max(0, tier - 1) : tier + 1] for name in names]
         names = [pick(rng, STAGES[self.config.tier])]
         while len(names) < self.config.n_steps:
             unused = [name for name in known if name not in names] or known
@@ -247,3 +249,15 @@ class PerformanceRewriteTask(Task[PerformanceRewriteConfig, PerformanceRewritePr
 
     def solve(self, problem: PerformanceRewriteProblem) -> str:
         return problem.recipe.text(_fast_stages)
+
+    def effort(self, problem: PerformanceRewriteProblem) -> int:
+        """Count the words and signs of the fast steps, each times the number of its tier."""
+        tiers = {name: tier for tier, names in enumerate(STAGES, 1) for name in names}
+        return sum(
+            tiers[step.name] * code_length(text_of(_stage(_fast_stages, step.name)))
+            for step in problem.recipe.steps
+        )
+
+    def baseline(self, rng: Rng, problem: PerformanceRewriteProblem) -> str:
+        """Return the given code as it is."""
+        return problem.source

@@ -10,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.programs.broken_programs import (
     Test,
     draw_repair,
@@ -73,8 +74,9 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
         1 if it prints what it should for every hidden test, otherwise 0.
 
     Verification:
-        Ten hidden tests, other than those shown, in a process each; the words of the output are
-        compared, not the white space between. Expected outputs come from an interpreter of the
+        Ten hidden tests or more, other than those shown, in a process each; the words of the output
+        are compared, not the white space between. They are chosen so that programs with a mistake
+        fail them. Expected outputs come from an interpreter of the
         program's own representation. The given program fails at least two of the tests.
         A program that is right for the hidden tests and wrong for other inputs passes.
 
@@ -123,6 +125,14 @@ class ProgramRepairTask(Task[ProgramRepairConfig, ProgramRepairProblem]):
 
     def solve(self, problem: ProgramRepairProblem) -> str:
         return problem.repaired
+
+    def effort(self, problem: ProgramRepairProblem) -> int:
+        """Count the words and signs among which the mistakes are, once for each mistake."""
+        return problem.n_mistakes * code_length(problem.source)
+
+    def baseline(self, rng: Rng, problem: ProgramRepairProblem) -> str:
+        """Return the program as it is given."""
+        return problem.source
 
     def explain(self, problem: ProgramRepairProblem) -> list[str]:
         """Return each change from the program given to the right one, from top to bottom."""

@@ -1,5 +1,6 @@
 """Questions that take a computation, with Python at hand before the answer."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -11,6 +12,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.slow_programs.composed import compose, step_name
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.sandboxes.tool import PythonRuns, read_message
@@ -46,11 +48,15 @@ class PythonToolConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PythonToolConfig":
-        """Every fourth level adds a question, every second a harder kind; the numbers grow."""
+        """Kinds of questions get harder up to level 2; every third adds one; numbers grow.
+
+        From level 4 on there are fewer and fewer messages, down to one run and one answer.
+        """
         return cls(
-            n_questions=1 + difficulty // 4,
-            tier=min(difficulty // 2, len(DRAWS) - 1),
+            n_questions=1 + difficulty // 3,
+            tier=min(difficulty, len(DRAWS) - 1),
             size=difficulty,
+            n_turns=max(2, 6 - max(0, difficulty - 2) // 2),
         )
 
 
@@ -147,7 +153,7 @@ class PythonToolTask(InteractiveTask[PythonToolConfig, PythonToolProblem]):
         a new process in a working directory that lasts for the episode. No known gaps.
 
     Difficulty:
-        The number of questions, their kinds and their numbers grow.
+        The number of questions, their kinds and their numbers grow, and the messages get fewer.
 
     References:
         Xue et al., "SimpleTIR: End-to-End Reinforcement Learning for Multi-Turn Tool-Integrated
@@ -216,6 +222,15 @@ class PythonToolTask(InteractiveTask[PythonToolConfig, PythonToolProblem]):
         if problem.n_turns == 1:
             return [final]
         return [f"```python\n{problem.program}\n```", final]
+
+    def effort(self, problem: PythonToolProblem) -> int:
+        """Count the words and signs of a program for it, times the digits of the answer."""
+        return code_length(problem.program) * len(str(abs(problem.answer)))
+
+    def baseline(self, rng: Rng, problem: PythonToolProblem) -> list[str]:
+        """Answer at once with the largest number of the question."""
+        largest = max(map(int, re.findall(r"\d+", problem.question)))
+        return [f"<answer>{largest}</answer>"]
 
 
 def _name(number: int) -> str:

@@ -140,17 +140,14 @@ class RegexSynthesisTask(Task[RegexSynthesisConfig, RegexSynthesisProblem]):
         raise ConfigError(f"no conditions were found that fit {config}; allow more states")
 
     def prompt(self, problem: RegexSynthesisProblem) -> str:
-        return "\n\n".join(
-            part
-            for part in (
-                "Write a regular expression that matches exactly the strings described here.",
-                _description(problem),
-                _listed("These strings are among them", problem.inside),
-                _listed("These are not", problem.outside),
-                _DIALECT,
-            )
-            if part
+        parts = (
+            "Write a regular expression that matches exactly the strings described here.",
+            _description(problem),
+            _listed("Match", problem.inside),
+            _listed("Do not match", problem.outside),
+            _dialect(problem.letters, len(problem.fields)),
         )
+        return "\n\n".join(filter(None, parts))
 
     def verify(self, problem: RegexSynthesisProblem, answer: str) -> Verdict:
         text = answer.strip()
@@ -169,14 +166,24 @@ class RegexSynthesisTask(Task[RegexSynthesisConfig, RegexSynthesisProblem]):
     def solve(self, problem: RegexSynthesisProblem) -> str:
         return problem.pattern
 
+    def effort(self, problem: RegexSynthesisProblem) -> int:
+        """Count the characters of the expression that eliminating states gives."""
+        return len(problem.pattern)
 
-_DIALECT = (
-    "The expression has to match the whole string. It may use: letters of the strings; . for any "
-    "of them (hyphens too, if there are any); classes such as [ab] and [^a]; groups (...); "
-    f"alternatives |; and the counts *, +, ?, {{n}}, {{n,}} and {{n,m}} with numbers up to "
-    f"{MAX_COUNT}. Nothing else is allowed: no spaces, look-around or back references, and at most "
-    f"{MAX_LENGTH} characters."
-)
+    def baseline(self, rng: Rng, problem: RegexSynthesisProblem) -> str:
+        """Return an expression for all strings of the letters, whatever the conditions."""
+        return _SEPARATOR.join([f"[{problem.letters}]*"] * len(problem.fields))
+
+
+def _dialect(letters: str, n_fields: int) -> str:
+    any_letter, hyphen = ("any letter", "") if n_fields == 1 else ("any letter or hyphen", " and -")
+    return (
+        f"Your expression must match the whole string. You may use these letters{hyphen}, . for "
+        f"{any_letter}, classes such as [{letters[:2]}] and [^{letters[0]}], groups (...), "
+        "alternatives |, and the repetitions *, +, ?, {n}, {n,} and {n,m} with numbers up to "
+        f"{MAX_COUNT}. Use nothing else: no spaces, anchors, look-around or back references. The "
+        f"expression may have at most {MAX_LENGTH} characters."
+    )
 
 
 def _automaton(letters: str, conditions: tuple[Condition, ...], limit: int) -> Automaton | None:
@@ -257,13 +264,15 @@ def _changed(rng: Rng, text: str, letters: str) -> str:
 def _description(problem: RegexSynthesisProblem) -> str:
     letters = ", ".join(problem.letters[:-1]) + f" and {problem.letters[-1]}"
     if len(problem.fields) == 1:
-        head = f"A string over the letters {letters} belongs to them exactly if"
-        return f"{head}\n{_clauses(problem.fields[0])}"
-    count = len(problem.fields)
+        several = "all of these conditions hold" if len(problem.fields[0]) > 1 else "this holds"
+        return (
+            f"A string consists of the letters {letters} and may be empty. Match a string if "
+            f"and only if {several}:\n{_clauses(problem.fields[0])}"
+        )
     head = (
-        f"A string belongs to them exactly if it consists of {count} fields joined by single "
-        f"hyphens (-), each field being a possibly empty string over the letters {letters}, and "
-        "these conditions hold:"
+        f"A string consists of {len(problem.fields)} fields with a hyphen (-) between neighbouring "
+        f"ones. Each field consists of the letters {letters} and may be empty. Match a string if "
+        "and only if all of these conditions hold for its fields:"
     )
     lines = [head]
     for number, conditions in enumerate(problem.fields, 1):
@@ -272,8 +281,7 @@ def _description(problem: RegexSynthesisProblem) -> str:
 
 
 def _clauses(conditions: tuple[Condition, ...]) -> str:
-    clauses = [f"- {say(condition)}" for condition in conditions]
-    return ", and\n".join(clauses) + "."
+    return "\n".join(f"- {say(condition)}" for condition in conditions)
 
 
 def _listed(title: str, strings: tuple[str, ...]) -> str:

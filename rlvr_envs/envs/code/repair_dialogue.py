@@ -10,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.programs.broken_programs import Test, draw_repair, task_in_words
 from rlvr_envs.generators.programs.emit import EMITTED
 from rlvr_envs.sandboxes import languages
@@ -43,7 +44,7 @@ class RepairDialogueConfig(TaskConfig):
     def at(cls, difficulty: int) -> "RepairDialogueConfig":
         """Every level adds a statement, every second a mistake and every fourth a try."""
         return cls(
-            size=3 + difficulty,
+            size=2 + difficulty,
             n_mistakes=1 + difficulty // 2,
             n_tries=3 + difficulty // 4,
         )
@@ -207,3 +208,12 @@ class RepairDialogueTask(InteractiveTask[RepairDialogueConfig, RepairDialoguePro
 
     def play(self, problem: RepairDialogueProblem) -> list[str]:
         return [answer_format(f"fenced:{problem.language}").wrap(problem.repaired)]
+
+    def effort(self, problem: RepairDialogueProblem) -> int:
+        """Count the words and signs among which the mistakes are, once for each mistake."""
+        return problem.n_mistakes * code_length(problem.source)
+
+    def baseline(self, rng: Rng, problem: RepairDialogueProblem) -> list[str]:
+        """Send the program as it is given, as often as there are tries."""
+        given = answer_format(f"fenced:{problem.language}").wrap(problem.source)
+        return [given] * problem.n_tries

@@ -14,6 +14,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.databases.judge import Expected, as_rows, compare, judge_query, settled
 from rlvr_envs.generators.databases.mutants import edges, mutants
 from rlvr_envs.generators.databases.questions import SHAPES, Question, ask
@@ -54,12 +55,12 @@ class SqlQueryConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SqlQueryConfig":
-        """Joins, subqueries and windows come in; conditions and rows are added without end."""
-        last = min(len(SHAPES) - 1, 2 + (13 * difficulty) // 10)
+        """Three neighbouring kinds of question, the harder the later; conditions and rows grow."""
+        last = min(len(SHAPES) - 1, 2 + 3 * difficulty // 2)
         return cls(
-            first_shape=max(0, last - 7) if difficulty else 0,
+            first_shape=last - 2,
             last_shape=last,
-            n_filters=min(60, 1 + difficulty // 3),
+            n_filters=min(60, 1 + 2 * difficulty // 5),
             n_rows=min(500, 5 + difficulty),
             n_hidden=4 + difficulty // 5,
         )
@@ -109,8 +110,8 @@ class SqlQueryTask(Task[SqlQueryConfig, SqlQueryProblem]):
         query that agrees on all the databases passes.
 
     Difficulty:
-        The kind of question (filters, aggregates, groups, joins, subqueries, windows), the number
-        of conditions, and the rows.
+        The kind of question: filters, aggregates, groups, joins, subqueries, windows. A level has
+        three neighbouring kinds. The conditions and the rows grow, too.
 
     References:
         T. Yu et al., Spider: a large-scale human-labeled dataset for complex and cross-domain
@@ -201,6 +202,14 @@ class SqlQueryTask(Task[SqlQueryConfig, SqlQueryProblem]):
 
     def solve(self, problem: SqlQueryProblem) -> str:
         return f"{problem.sql};"
+
+    def effort(self, problem: SqlQueryProblem) -> int:
+        """Count the words and signs of the query, once for each SELECT, JOIN and OVER in it."""
+        return code_length(problem.sql) * len(re.findall("SELECT|JOIN|OVER", problem.sql))
+
+    def baseline(self, rng: Rng, problem: SqlQueryProblem) -> str:
+        """Return all rows of the first table."""
+        return f"SELECT * FROM {problem.tables[0]};"  # noqa: S608  # our own name
 
     def explain(self, problem: SqlQueryProblem) -> list[str]:
         """Return the clauses of the query, in the order in which they take effect."""

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
-from rlvr_envs.core.seeding import Rng, draw_seed
+from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.algorithms.plan import (
     FAMILIES,
     Plan,
-    answer,
     draw_inputs,
     draw_plan,
     find_family,
@@ -21,7 +21,14 @@ from rlvr_envs.generators.algorithms.plan import (
     statement,
 )
 from rlvr_envs.generators.algorithms.scales import FULL, scale_of, size_of, sizes
-from rlvr_envs.generators.programs.emit import emit
+from rlvr_envs.generators.algorithms.telling_tests import (
+    PlannedTest,
+    examples,
+    make_test,
+    telling_tests,
+)
+from rlvr_envs.generators.code_length import code_length
+from rlvr_envs.generators.programs.emit import emit, emit_constant
 from rlvr_envs.generators.programs.nodes import Value
 from rlvr_envs.generators.programs.stdin import stdin_text
 from rlvr_envs.sandboxes import languages
@@ -30,7 +37,6 @@ from rlvr_envs.verifiers.program import StdioTest, judge_stdio
 
 _TRIES = 40  # plans drawn before one whose answers vary little is taken
 _LARGE = 3  # tests at the end that cost most to make
-_EXAMPLE_SIZES = (5, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,23 +45,27 @@ class StdioProgramConfig(TaskConfig):
 
     language: str = knob("python", "language of the programs; any registered one")
     families: tuple[str, ...] = knob((), "names of families; empty for all up to the level")
+    first_level: int = knob(0, "the easiest level of family", low=0, high=7)
     level: int = knob(4, "the hardest level of family", low=0)
     growth: int = knob(
         4, "test sizes, from tiny at 0 to sizes that need a good algorithm at 10", low=0
     )
     n_stages: int = knob(1, "largest number of list changes before the question", low=0)
     n_parts: int = knob(2, "largest number of parts that a list is cut into", low=1)
-    n_tests: int = knob(10, "hidden tests", low=8, high=50)
+    n_tests: int = knob(10, "hidden tests, at least", low=8, high=50)
 
     def check(self) -> None:
         languages.find(self.language)
         for name in self.families:
             find_family(name)
+        if not self.names():
+            raise ConfigError(f"need first_level <= level, got {self}")
 
     @classmethod
     def at(cls, difficulty: int) -> "StdioProgramConfig":
-        """Harder families join, tests grow up to level 10, and every third level adds a stage."""
+        """Harder families replace easier ones, tests grow, and every third level adds a stage."""
         return cls(
+            first_level=min(max(0, difficulty - 3), 4),
             level=difficulty,
             growth=min(difficulty, FULL),
             n_stages=difficulty // 3,
@@ -65,7 +75,11 @@ class StdioProgramConfig(TaskConfig):
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the families that are asked."""
-        return self.families or tuple(n for n, f in FAMILIES.items() if f.level <= self.level)
+        return self.families or tuple(
+            name
+            for name, family in FAMILIES.items()
+            if self.first_level <= family.level <= self.level
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +140,17 @@ class StdioProgramTask(Task[StdioProgramConfig, StdioProgramProblem]):
         1 if every hidden test is passed, otherwise 0.
 
     Verification:
-        The program runs on at least eight hidden tests, other than the examples, from tiny ones to
-        two of the largest size, and its output is compared token by token with the right answer.
-        The time limit counts CPU seconds. From difficulty 8 or so on, brute force does not pass the
-        largest tests; a solution that is slower than the reference by some tens of times may.
-        Expected outputs come from Python functions that agree, in our tests, with brute force and
-        with the programs the oracle writes.
+        The program runs on at least eight hidden tests, other than the examples, and its output is
+        compared token by token with the right answer. Small tests are drawn until slightly wrong
+        solutions (another operator, a number one off, a change of the list left out) fail them;
+        two are of the largest size. The time limit counts CPU seconds. From difficulty 8 or so on,
+        brute force does not pass the largest tests; a solution that is slower than the reference by
+        some tens of times may. Expected outputs come from Python functions that agree, in our
+        tests, with brute force and with the programs the oracle writes.
 
     Difficulty:
-        The families, the sizes of the tests, and the numbers of changes and parts grow.
+        Harder families replace easier ones. The sizes of the tests grow, up to those that need a
+        good algorithm at difficulty 10, and so do the numbers of changes and parts.
 
     References:
         Cormen et al., "Introduction to Algorithms"; Skiena, "The Algorithm Design Manual".
@@ -144,39 +160,38 @@ class StdioProgramTask(Task[StdioProgramConfig, StdioProgramProblem]):
 
     def generate(self, rng: Rng) -> StdioProgramProblem:
         config = self.config
-        names = config.names()
-        plan, tests, inputs = self._draw(rng, names)
+        plan, rising = self._draw(rng)
         for _ in range(_TRIES):
-            if _varied(tests):
+            if _varied(rising):
                 break
-            plan, tests, inputs = self._draw(rng, names)
+            plan, rising = self._draw(rng)
+        small = telling_tests(rng, plan)
+        tests = [*small, *rising[len(small) :]]
         largest = size_of(find_family(plan.family), config.growth, config.language)
-        for size in sizes(largest, config.n_tests)[-_LARGE:]:
-            test, values = _make(rng, plan, size)
-            tests.append(test)
-            inputs.append(values)
-        examples = []
-        for size in _EXAMPLE_SIZES:
-            test, values = _make(rng, plan, min(size, largest))
-            inputs.append(values)
-            examples.append(Example(stdin_text(program(plan), values), test.expected))
+        tests += [make_test(rng, plan, size) for size in sizes(largest, config.n_tests)[-_LARGE:]]
+        shown = examples(rng, plan, [test.inputs for test in tests])
         return StdioProgramProblem(
-            plan, _bounds(inputs), scale_of(config.language).cpu_s, tuple(examples), tuple(tests)
+            plan,
+            _bounds([test.inputs for test in (*tests, *shown)]),
+            scale_of(config.language).cpu_s,
+            tuple(
+                Example(stdin_text(program(plan), test.inputs), str(test.expected))
+                for test in shown
+            ),
+            tuple(Test(test.seed, test.size, str(test.expected)) for test in tests),
         )
 
-    def _draw(
-        self, rng: Rng, names: tuple[str, ...]
-    ) -> tuple[Plan, list[Test], list[dict[str, Value]]]:
-        """Draw a question and its smaller tests."""
+    def _draw(self, rng: Rng) -> tuple[Plan, list[PlannedTest]]:
+        """Draw a question, and tests of it of rising sizes below the largest."""
         config = self.config
-        plan = draw_plan(rng, names, config.n_stages, config.n_parts)
+        plan = draw_plan(rng, config.names(), config.n_stages, config.n_parts)
         largest = size_of(find_family(plan.family), config.growth, config.language)
-        made = [_make(rng, plan, size) for size in sizes(largest, config.n_tests)[:-_LARGE]]
-        return plan, [test for test, _ in made], [values for _, values in made]
+        rising = sizes(largest, config.n_tests)[:-_LARGE]
+        return plan, [make_test(rng, plan, size) for size in rising]
 
     def prompt(self, problem: StdioProgramProblem) -> str:
         language = languages.find(self.config.language)
-        examples = "\n".join(
+        shown = "\n".join(
             f"Example input:\n```\n{example.stdin}```\n"
             f"Example output:\n```\n{example.expected}\n```"
             for example in problem.examples
@@ -184,7 +199,7 @@ class StdioProgramTask(Task[StdioProgramConfig, StdioProgramProblem]):
         return (
             "Write a program that reads from standard input and prints to standard output.\n\n"
             f"{statement(problem.plan)}\n\n{input_format(problem.plan)}\n\n"
-            f"Print one integer. {_limits(problem)}\n\n{examples}\n\n{language.prompt}"
+            f"Print one integer. {_limits(problem)}\n\n{shown}\n\n{language.prompt}"
         )
 
     def verify(self, problem: StdioProgramProblem, answer: str) -> Verdict:
@@ -200,14 +215,17 @@ class StdioProgramTask(Task[StdioProgramConfig, StdioProgramProblem]):
     def solve(self, problem: StdioProgramProblem) -> str:
         return emit(program(problem.plan), self.config.language)
 
+    def effort(self, problem: StdioProgramProblem) -> int:
+        """Count the words and signs of a Python program, once for each bit of the largest size."""
+        largest = max(test.size for test in problem.tests)
+        return code_length(emit(program(problem.plan), "python")) * largest.bit_length()
 
-def _make(rng: Rng, plan: Plan, size: int) -> tuple[Test, dict[str, Value]]:
-    seed = draw_seed(rng)
-    inputs = draw_inputs(plan, seed, size)
-    return Test(seed, size, str(answer(plan, inputs))), inputs
+    def baseline(self, rng: Rng, problem: StdioProgramProblem) -> str:
+        """Return a program that prints the output of the last example, whatever it reads."""
+        return emit_constant(problem.examples[-1].expected, self.config.language)
 
 
-def _varied(tests: list[Test]) -> bool:
+def _varied(tests: list[PlannedTest]) -> bool:
     """Whether no output is that of most tests: a program that prints a constant earns nothing."""
     outputs = [test.expected for test in tests]
     return max(map(outputs.count, outputs)) <= len(outputs) // 2

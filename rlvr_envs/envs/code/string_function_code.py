@@ -9,6 +9,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.specified_functions.definitions import definition
 from rlvr_envs.generators.string_functions import (
     FUNCTIONS,
@@ -45,8 +46,8 @@ class StringFunctionCodeConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "StringFunctionCodeConfig":
-        """Each level is one function deeper; from level 5 on, functions are given by examples."""
-        return cls(depth=1 + difficulty, definitions="words" if difficulty < 5 else "examples")
+        """Each level is one function deeper; from level 3 on, functions are given by examples."""
+        return cls(depth=1 + difficulty, definitions="words" if difficulty < 3 else "examples")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class StringFunctionCodeTask(Task[StringFunctionCodeConfig, StringFunctionCodePr
         function could share in principle; the hidden inputs decide.
 
     Difficulty:
-        The depth grows by one a level; from level 5 on, functions are given only by examples.
+        The depth grows by one a level; from level 3 on, functions are given only by examples.
 
     References:
         Yuan et al., From f(x) and g(x) to f(g(x)): LLMs Learn New Skills in RL by Composing Old
@@ -148,6 +149,14 @@ class StringFunctionCodeTask(Task[StringFunctionCodeConfig, StringFunctionCodePr
 
     def solve(self, problem: StringFunctionCodeProblem) -> str:
         return problem.source
+
+    def effort(self, problem: StringFunctionCodeProblem) -> int:
+        """Count the words and signs of the reference solution."""
+        return code_length(problem.source)
+
+    def baseline(self, rng: Rng, problem: StringFunctionCodeProblem) -> str:
+        """Return a function that returns its argument unchanged."""
+        return "def main(x):\n    return x"
 
 
 def _inputs(rng: Rng, count: int) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Type inference: annotate functions whose types follow from what their bodies do."""
 
 import ast
+import re
 from dataclasses import dataclass
 
 from rlvr_envs.core.knobs import TaskConfig, knob
@@ -9,6 +10,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.type_inference.solver import ARITIES, written
 from rlvr_envs.generators.type_inference.untyped_code import Draft, draw_function, finish, settle
 from rlvr_envs.verifiers.python_source import parse_module
@@ -51,7 +53,7 @@ class TypeInferenceConfig(TaskConfig):
             n_functions=1 + difficulty // 2,
             n_params=min(2 + difficulty // 3, 6),
             n_statements=1 + difficulty,
-            max_depth=min(1 + (difficulty + 1) // 3, 5),
+            max_depth=min(1 + (difficulty + 2) // 3, 5),
             indirect=min(0.1 * difficulty, 0.9),
         )
 
@@ -145,6 +147,18 @@ class TypeInferenceTask(Task[TypeInferenceConfig, TypeInferenceProblem]):
 
     def solve(self, problem: TypeInferenceProblem) -> str:
         return "\n".join(problem.signatures)
+
+    def effort(self, problem: TypeInferenceProblem) -> int:
+        """Count the words and signs of the code, once for each constructor in its types."""
+        return code_length(problem.code) * len(re.findall(r"\w+\[", "".join(problem.signatures)))
+
+    def baseline(self, rng: Rng, problem: TypeInferenceProblem) -> str:
+        """Call every parameter and every result an int."""
+        heads = re.findall(r"^def (\w+)\((.*)\):$", problem.code, re.MULTILINE)
+        return "\n".join(
+            f"def {name}({params.replace(',', ': int,')}: int) -> int: ..."
+            for name, params in heads
+        )
 
 
 def _signatures(source: str) -> dict[str, list[str]] | None:

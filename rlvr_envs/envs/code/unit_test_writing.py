@@ -1,5 +1,6 @@
 """Unit tests that distinguish a function from slightly changed versions of it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, draw_seed, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Status, Verdict
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.programs.mutate import Mistake
 from rlvr_envs.generators.programs.nodes import Program
 from rlvr_envs.generators.tested_functions.functions import (
@@ -38,12 +40,12 @@ class UnitTestWritingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "UnitTestWritingConfig":
-        """Every second level adds a rule, every level two mutants."""
+        """Each level adds two mutants; every second a rule, and the others allow fewer calls."""
         n_rules = min(60, 1 + difficulty // 2)
         return cls(
             n_rules=n_rules,
             n_mutants=min(500, 6 + 2 * difficulty),
-            max_checks=min(1000, 16 + 4 * n_rules),
+            max_checks=min(1000, 16 + 4 * n_rules - 6 * (difficulty % 2)),
         )
 
 
@@ -105,7 +107,7 @@ class UnitTestWritingTask(Task[UnitTestWritingConfig, UnitTestWritingProblem]):
         ``pytest.raises`` and properties of the result other than equality are not understood.
 
     Difficulty:
-        The number of rules and of mutants.
+        The number of rules and of mutants grows; every second level allows fewer calls.
 
     References:
         Steenhoek et al., Reinforcement Learning from Automatic Feedback for High-Quality Unit Test
@@ -207,3 +209,16 @@ class UnitTestWritingTask(Task[UnitTestWritingConfig, UnitTestWritingProblem]):
             value = repr(text) if problem.subject.function.returns == "str" else text
             tests.append(f"def test_{number}():\n    assert {problem.function}({shown}) == {value}")
         return "\n\n\n".join(tests)
+
+    def effort(self, problem: UnitTestWritingProblem) -> int:
+        """Count the words and signs of the function, once for each call of the reference tests."""
+        return len(problem.witness) * code_length(problem.source)
+
+    def baseline(self, rng: Rng, problem: UnitTestWritingProblem) -> str:
+        """Write one test, of the empty list or text or of two zeros."""
+        start = re.search(r"The total starts at (\d+)", problem.specification)
+        if "takes a string" in problem.specification:
+            check = '("") == ""'
+        else:
+            check = f"([]) == {start[1]}" if start is not None else "(0, 0) == 0"
+        return f"def test_empty():\n    assert {problem.function}{check}"

@@ -13,10 +13,11 @@ from rlvr_envs.core.tables import RowFile
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics.effort import symbols
-from rlvr_envs.generators.published.math_files import Layout, Question, load
+from rlvr_envs.generators.published.math_files import Choice, Layout, Question, load
 from rlvr_envs.verifiers.symbolic import check_tolerance, compile_gold, judge_math
 
 SAMPLE = "sample"
+_BOX = re.compile(r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _SAMPLE_FILE = Path(__file__).with_name("_sample_questions.jsonl")
 
 
@@ -31,6 +32,17 @@ class MathDatasetConfig(TaskConfig):
     answer_column: str | None = knob(None, "column of the answers; None detects it by name")
     answer_type: str | None = knob(None, "type of all answers; None infers it for each answer")
     rel_tol: float | None = knob(None, "relative tolerance for numbers; None requires exact values")
+    rounded: bool = knob(
+        False, "whether decimal answers of the file are rounded; False takes them for exact"
+    )
+    difficulties: tuple[str, ...] = knob((), "only questions of these difficulties, as in the file")
+    topics: tuple[str, ...] = knob((), "only questions of these topics, as in the file")
+    least_pass_rate: float | None = knob(
+        None, "only questions with a measured pass rate from this on", low=0, high=1
+    )
+    most_pass_rate: float | None = knob(
+        None, "only questions with a measured pass rate up to this", low=0, high=1
+    )
     on_bad_gold: str = knob(
         "error",
         '"error" refuses a file with an answer that cannot be judged; "skip" drops the row',
@@ -63,6 +75,10 @@ class MathDatasetProblem:
     index: int = hidden()
     answer_type: str | None = hidden(None)
     rel_tol: float | None = hidden(None)
+    rounded: bool = hidden(False)
+    difficulty: str = hidden("")
+    topic: str = hidden("")
+    solution: str = hidden("")
 
 
 @register("MathDataset-v0", domain="math", weight=0.0, example={"path": SAMPLE})
@@ -75,7 +91,11 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
         columns are detected by name, or set with ``question_column`` and ``answer_column``.
         The answer is the text after ``####``, else the content of the last ``\boxed{}``, else the
         whole cell. The file is read when the first question is requested; judging a stored row
-        does not need it. Without ``path``, the task serves a dozen sample questions.
+        does not need it. Columns of a difficulty, a topic and a worked solution are kept in the
+        problem; ``difficulties=("Level 5",)``, ``topics=("Algebra",)``, ``least_pass_rate=0.1``
+        and ``most_pass_rate=0.9`` choose questions by them and by the column ``pass_rate``, the
+        share of right answers that was measured of a model. Without ``path``, the task serves a
+        dozen sample questions.
 
     Observation:
         The question, exactly as in the file.
@@ -87,7 +107,8 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
         1 for an answer equal to the file's, otherwise 0.
 
     Verification:
-        By the math verifier: numbers exactly, unless ``rel_tol`` allows a relative error;
+        By the math verifier: numbers exactly, unless ``rel_tol`` allows a relative error, or
+        ``rounded`` says that the file's decimals stand for all numbers that round to them;
         expressions, sets, intervals, matrices and so on by their meaning. Reading the file
         refuses rows whose answer cannot be judged: with ``on_bad_gold="error"`` the error
         names these rows; with ``"skip"`` they are dropped and the other rows are numbered
@@ -110,7 +131,11 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
         config = self.config
         path = _SAMPLE_FILE if config.path == SAMPLE else Path(self.outside("path"))
         columns = (config.question_column, config.answer_column)
-        found = load(Layout(path, *columns, config.answer_type))
+        rates = (config.least_pass_rate, config.most_pass_rate)
+        unasked = rates == (None, None)
+        between = None if unasked else (rates[0] or 0.0, 1.0 if rates[1] is None else rates[1])
+        choice = Choice(config.difficulties, config.topics, between)
+        found = load(Layout(path, *columns, config.answer_type, choice))
         found.check(lenient=config.on_bad_gold == "skip", knob="on_bad_gold")
         return found
 
@@ -123,7 +148,15 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
         found = questions[number]
         config = self.config
         return MathDatasetProblem(
-            found.text, found.gold, number, config.answer_type, config.rel_tol
+            question=found.text,
+            answer=found.gold,
+            index=number,
+            answer_type=config.answer_type,
+            rel_tol=config.rel_tol,
+            rounded=config.rounded,
+            difficulty=found.difficulty,
+            topic=found.topic,
+            solution=found.solution,
         )
 
     def prompt(self, problem: MathDatasetProblem) -> str:
@@ -131,11 +164,20 @@ class MathDatasetTask(IndexedTask[MathDatasetConfig, MathDatasetProblem]):
 
     def verify(self, problem: MathDatasetProblem, answer: str) -> Verdict:
         return judge_math(
-            problem.answer, answer, answer_type=problem.answer_type, rel_tol=problem.rel_tol
+            problem.answer,
+            answer,
+            answer_type=problem.answer_type,
+            rel_tol=problem.rel_tol,
+            rounded=problem.rounded,
         )
 
     def solve(self, problem: MathDatasetProblem) -> str:
         return problem.answer
+
+    def explain(self, problem: MathDatasetProblem) -> list[str]:
+        """Return the lines of the file's solution, with what its boxes hold and without the box."""
+        lines = _BOX.sub(r"\1", problem.solution).partition("####")[0].splitlines()
+        return [] if "boxed" in "".join(lines) else [line for line in lines if line.strip()]
 
     def effort(self, problem: MathDatasetProblem) -> int:
         """Count the symbols of the question and of its answer."""

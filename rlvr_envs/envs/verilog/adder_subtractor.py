@@ -40,7 +40,7 @@ _OPERATIONS = {
 class AdderSubtractorConfig(DesignConfig):
     """How wide the operands are, and what is done with them."""
 
-    width: int = knob(5, "operand width in bits")
+    width: int = knob(5, "largest operand width in bits; at least a quarter of it is drawn")
     operations: int = knob(2, "number of operations (sums and differences) selected by `op`")
     features: int = knob(
         2, "number of features, added in the order carry, overflow, saturate, zero, signed"
@@ -57,14 +57,14 @@ class AdderSubtractorConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "AdderSubtractorConfig":
-        """A bit more a step, an operation every 2 and, up to difficulty 9, a feature every 2.
+        """Odd levels add an operation, up to 8, and even ones a feature, up to 10.
 
-        The numbers stop at 24 bits and 8 operations.
+        Words have up to 12 bits, and from 11 on up to a bit more a level.
         """
         return cls(
-            width=min(2 + difficulty, _WIDEST),
+            width=min(max(12, 2 + difficulty), _WIDEST),
             operations=min(1 + (difficulty + 1) // 2, _MOST),
-            features=min((difficulty + 1) // 2, len(FEATURES)),
+            features=min(difficulty // 2, len(FEATURES)),
         )
 
 
@@ -80,7 +80,7 @@ class AdderSubtractorTask(DesignTask[AdderSubtractorConfig]):
         What the module does in numbered rules or prose, its ports, and a table of operations.
 
     Difficulty:
-        Words get wider and operations more; flags, saturation and signedness interact.
+        Operations become more; flags, saturation and signedness interact.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 5.2, for adders and their
@@ -89,19 +89,20 @@ class AdderSubtractorTask(DesignTask[AdderSubtractorConfig]):
 
     def design(self, rng: Rng) -> Design:
         config = self.config
-        names = list(_OPERATIONS)[: 3 if config.operations == 1 else None]
+        width = integer(rng, max(2, config.width // 4), config.width)
+        names = list(_OPERATIONS)
         order = rng.permutation(len(names)).tolist()
         bits = (config.operations - 1).bit_length()
         codes = rng.permutation(2**bits).tolist()[: config.operations]
         return _Adder(
-            width=config.width,
+            width=width,
             table=dict(zip(codes, (names[i] for i in order), strict=False)),
             bits=bits,
-            other=integer(rng, 0, 2**config.width - 1),
+            other=integer(rng, 0, 2**width - 1),
             signed=bool(integer(rng, 0, 1)),
             saturate_level=integer(rng, 0, 1),
             features=FEATURES[: config.features],
-            result=pick(rng, ("y", "sum", "result", "s")),
+            result=pick(rng, ("y", "sum", "result", "s", "z", "out")),
         ).design()
 
 

@@ -46,14 +46,15 @@ class ArbiterConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ArbiterConfig":
-        """A requester more every 2 steps, a weight every 4, and 2 features every 3 up to 9.
+        """Two levels of three add a feature, up to 9; the third adds a requester and a weight.
 
         The numbers stop at 12 requesters with weights up to 8.
         """
+        more = (difficulty + 2) // 3
         return cls(
-            requests=min(3 + difficulty // 2, _MOST_REQUESTS),
-            weight=min(2 + difficulty // 4, _HEAVIEST),
-            features=min((2 * difficulty + 1) // 3, len(FEATURES)),
+            requests=min(3 + more, _MOST_REQUESTS),
+            weight=min(2 + more, _HEAVIEST),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
 

@@ -27,7 +27,7 @@ _WIDEST = 15
 class BarrelShifterConfig(DesignConfig):
     """How wide the word is, and how it can be moved."""
 
-    width: int = knob(6, "word width in bits")
+    width: int = knob(6, "largest word width in bits; at least half of it is drawn")
     operations: int = knob(2, "number of operations (direction and fill) selected by `op`")
     features: int = knob(
         2, "number of features, added in the order beyond, carry, reverse, lost, keep"
@@ -44,14 +44,14 @@ class BarrelShifterConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "BarrelShifterConfig":
-        """A bit more a step, an operation every 2 and, up to difficulty 9, a feature every 2.
+        """Odd levels add an operation, up to all 10, and even ones a feature, up to 10.
 
-        The numbers stop at 15 bits and all 10 operations.
+        Words have up to 8 bits, and from 6 on up to a bit more a level, up to 15.
         """
         return cls(
-            width=min(3 + difficulty, _WIDEST),
+            width=min(max(8, 3 + difficulty), _WIDEST),
             operations=min(1 + (difficulty + 1) // 2, len(_OPERATIONS)),
-            features=min((difficulty + 1) // 2, len(FEATURES)),
+            features=min(difficulty // 2, len(FEATURES)),
         )
 
 
@@ -69,7 +69,7 @@ class BarrelShifterTask(DesignTask[BarrelShifterConfig]):
         What the module does in numbered rules or prose, its ports, and a table of operations.
 
     Difficulty:
-        Words get wider and operations more; amounts, flags and directions interact.
+        Operations become more; amounts, flags and directions interact.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 5.2, for shifters; Liu et al.
@@ -79,13 +79,14 @@ class BarrelShifterTask(DesignTask[BarrelShifterConfig]):
     def design(self, rng: Rng) -> Design:
         config = self.config
         features = FEATURES[: config.features]
+        width = integer(rng, max(3, config.width // 2), config.width)
         order = rng.permutation(len(_OPERATIONS)).tolist()
         bits = (config.operations - 1).bit_length()
         codes = rng.permutation(2**bits).tolist()[: config.operations]
         # Amounts stay below the width, or go just beyond it: each step more costs proof time.
-        size = config.width.bit_length() - ("beyond" not in features)
+        size = width.bit_length() - ("beyond" not in features)
         return _Shifter(
-            width=config.width,
+            width=width,
             size=size,
             table={code: _OPERATIONS[i] for code, i in zip(codes, order, strict=False)},
             bits=bits,

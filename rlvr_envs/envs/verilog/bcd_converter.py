@@ -21,7 +21,10 @@ _MOST_DIGITS = 5
 
 
 # In the order in which higher levels add them.
-FEATURES = ("offset", "segments", "operands", "blank", "subtract", "error", "lamp")
+FEATURES = (
+    *("offset", "segments", "blank", "lamp"),
+    *("operands", "subtract", "error", "signs", "float"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +34,18 @@ class BcdConverterConfig(DesignConfig):
     digits: int = knob(2, "digits of an input number", low=2, high=_MOST_DIGITS)
     features: int = knob(
         2,
-        "number of features, added in the order offset, segments, operands, blank, subtract, "
-        "error, lamp",
+        "number of features, added in the order offset, segments, blank, lamp, operands, "
+        "subtract, error, signs, float",
         low=0,
         high=len(FEATURES),
     )
 
     @classmethod
     def at(cls, difficulty: int) -> "BcdConverterConfig":
-        """A digit every 5 steps, up to 5, and, up to difficulty 10, 7 features every 10 steps."""
+        """Every level up to 8 adds a feature to the first one; 9 to 11 add a digit each."""
         return cls(
-            digits=min(2 + difficulty // 5, _MOST_DIGITS),
-            features=min(7 * difficulty // 10, len(FEATURES)),
+            digits=min(2 + max(0, difficulty - 8), _MOST_DIGITS),
+            features=min(1 + difficulty, len(FEATURES)),
         )
 
 
@@ -53,13 +56,15 @@ class BcdConverterTask(DesignTask[BcdConverterConfig]):
     Description:
         Small problems split a binary number into decimal digits. Larger ones show digits with
         seven segments of random order, polarity and shapes, add and subtract numbers of
-        four bits a digit, blank leading zeros, and detect invalid inputs.
+        four bits a digit, blank leading zeros, and detect invalid inputs. The largest ones add
+        numbers with signs and show the minus sign before the leading digit.
 
     Observation:
         What the module does in numbered rules or prose, its ports, and a table of the shapes.
 
     Difficulty:
-        Numbers get longer, converters become adders, and the display gets more rules.
+        Converters become adders of numbers with signs, and the display gets rules that depend
+        on each other. At the highest levels only the digits become more.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 2.7 and 4.5, for
@@ -80,7 +85,7 @@ class BcdConverterTask(DesignTask[BcdConverterConfig]):
             display=draw_display(rng, features),
             apart=integer(rng, 0, 1) == 1,
             features=features,
-            name=pick(rng, ("x", "a", "value", "num")),
+            name=pick(rng, ("x", "a", "value", "num", "n", "data")),
         ).design()
 
 
@@ -92,6 +97,7 @@ _SHAPES = ("abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "
 # Some displays draw these digits with a stroke more or less.
 _OTHER_SHAPES = {6: "cdefg", 7: "abcf", 9: "abcfg"}
 _DASH, _BLANK = 10, 11
+_FLAGS = {"minus": "subtract", "error": "error"}  # by the feature that brings them
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,10 @@ class Converter:
         else:
             meaning = f"BCD number of {self.digits} digits"
             extra = "carry in or borrow in" if has("subtract") else "carry in"
-            ports = [(self.name, bits, meaning), ("y", bits, meaning), ("c", 1, extra)]
+            more = [("c", 1, extra)]
+            if has("signs"):
+                more = [(f"{name}_minus", 1, f"sign of `{name}`") for name in (self.name, "y")]
+            ports = [(self.name, bits, meaning), ("y", bits, meaning), *more]
         if has("subtract"):
             ports.append(
                 ("mode", 1, f"operation ({self.level} = subtract, {1 - self.level} = add)")
@@ -207,7 +216,16 @@ class Converter:
                 "decimal digit, with the ones digit in bits 3 to 0."
             )
         ]
-        if has("subtract"):
+        if has("signs"):
+            rules[0] += (
+                f" X is negative if `{x}_minus` is 1, and Y if `y_minus` is 1; minus zero is 0."
+            )
+            rules.append(
+                f"The result is X - Y if `mode` is {self.level}, and X + Y otherwise. The output "
+                "shows R, the absolute value of the result. `minus` is 1 if and only if the result "
+                "is below 0."
+            )
+        elif has("subtract"):
             rules.append(
                 f"The result is X - Y - `c` if `mode` is {self.level}, and X + Y + `c` otherwise. "
                 "The output shows R, the absolute value of the result. `minus` is 1 if and only if "
@@ -250,10 +268,18 @@ class Converter:
                 "Leading zeros are blank: none of their segments is lit. The ones digit is never "
                 "blank."
             )
+        if has("float"):
+            rules.append(
+                "If the result is negative, the blank digit next to the digits that are not blank "
+                "shows a dash (the minus sign). If no digit is blank, there is no such dash."
+            )
         if has("lamp"):
+            steady = [f"`{flag}`" for flag, by in _FLAGS.items() if has(by)]
+            verb = "does" if len(steady) == 1 else "do"
+            flags = f" {listed(steady)} {verb} not depend on `lamp`." if steady else ""
             rules.append(
                 "While `lamp` is 1, all segments of all digits are lit, regardless of all other "
-                "rules. `minus` and `error` do not depend on `lamp`."
+                f"rules.{flags}"
             )
         return rules
 
@@ -281,7 +307,11 @@ class Converter:
             sign = f"r{k}"
             if has("blank") and k:
                 above = " && ".join(f"r{j} == 0" for j in range(k, n))
-                sign = f"{above} ? 4'd{_BLANK} : {sign}"
+                empty = f"4'd{_BLANK}"
+                if has("float"):
+                    leads = f"minus && r{k - 1} != 0" if k > 1 else "minus"
+                    empty = f"({leads} ? 4'd{_DASH} : {empty})"
+                sign = f"{above} ? {empty} : {sign}"
             if has("error"):
                 sign = f"error ? 4'd{_DASH} : {sign}"
             value = f"show({sign})" if display.shapes else sign
@@ -319,7 +349,10 @@ class Converter:
         """Return sums of digits that are corrected by 6; a difference adds the complement."""
         n, has = self.digits, self.features.__contains__
         minus = f"(mode == 1'b{self.level})" if has("subtract") else "1'b0"
-        lines = [f"wire minus_mode = {minus};\nwire c0 = c ^ minus_mode;"]
+        carry = "c"
+        if has("signs"):  # numbers with unlike signs: their absolute values are subtracted
+            minus, carry = f"{minus} ^ {self.name}_minus ^ y_minus", "1'b0"
+        lines = [f"wire minus_mode = {minus};\nwire c0 = {carry} ^ minus_mode;"]
         for k in range(n):
             lines += [
                 f"wire [3:0] a{k} = {self._valid(self.name, k)};",
@@ -340,9 +373,11 @@ class Converter:
             digits = [f"{word}[{4 * k + 3}:{4 * k}]" for word in (self.name, "y") for k in range(n)]
             lines.append(f"assign error = {' || '.join(f'{digit} > 9' for digit in digits)};")
         if has("subtract"):
-            lines.append(
-                "assign minus = " + ("negative & ~error;" if has("error") else "negative;")
-            )
+            below = "negative"
+            if has("signs"):
+                zero = " & ".join(f"r{k} == 0" for k in range(n + 1))
+                below = f"(negative ^ {self.name}_minus) & ~({zero})"
+            lines.append(f"assign minus = {below}{' & ~error' if has('error') else ''};")
         return lines
 
     def _alternative(self) -> str:
@@ -358,7 +393,11 @@ class Converter:
             masks.append(f"10'd{mask}")
         off = "1'b0" if display.lit else "1'b1"
         dash = f"7'd{display.code(_DASH)}"
-        value = f"k > 0 && !({leading}) ? {{7{{{off}}}}} : lit"
+        blank = f"{{7{{{off}}}}}"
+        if has("float"):
+            dashed = "minus && (k == 1 || |r[k > 1 ? k - 1 : 0])"
+            blank = f"({dashed} ? {dash} : {blank})"
+        value = f"k > 0 && !({leading}) ? {blank} : lit"
         if has("error"):
             value = f"error ? {dash} : {value}"
         if has("lamp"):
@@ -387,6 +426,9 @@ class Converter:
         """Return the larger number less the smaller one, with carries from -1 to 1."""
         n, has, x = self.digits, self.features.__contains__, self.name
         below = f"(mode == {self.level})" if has("subtract") else "1'b0"
+        extra = "c"
+        if has("signs"):
+            below, extra = f"({x}_minus != (y_minus ^ {below}))", "1'b0"
         wrong = f"bad = bad | ({x}[4*i +: 4] > 9) | (y[4*i +: 4] > 9);"
         text = (
             f"logic [{n - 1}:0][3:0] p, q;\nlogic [{n}:0][3:0] r;\nlogic bad, under, minusing;\n"
@@ -396,8 +438,8 @@ class Converter:
             f"        {wrong}\n"
             f"        p[i] = {x}[4*i +: 4] > 9 ? 4'd{self.invalid} : {x}[4*i +: 4];\n"
             f"        q[i] = y[4*i +: 4] > 9 ? 4'd{self.invalid} : y[4*i +: 4];\n    end\n"
-            "    under = minusing && (c ? p <= q : p < q);\n"
-            "    carry = minusing && !under ? -7'(c) : 7'(c);\n"
+            f"    under = minusing && ({extra} ? p <= q : p < q);\n"
+            f"    carry = minusing && !under ? -7'({extra}) : 7'({extra});\n"
             f"    for (int i = 0; i < {n}; i++) begin\n"
             "        t = carry + (under ? -7'(p[i]) : 7'(p[i]));\n"
             "        t = minusing && !under ? t - 7'(q[i]) : t + 7'(q[i]);\n"
@@ -408,5 +450,8 @@ class Converter:
         if has("error"):
             text += "assign error = bad;\n"
         if has("subtract"):
-            return text + f"assign minus = under{' && !bad' if has('error') else ''};\n"
+            sign = "under"
+            if has("signs"):
+                sign = f"|r && ({x}_minus ? !under : under)"
+            return text + f"assign minus = {sign}{' && !bad' if has('error') else ''};\n"
         return text

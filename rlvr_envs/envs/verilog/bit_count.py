@@ -1,14 +1,29 @@
 """BitCount: counts of bits, of runs and of changes in a word, and what follows from them."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    Signal,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    indented,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.tables import article
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 _WIDEST = 12
 # In the order in which higher levels add them.
@@ -19,14 +34,15 @@ PREPARATIONS = ("mask", "invert", "turn")
 class BitCountConfig(DesignConfig):
     """How long the word is, what is done with it first, and how much is counted in it."""
 
-    width: int = knob(6, "word width in bits")
+    width: int = knob(6, "largest word width in bits; up to 3 bits less are drawn")
     counts: int = knob(2, "number of outputs")
     preparations: int = knob(1, "number of preparations, added in the order mask, invert, turn")
+    stream: bool = knob(False, "words of a message come in turn, and all of it is counted in")
 
     def check(self) -> None:
         for name, low, high in (
             ("width", 3, _WIDEST),
-            ("counts", 1, len(KINDS)),
+            ("counts", 1, len(STREAMED) if self.stream else len(KINDS)),
             ("preparations", 0, len(PREPARATIONS)),
         ):
             value = getattr(self, name)
@@ -35,29 +51,40 @@ class BitCountConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "BitCountConfig":
-        """A bit a step, up to 12, an output every 2, up to 11, a preparation every 3, up to 3."""
+        """From 5 on, words of a message come in turn, and all of it is counted in.
+
+        Up to 4 odd levels add an output and even ones a preparation. From 5 on a level adds an
+        output, from one to all 8, and every second one a preparation, up to 3. Words have up to 6
+        bits, and from 11 on a bit more a level, up to 12.
+        """
+        width, stream = min(max(6, difficulty - 4), _WIDEST), difficulty >= 5
+        if not stream:
+            return cls(width=width, counts=1 + (difficulty + 1) // 2, preparations=difficulty // 2)
         return cls(
-            width=min(3 + difficulty, _WIDEST),
-            counts=min(1 + difficulty // 2, len(KINDS)),
-            preparations=min(difficulty // 3, len(PREPARATIONS)),
+            width=width,
+            counts=min(difficulty - 4, len(STREAMED)),
+            preparations=min((difficulty - 5) // 2, len(PREPARATIONS)),
+            stream=True,
         )
 
 
 @register("BitCount-v0", domain="verilog", answer_format=LANGUAGE)
 class BitCountTask(DesignTask[BitCountConfig]):
-    """Write a circuit that counts bits, runs and changes in a word.
+    """Write a circuit that counts bits, runs and changes in a word or a stream of words.
 
     Description:
         Outputs count ones or zeros, leading or trailing bits, changes and runs, the longest run,
         the sum of weights, or the difference of even and odd positions; or they say whether a
         count has a majority, reaches a threshold or is a multiple of a number. The word may first
-        be masked, XORed with a constant and reversed.
+        be masked, XORed with a constant and reversed. At higher levels a message comes word by
+        word: runs and changes go across words, sums wrap around, and lengths saturate.
 
     Observation:
         What the module does in numbered rules or prose, and its ports.
 
     Difficulty:
-        Words get longer, and outputs and the preparation of the word more.
+        Outputs and the preparation of the word become more. Then what was counted in one word
+        has to be counted in a message of any length, with the state that each output needs.
 
     References:
         Warren 2012, Hacker's Delight, chapters 5 and 6, for counts of bits and runs; Liu et al.
@@ -66,19 +93,30 @@ class BitCountTask(DesignTask[BitCountConfig]):
 
     def design(self, rng: Rng) -> Design:
         config = self.config
-        return Counts(
-            size=config.width,
-            outputs=draw_outputs(rng, config.width, config.counts),
+        size = integer(rng, max(3, config.width - 3), config.width)
+        kinds = STREAMED if config.stream else KINDS[: 5 if config.counts == 1 else None]
+        counts = Counts(
+            size=size,
+            outputs=draw_outputs(rng, size, config.counts, kinds),
             preparations=PREPARATIONS[: config.preparations],
             level=integer(rng, 0, 1),
-            inverted=integer(rng, 1, 2**config.width - 1),
+            inverted=integer(rng, 1, 2**size - 1),
             name=pick(rng, ("x", "a", "data", "din")),
-        ).design()
+        )
+        if not config.stream:
+            return counts.design()
+        return Stream(counts, draw_clocking(rng), bool(integer(rng, 0, 1))).design()
 
 
 # What can be counted in a word: in words, as a loop, and as a formula.
 
 
+# What can be counted in a message of any length: sums modulo 16, lengths up to 15.
+STREAMED = (
+    *("ones", "trailing", "threshold", "changes"),
+    *("runs", "longest", "balance", "multiple"),
+)
+_STREAM_BITS = 4
 KINDS = (
     *("ones", "leading", "trailing", "threshold", "majority", "changes"),
     *("runs", "longest", "weighted", "balance", "multiple"),
@@ -246,9 +284,11 @@ class Output:
         return "\n".join([*lines, f"assign {name} = {terms};"])
 
 
-def draw_outputs(rng: Rng, size: int, count: int) -> tuple[Output, ...]:
+def draw_outputs(
+    rng: Rng, size: int, count: int, kinds: tuple[str, ...] = KINDS
+) -> tuple[Output, ...]:
     """Draw outputs of different kinds."""
-    left = list(KINDS[: 5 if count == 1 else len(KINDS)])
+    left = list(kinds)
     drawn = []
     for _ in range(count):
         kind = left.pop(integer(rng, 0, len(left) - 1))
@@ -278,22 +318,28 @@ class Counts:
 
     def design(self) -> Design:
         """Return the design."""
-        has, x = self.preparations.__contains__, self.name
-        signals = inputs((x, self.size, "the word"))
-        if has("mask"):
-            signals += inputs(("mask", self.size, "which bits of the word are used"))
-        if has("turn"):
-            signals += inputs(("turn", 1, "1 reverses the bits of the word"))
+        signals = self.word_ports()
         signals += outputs(*((out.name, out.width(self.size), out.meaning) for out in self.outputs))
         return Design(
             title=f"a circuit that counts bits in {article(self.size)} {self.size}-bit word",
             signals=signals,
-            rules=(self._word_rule(), *(out.rule(self.size) for out in self.outputs)),
+            rules=(self.word_rule(), *(out.rule(self.size) for out in self.outputs)),
             golden=module(signals, self._golden(), registers=[out.name for out in self.outputs]),
             alternative=sv_module(signals, self._alternative()),
         )
 
-    def _word_rule(self) -> str:
+    def word_ports(self) -> tuple[Signal, ...]:
+        """Return the inputs that the word is made of."""
+        has = self.preparations.__contains__
+        signals = inputs((self.name, self.size, "the word"))
+        if has("mask"):
+            signals += inputs(("mask", self.size, "which bits of the word are used"))
+        if has("turn"):
+            signals += inputs(("turn", 1, "1 reverses the bits of the word"))
+        return signals
+
+    def word_rule(self) -> str:
+        """Return how the word is prepared."""
         has, x = self.preparations.__contains__, self.name
         if not self.preparations:
             return f"The word w is `{x}`."
@@ -317,28 +363,236 @@ class Counts:
             word = f"{word} & {'' if self.level else '~'}mask"
         return f"({word}) ^ {self._inverting()}" if has("invert") else word
 
+    def golden_word(self) -> str:
+        """Return the prepared word w, bit by bit."""
+        top, has = self.size - 1, self.preparations.__contains__
+        turned = f"turn ? kept[{top} - j] : kept[j]" if has("turn") else "kept[j]"
+        return (
+            f"wire [{top}:0] kept = {self._prepared()};\nreg [{top}:0] w;\ninteger j;\n"
+            f"always @(*)\n    for (j = 0; j < {self.size}; j = j + 1) w[j] = {turned};\n"
+        )
+
     def _golden(self) -> str:
         """Return a block for each output that walks over the word."""
-        top, has = self.size - 1, self.preparations.__contains__
-        lines = [f"wire [{top}:0] kept = {self._prepared()};", f"reg [{top}:0] w;", "integer j;"]
-        turned = f"turn ? kept[{top} - j] : kept[j]" if has("turn") else "kept[j]"
-        lines.append(f"always @(*)\n    for (j = 0; j < {self.size}; j = j + 1) w[j] = {turned};")
+        text = self.golden_word()
         for k, out in enumerate(self.outputs):
             body = out.loop(self.size).replace("\n", "\n    ")
-            word = "w" if out.bit else "~w"
-            lines.append(
-                f"always @(*) begin : block{k}\n    integer i, n;\n    reg [{top}:0] v;\n"
-                f"    v = {word};\n    {body}\nend"
+            text += (
+                f"always @(*) begin : block{k}\n    integer i, n;\n    reg [{self.size - 1}:0] v;\n"
+                f"    v = {'w' if out.bit else '~w'};\n    {body}\nend\n"
             )
-        return "\n".join(lines)
+        return text
+
+    def alternative_word(self) -> str:
+        """Return the prepared word w and its complement."""
+        turned = "turn ? back : kept" if "turn" in self.preparations else "kept"
+        return (
+            f"logic [{self.size - 1}:0] kept, back, w, not_w;\nassign kept = {self._prepared()};\n"
+            f"assign back = {{<<{{kept}}}};\nassign w = {turned};\nassign not_w = ~w;\n"
+        )
 
     def _alternative(self) -> str:
         """Return a formula for each output."""
-        top, has = self.size - 1, self.preparations.__contains__
-        word = f"logic [{top}:0] kept, back, w, not_w;\nassign kept = {self._prepared()};\n"
-        word += "assign back = {<<{kept}};\n"
-        word += f"assign w = {'turn ? back : kept' if has('turn') else 'kept'};\n"
-        word += "assign not_w = ~w;\n"
-        return word + "\n".join(
+        return self.alternative_word() + "\n".join(
             out.formula(self.size, "w" if out.bit else "not_w") for out in self.outputs
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Words of a message that come in turn, and what is counted in all of them."""
+
+    counts: Counts
+    clocking: Clocking
+    upwards: bool  # whether bit 0 of a word comes first
+
+    def design(self) -> Design:
+        """Return the design."""
+        counts = self.counts
+        signals = clock_signals(self.clocking) + inputs(
+            ("valid", 1, "1 if there is a word in this cycle"),
+            ("first", 1, "1 if the word is the first of a message"),
+        )
+        signals += counts.word_ports()
+        signals += outputs(
+            *((out.name, _stream_width(out), _stream_meaning(out)) for out in counts.outputs)
+        )
+        size = counts.size
+        return Design(
+            title=f"a circuit that counts bits in a message of {size}-bit words",
+            signals=signals,
+            rules=self._rules(),
+            golden=module(signals, self._golden()),
+            alternative=sv_module(signals, self._alternative()),
+            clocking=self.clocking,
+        )
+
+    def _rules(self) -> tuple[str, ...]:
+        ends = ["bit 0", f"bit {self.counts.size - 1}"]
+        order = " to ".join(ends if self.upwards else ends[::-1])
+        return (
+            self.counts.word_rule(),
+            (
+                "At a rising clock edge where `valid` is 1, w is the next word of the message. If "
+                "`first` is also 1, a new message begins with w, and all words before it no longer "
+                "count. At an edge where `valid` is 0, nothing changes. After reset, the message "
+                "has no words yet."
+            ),
+            (
+                f"The bits of a message come in the order of its words, and within a word from "
+                f"{order}. Its first bit has position 0, the next one position 1, and so on "
+                "through all words. Runs and adjacent bits go across the borders of words."
+            ),
+            "All outputs depend on the state only: they tell of the message up to now.",
+            *(_stream_rule(out) for out in self.counts.outputs),
+        )
+
+    def _golden(self) -> str:
+        """Return for each output a loop over the bits of a word, which changes its state."""
+        size, bits = self.counts.size, _STREAM_BITS - 1
+        order = "i" if self.upwards else f"{size - 1} - i"
+        text = self.counts.golden_word()
+        resets, moves = [], []
+        for k, out in enumerate(self.counts.outputs):
+            state, update, shown = _steps(out)
+            now = {name: f"{name}{k}" for name in state}
+            later = {name: f"next_{name}{k}" for name in state}
+            begins = [f"{later[name]} = first ? 0 : {now[name]};" for name in state]
+            text += (
+                f"reg [{bits}:0] {', '.join([*now.values(), *later.values()])};\n"
+                f"always @(*) begin : block{k}\n    integer i;\n    reg b;\n"
+                + indented("\n".join(begins), 4)
+                + f"\n    for (i = 0; i < {size}; i = i + 1) begin\n"
+                f"        b = w[{order}] == 1'b{out.bit};\n"
+                + indented(_with_names(update, later), 8)
+                + f"\n    end\nend\nassign {out.name} = {_with_names(shown, now)};\n"
+            )
+            resets += [f"{name} <= 0;" for name in now.values()]
+            moves += [f"{now[name]} <= {later[name]};" for name in state]
+        return text + self._stored(resets, moves)
+
+    def _alternative(self) -> str:
+        """Return for each output its state after a word, from what the word as a whole is."""
+        n = self.counts.size
+        text = self.counts.alternative_word()
+        text += f"logic [{n - 1}:0] line;\nassign line = {'w' if self.upwards else '{<<{w}}'};\n"
+        resets, moves = [], []
+        for k, out in enumerate(self.counts.outputs):
+            wires, made, shown = _summary(out, n)
+            names = {"v": f"v{k}"} | {name: f"t{k}_{name}" for name in wires}
+            names |= {name: f"b{k}_{name}" for name in made}
+            text += f"logic [{n - 1}:0] v{k};\nassign v{k} = {'' if out.bit else '~'}line;\n"
+            for name in made:
+                text += f"logic [{_STREAM_BITS - 1}:0] a{k}_{name}, b{k}_{name};\n"
+                text += f"assign b{k}_{name} = first ? 4'd0 : a{k}_{name};\n"
+            for name, value in wires.items():
+                text += f"logic [5:0] t{k}_{name};\n"
+                text += f"assign t{k}_{name} = 6'({_with_names(value, names)});\n"
+            resets += [f"a{k}_{name} <= 4'd0;" for name in made]
+            moves += [
+                f"a{k}_{name} <= 4'({_with_names(value, names)});" for name, value in made.items()
+            ]
+            text += f"assign {out.name} = {_with_names(shown, {'n': f'a{k}_n'})};\n"
+        return text + self._stored(resets, moves, "always_ff")
+
+    def _stored(self, resets: list[str], moves: list[str], keyword: str = "always") -> str:
+        """Return the block that takes the next state where there is a word."""
+        body = "if (valid) begin\n" + indented("\n".join(moves), 4) + "\nend"
+        return clocked(self.clocking, "\n".join(resets), body, keyword=keyword)
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    """Return Verilog in which words have other names."""
+    return re.sub(r"\b[a-z]\w*\b", lambda word: names.get(word[0], word[0]), text)
+
+
+def _stream_width(out: Output) -> int:
+    return 1 if out.kind in ("threshold", "multiple") else _STREAM_BITS
+
+
+def _stream_meaning(out: Output) -> str:
+    return f"position of the first {out.bit}" if out.kind == "trailing" else out.meaning
+
+
+def _stream_rule(out: Output) -> str:
+    """Return what a port shows of a message."""
+    name, these = f"`{out.name}`", ("zeros", "ones")[out.bit]
+    most, size = 2**_STREAM_BITS - 1, 2**_STREAM_BITS
+    return {
+        "ones": f"{name} is the number of {these}, modulo {size}.",
+        "trailing": f"{name} is the position of the first {out.bit}, or the length of the message "
+        f"in bits while it has no {out.bit}; it is {most} where that number is larger than {most}.",
+        "threshold": f"{name} is 1 if and only if there are at least {out.number} {these}.",
+        "changes": f"{name} is the number of pairs of adjacent bits that differ, modulo {size}.",
+        "runs": f"{name} is the number of runs of {these}, modulo {size}. A run is a maximal "
+        f"sequence of adjacent {these}.",
+        "longest": f"{name} is the length of the longest run of adjacent {these} (0 if there are "
+        f"no {these}), or {most} if that length is larger than {most}.",
+        "balance": f"{name} is the number of {these} at even positions minus the number of {these} "
+        f"at odd positions, modulo {size}.",
+        "multiple": f"{name} is 1 if and only if the number of {these} is a multiple of "
+        f"{out.number} (0 is a multiple).",
+    }[out.kind]
+
+
+def _steps(out: Output) -> tuple[str, str, str]:
+    """Return the names of the state of an output, what a bit b does to it, and what is shown."""
+    return {
+        "ones": ("n", "n = n + b;", "n"),
+        "trailing": ("np", "p = p | b;\nif (!p && n != 15) n = n + 1;", "n"),
+        "threshold": ("n", f"if (b && n < {out.number}) n = n + 1;", f"n == {out.number}"),
+        "changes": ("np", "if (p == (b ? 1 : 2)) n = n + 1;\np = b ? 2 : 1;", "n"),
+        "runs": ("np", "if (b && p == 0) n = n + 1;\np = b;", "n"),
+        "longest": ("np", "p = !b ? 0 : p == 15 ? 15 : p + 1;\nif (p > n) n = p;", "n"),
+        "balance": ("np", "n = !b ? n : p ? n - 1 : n + 1;\np = !p;", "n"),
+        "multiple": ("n", f"if (b) n = n == {out.number - 1} ? 0 : n + 1;", "n == 0"),
+    }[out.kind]
+
+
+def _summary(out: Output, size: int) -> tuple[dict[str, str], dict[str, str], str]:
+    """Return wires, the next values of the state of an output, and what is shown.
+
+    They follow from a word v whose bit 0 comes first, and in which bits that count are 1.
+    """
+    most, top, ones = size - 1, f"v[{size - 1}]", "6'($countones(v))"
+    even = literal(size, sum(1 << i for i in range(0, size, 2)))
+    lengths = " + ".join(f"6'(|({_overlaid(size, k)}))" for k in range(1, size + 1))
+    behind = " + ".join(f"6'(&v[{most}:{i}])" for i in range(size))
+    wires = {
+        "trailing": {"far": f"n + 6'($countones((v & -v) - {size}'d1))"},
+        "threshold": {"sum": f"n + {ones}"},
+        "longest": {
+            "inner": lengths,
+            "joined": f"p + 6'($countones((~v & -(~v)) - {size}'d1))",
+            "best": "joined > inner ? joined : inner",
+            "after": f"&v ? p + {size} : {behind}",
+        },
+        "balance": {
+            "tilt": f"6'($countones(v & {even})) - 6'($countones(v & ~{even}))",
+        },
+    }
+    inside = f"6'($countones(v[{most}:1] ^ v[{most - 1}:0]))"
+    made = {
+        "ones": {"n": f"n + {ones}"},
+        "trailing": {"n": "p != 0 ? 6'(n) : far > 15 ? 6'd15 : far", "p": "p != 0 || |v"},
+        "threshold": {"n": f"sum > {out.number} ? {out.number} : sum"},
+        "changes": {
+            "n": f"n + {inside} + 6'(p != 0 && p[1] != v[0])",
+            "p": f"{top} ? 2 : 1",
+        },
+        "runs": {"n": f"n + 6'($countones(v & ~{{v[{most - 1}:0], p[0]}}))", "p": top},
+        "longest": {
+            "n": "best > 15 ? 6'd15 : best > n ? best : 6'(n)",
+            "p": "after > 15 ? 6'd15 : after",
+        },
+        "balance": {"n": "p[0] ? n - tilt : n + tilt", "p": f"p ^ {size % 2}"},
+        "multiple": {"n": f"(n + {ones}) % {out.number}"},
+    }
+    shown = {"threshold": f"!(n < {out.number})", "multiple": "~|n"}
+    return wires.get(out.kind, {}), made[out.kind], shown.get(out.kind, "n")
+
+
+def _overlaid(n: int, length: int) -> str:
+    """Return a word with a 1 where a run of some length begins in v."""
+    parts = [f"v[{n - length + i}:{i}]" for i in range(length)]
+    return " & ".join(parts)

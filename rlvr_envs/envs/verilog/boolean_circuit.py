@@ -7,7 +7,8 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, module, outputs, sv_module
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.sizes import writing_effort
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
 
 _MOST_INPUTS, _MOST_GATES, _MOST_OUTPUTS = 9, 64, 6
 _LISTED = 5  # inputs up to which a function is also given as a table or as a list of rows
@@ -92,6 +93,10 @@ class BooleanCircuitTask(DesignTask[BooleanCircuitConfig]):
         Harris and Harris, Digital Design and Computer Architecture, 2; Liu et al. 2023,
         VerilogEval, arXiv:2309.07544, for truth tables as problems.
     """
+
+    def effort(self, problem: VerilogProblem) -> float:
+        """Return the effort of writing the network gate by gate."""
+        return writing_effort(problem.golden)
 
     def design(self, rng: Rng) -> Design:
         config = self.config

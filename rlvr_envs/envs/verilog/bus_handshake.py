@@ -45,7 +45,7 @@ class Stage:
 
 
 # In the order in which higher levels add them.
-KINDS = ("register", "half", "skid", "map", "join", "split", "filter", "gap", "sum")
+KINDS = ("register", "half", "map", "filter", "gap", "skid", "sum", "join", "split")
 _WIDEST, _MOST_STAGES = 8, 6
 _WIDEST_INSIDE = 24  # bits of a word between stages
 
@@ -63,14 +63,14 @@ class BusHandshakeConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "BusHandshakeConfig":
-        """A kind more a step up to 7, a stage and a bit every 3, marks of packets from 5 on.
+        """Ten levels add seven kinds; a stage and a bit come every 3, and packets at 5.
 
         The numbers stop at 6 stages for words of 8 bits.
         """
         return cls(
-            width=min(2 + difficulty // 3, _WIDEST),
-            stages=min(1 + difficulty // 3, _MOST_STAGES),
-            kinds=min(2 + difficulty, len(KINDS)),
+            width=min(2 + (difficulty + 2) // 3, _WIDEST),
+            stages=min(1 + (difficulty + 1) // 3, _MOST_STAGES),
+            kinds=min(2 + 7 * difficulty // 10, len(KINDS)),
             last=difficulty >= 5,
         )
 

@@ -40,13 +40,13 @@ class ClockDividerConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ClockDividerConfig":
-        """A bit more every 2 steps and, up to difficulty 9, 2 features every 3.
+        """Two levels of three add a feature, up to 9; the third makes periods a bit longer.
 
         The numbers stop at periods of 10 bits.
         """
         return cls(
-            width=min(2 + difficulty // 2, _WIDEST),
-            features=min((2 * difficulty + 1) // 3, len(FEATURES)),
+            width=min(2 + (difficulty + 2) // 3, _WIDEST),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
 

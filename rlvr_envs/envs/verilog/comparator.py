@@ -26,7 +26,7 @@ _WIDEST, _NAMES = 20, "abcdef"
 class ComparatorConfig(DesignConfig):
     """How many numbers are compared, and in what ways."""
 
-    width: int = knob(4, "operand width in bits")
+    width: int = knob(4, "largest operand width in bits; at least a quarter of it is drawn")
     operands: int = knob(3, "number of operands")
     relations: int = knob(2, "number of outputs that each compare two operands")
     features: int = knob(
@@ -45,15 +45,15 @@ class ComparatorConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ComparatorConfig":
-        """A bit a step, a number and a relation every 3 and, up to 9, a feature every 2.
+        """Odd levels add an operand or a relation, up to 6 each, and even ones a feature, up to 10.
 
-        The numbers stop at 20 bits, 6 operands and 6 relations.
+        Words have up to 12 bits, and from 11 on up to a bit more a level, up to 20.
         """
         return cls(
-            width=min(2 + difficulty, _WIDEST),
-            operands=min(2 + difficulty // 3, len(_NAMES)),
-            relations=min(1 + difficulty // 3, len(_RELATIONS)),
-            features=min((difficulty + 1) // 2, len(FEATURES)),
+            width=min(max(12, 2 + difficulty), _WIDEST),
+            operands=min(2 + (difficulty + 3) // 4, len(_NAMES)),
+            relations=min(2 + (difficulty + 1) // 4, len(_RELATIONS)),
+            features=min(difficulty // 2, len(FEATURES)),
         )
 
 
@@ -86,7 +86,7 @@ class ComparatorTask(DesignTask[ComparatorConfig]):
             left, right = rng.permutation(len(names)).tolist()[:2]
             relations.append((names[left], list(_RELATIONS)[sign], names[right]))
         return _Comparator(
-            width=config.width,
+            width=integer(rng, max(2, config.width // 4), config.width),
             names=tuple(names),
             relations=tuple(relations),
             encoding=pick(rng, list(ENCODINGS)),

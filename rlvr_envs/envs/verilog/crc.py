@@ -47,11 +47,14 @@ class CrcConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "CrcConfig":
-        """A degree and a bit every 2 steps, up to 16 and 7; up to 10, 3 features every 5."""
+        """Two levels of three add a feature, up to 9; the third adds a bit of data, up to 7.
+
+        The degree grows by one every 2 levels, up to 16.
+        """
         return cls(
-            degree=min(3 + difficulty // 2, _HIGHEST),
-            size=min(1 + difficulty // 2, _WIDEST),
-            features=min(3 * difficulty // 5, len(FEATURES)),
+            degree=min(7 + difficulty // 2, _HIGHEST),
+            size=min(1 + (difficulty + 2) // 3, _WIDEST),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
 
@@ -63,8 +66,8 @@ class CrcTask(DesignTask[CrcConfig]):
         Small problems are one step of a register with feedback, for a word of a few bits. Larger
         ones have the register, which takes words in either order of bits and shifts in either
         direction, with a start value, a final inversion and reversal, restarts, words of which
-        only the first bits count, and a count of words. The step is given as an algorithm or
-        as a remainder of polynomials.
+        only the first bits count, and a count of words. The step is given as an algorithm or, in
+        larger ones, as a remainder of polynomials.
 
     Verification:
         Equivalence with a reference by simulation and proof (see docs/verilog.md). A reset that
@@ -89,7 +92,7 @@ class CrcTask(DesignTask[CrcConfig]):
             polynomial=integer(rng, 1, ones // 2) << 1 | 1,
             low_first=drawn and integer(rng, 0, 1) == 1,
             mirrored=drawn and integer(rng, 0, 1) == 1,
-            as_polynomial=integer(rng, 0, 1) == 1,
+            as_polynomial=drawn and integer(rng, 0, 1) == 1,
             start=pick(rng, (ones, integer(rng, 1, ones))),
             final=pick(rng, (ones, integer(rng, 1, ones))),
             turned=integer(rng, 0, 1) == 1,

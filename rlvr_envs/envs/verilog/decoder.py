@@ -38,14 +38,14 @@ class DecoderConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "DecoderConfig":
-        """A bit of address a step, a region every 2 steps and, up to 8, 2 features every 3.
+        """Two levels of three add a feature, up to 9; the third adds two regions, up to 16.
 
-        The numbers stop at 32 bits and 16 regions.
+        Addresses have 6 bits, and a bit more a level, up to 32.
         """
         return cls(
-            width=min(2 + difficulty, _WIDEST),
-            selects=min(3 + difficulty // 2, _MOST),
-            features=min((2 * difficulty + 2) // 3, len(FEATURES)),
+            width=min(6 + difficulty, _WIDEST),
+            selects=min(3 + 2 * ((difficulty + 2) // 3), _MOST),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
 

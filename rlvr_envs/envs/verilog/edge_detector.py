@@ -48,10 +48,11 @@ class EdgeDetectorConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "EdgeDetectorConfig":
-        """Every 3 steps bring 2 inputs, up to 8, and, up to 9, 2 features."""
+        """Two levels of three add a feature, up to 9; the third adds two inputs, up to 8."""
+        more = (difficulty + 2) // 3
         return cls(
-            width=min(1 + (2 * difficulty) // 3, _WIDEST),
-            gap=min(1 + difficulty // 3, _LONGEST_GAP),
+            width=min(1 + 2 * more, _WIDEST),
+            gap=min(1 + more, _LONGEST_GAP),
             features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 

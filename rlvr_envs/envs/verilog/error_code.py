@@ -12,7 +12,7 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 _WIDEST = 16
 
 
-KINDS = ("parity", "check", "encode", "syndrome", "correct", "double", "rewrite")
+KINDS = ("check", "parity", "encode", "syndrome", "correct", "double", "rewrite")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class ErrorCodeConfig(DesignConfig):
     size: int = knob(5, "width of the data word, in bits", low=3, high=_WIDEST)
     kind: str = knob(
         "encode",
-        "what the module does: parity, check, encode, syndrome, correct, double, or rewrite",
+        "what the module does: check, parity, encode, syndrome, correct, double, or rewrite",
         choices=KINDS,
     )
 
@@ -30,7 +30,7 @@ class ErrorCodeConfig(DesignConfig):
     def at(cls, difficulty: int) -> "ErrorCodeConfig":
         """A bit of data a step, up to 16, and the next kind of module every 5 steps of 3."""
         return cls(
-            size=min(3 + difficulty, _WIDEST),
+            size=min(6 + difficulty, _WIDEST),
             kind=KINDS[min(3 * difficulty // 5, len(KINDS) - 1)],
         )
 

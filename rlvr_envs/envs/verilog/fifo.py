@@ -44,13 +44,15 @@ class FifoConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "FifoConfig":
-        """A word more every 2 steps, a bit every 4 and, up to difficulty 10, a feature every 2.
+        """Odd levels add a word, and even ones a feature, up to 10; a bit comes every 4.
+
+        Level 0 is a FIFO of one word, which refuses pushes while it is full.
 
         The numbers stop at 16 words of 16 bits.
         """
         return cls(
             depth=min(1 + (difficulty + 1) // 2, _DEEPEST),
-            width=min(2 + difficulty // 4, _WIDEST),
+            width=min(4 + difficulty // 4, _WIDEST),
             features=min(difficulty // 2, len(FEATURES)),
         )
 
@@ -85,8 +87,8 @@ class FifoTask(DesignTask[FifoConfig]):
             depth=depth,
             width=width,
             idle=integer(rng, 0, 2**width - 1),
-            full_rule=pick(rng, FULL_RULES),
-            registered=bool(integer(rng, 0, 1)),
+            full_rule=pick(rng, FULL_RULES if depth > 1 else FULL_RULES[:1]),
+            registered=depth > 1 and bool(integer(rng, 0, 1)),
             keeps=bool(integer(rng, 0, 1)),
             high=integer(rng, max(1, depth // 2), depth),
             low=integer(rng, 0, max(0, depth // 2 - 1)),
@@ -184,13 +186,13 @@ class FifoSources:
 
     def _move_rules(self) -> list[str]:
         has, (push, word, pop, _) = self.features.__contains__, self.names
+        both = "Both can happen at the same edge. " if self.depth > 1 else ""
         rules = [
             "Reset empties the FIFO.",
             (
                 f"At a rising clock edge, `{pop}` = 1 removes the oldest word if the FIFO is not "
                 f"empty, and `{push}` = 1 adds `{word}` as the newest word if the FIFO is not "
-                "full. Both can happen at the same edge. Full and empty refer to the state before "
-                "the edge."
+                f"full. {both}Full and empty refer to the state before the edge."
             ),
         ]
         if has("pass"):
@@ -278,10 +280,9 @@ class FifoSources:
         nothing += f" and `{push}` is 0" if "pass" in self.features else ""
         if self.sticky:
             stay = "Both then stay 1 until reset or an edge with `flush` = 1 sets them to 0."
-            says = f"becomes 1 at each rising clock edge with `flush` = 0 where {lost}"
         else:
             stay = "At every other edge they become 0. Reset also sets them to 0."
-            says = f"becomes 1 at each rising clock edge with `flush` = 0 where {lost}"
+        says = f"becomes 1 at each rising clock edge with `flush` = 0 where {lost}"
         return [
             (
                 f"`overflow` and `underflow` are registered. `overflow` {says}. `underflow` "

@@ -42,11 +42,13 @@ class GrayCodeConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "GrayCodeConfig":
-        """A bit every 2 steps, up to 12, and, up to difficulty 10, 4 features every 5 steps."""
-        return cls(
-            width=min(3 + difficulty // 2, _WIDEST),
-            features=min(4 * difficulty // 5, len(FEATURES)),
-        )
+        """Converters up to 4, then counters; a bit comes every 2 levels, up to 12.
+
+        Converters have an offset, from 2 on a choice, and at 4 a sum. Counters begin with a
+        direction and a load; a range comes at 7 and the output `toggle` at 9.
+        """
+        features = (1, 1, 2, 2, 3, 6, 6, 7, 7)[difficulty] if difficulty < 9 else len(FEATURES)
+        return cls(width=min(4 + (difficulty + (difficulty < 5)) // 2, _WIDEST), features=features)
 
 
 @register("GrayCode-v0", domain="verilog", answer_format=LANGUAGE)
@@ -91,7 +93,7 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
             to_gray=integer(rng, 0, 1) == 1,
             level=integer(rng, 0, 1),
             features=features,
-            names=(pick(rng, ("x", "a", "din")), pick(rng, ("y", "z", "dout"))),
+            names=(pick(rng, ("x", "a", "din", "code")), pick(rng, ("y", "z", "dout", "out"))),
         ).design()
 
 

@@ -34,10 +34,13 @@ class KarnaughMapConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "KarnaughMapConfig":
-        """A variable every 4 steps, up to 6; a map every 3, up to 8; one in cells every 2."""
+        """Even levels put a variable into cells, up to 8; odd ones add a variable or a map.
+
+        There are at most 6 variables and 8 maps.
+        """
         return cls(
-            variables=min(3 + (difficulty + 1) // 4, _MOST_VARIABLES),
-            maps=min(1 + difficulty // 3, _MOST_MAPS),
+            variables=min(3 + (difficulty + 3) // 4, _MOST_VARIABLES),
+            maps=min(1 + (3 * difficulty + 1) // 10, _MOST_MAPS),
             entered=min(difficulty // 2, _MOST_ENTERED),
         )
 

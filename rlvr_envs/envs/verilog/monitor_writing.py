@@ -13,7 +13,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.hardware.design import TOP, Design
 from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
 from rlvr_envs.generators.hardware.faults import Fault, draw_faults, graph_of
-from rlvr_envs.generators.hardware.sizes import smaller_first
+from rlvr_envs.generators.hardware.sizes import smaller_first, writing_effort
 from rlvr_envs.generators.hardware.task import LANGUAGE
 from rlvr_envs.generators.hardware.wording import ALLOWED, LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.aig import Aig, NetlistError, NetlistTooLarge, read
@@ -203,6 +203,14 @@ class MonitorWritingTask(Task[MonitorWritingConfig, MonitorWritingProblem]):
 
     def solve(self, problem: MonitorWritingProblem) -> str:
         return problem.monitor
+
+    def effort(self, problem: MonitorWritingProblem) -> float:
+        """Return the effort of writing the observed module, twice where cells are limited."""
+        return writing_effort(problem.golden) * (2 if problem.budget else 1)
+
+    def baseline(self, rng: Rng, problem: MonitorWritingProblem) -> str:
+        """Return a monitor that never raises an alarm."""
+        return f"{_header(problem.reference)}\n    assign {OK} = 1;\nendmodule\n"
 
 
 def _header(reference: Reference) -> str:

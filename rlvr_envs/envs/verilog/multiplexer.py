@@ -6,11 +6,22 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.generators.hardware.design import (
+    Design,
+    clock_signals,
+    clocked,
+    draw_clocking,
+    inputs,
+    literal,
+    module,
+    outputs,
+    sv_module,
+)
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
-FEATURES = ("enable", "coded", "flag", "conflict", "packed")
+FEATURES = ("enable", "coded", "flag", "conflict", "packed", "search", "hold")
 _SEVERAL = {
     "lowest": "the lowest of them selects the word",
     "highest": "the highest of them selects the word",
@@ -24,10 +35,12 @@ class MultiplexerConfig(DesignConfig):
     """How many words there are to choose from, and how they are chosen."""
 
     inputs: int = knob(5, "number of words to choose from")
-    width: int = knob(4, "width of a word, in bits")
+    width: int = knob(4, "largest width of a word, in bits; at least half of it is drawn")
     outputs: int = knob(1, "number of outputs, each with its own select input")
     features: int = knob(
-        2, "number of features, added in the order enable, coded, flag, conflict, packed"
+        2,
+        "number of features, added in the order enable, coded, flag, conflict, packed, search, "
+        "hold",
     )
 
     def check(self) -> None:
@@ -42,15 +55,15 @@ class MultiplexerConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MultiplexerConfig":
-        """A word more and a bit more a step, a feature every 2, an output every 4.
+        """Ten levels add seven features; a word comes every 3, and an output every 4.
 
-        The numbers stop at 24 words, 32 bits, 4 outputs and 5 features.
+        The numbers stop at 24 words and 4 outputs.
         """
         return cls(
-            inputs=min(2 + difficulty, _MOST_INPUTS),
-            width=min(1 + difficulty, _WIDEST),
+            inputs=min(3 + difficulty // 3, _MOST_INPUTS),
+            width=8,
             outputs=min(1 + difficulty // 4, _MOST_OUTPUTS),
-            features=min((difficulty + 1) // 2, len(FEATURES)),
+            features=min((7 * difficulty + 6) // 10, len(FEATURES)),
         )
 
 
@@ -61,13 +74,15 @@ class MultiplexerTask(DesignTask[MultiplexerConfig]):
     Description:
         Each output is one of several words, selected by a binary number, by a table of codes or
         by one-hot bits, or a default value if no word is selected. Later levels add an enable, a
-        flag, outputs that exclude each other and packed words.
+        flag, outputs that exclude each other, packed words, a search for the next word that is
+        ready and not taken, and a memory of the word that was selected last.
 
     Observation:
         What the module does in rules or prose, its ports, and a table of irregular codes.
 
     Difficulty:
-        Words, bits and outputs become more, and so do the rules that select a word.
+        Outputs and the rules that select a word become more, until outputs compete for words
+        in a cyclic search, and what they showed before matters.
 
     References:
         Harris and Harris, Digital Design and Computer Architecture, 2.8, for multiplexers; Liu
@@ -76,6 +91,7 @@ class MultiplexerTask(DesignTask[MultiplexerConfig]):
 
     def design(self, rng: Rng) -> Design:
         config = self.config
+        width = integer(rng, max(1, config.width // 2), config.width)
         kind = "binary" if config.features < 2 else pick(rng, ("onehot", "table"))
         bits = (config.inputs - 1).bit_length() + (integer(rng, 0, 1) if kind == "table" else 0)
         codes = tuple(range(config.inputs))
@@ -83,15 +99,16 @@ class MultiplexerTask(DesignTask[MultiplexerConfig]):
             codes = tuple(rng.permutation(2**bits).tolist()[: config.inputs])
         return _Multiplexer(
             count=config.inputs,
-            width=config.width,
+            width=width,
             kind=kind,
             codes=codes,
             bits=config.inputs if kind == "onehot" else bits,
             several=pick(rng, list(_SEVERAL)),
-            fallbacks=integers(rng, 0, 2**config.width - 1, config.outputs),
+            fallbacks=integers(rng, 0, 2**width - 1, config.outputs),
             enable_level=integer(rng, 0, 1),
             downwards=integer(rng, 0, 1),
             features=FEATURES[: config.features],
+            clocking=draw_clocking(rng) if config.features == len(FEATURES) else None,
             names=pick(rng, (("d", "sel", "y"), ("in", "select", "out"), ("w", "pick", "q"))),
         ).design()
 
@@ -108,11 +125,15 @@ class _Multiplexer:
     enable_level: int
     downwards: int  # whether word 0 is the most significant of the packed words
     features: tuple[str, ...]
+    clocking: Clocking | None  # with the feature hold
     names: tuple[str, str, str]  # of words, selects and outputs
 
     def design(self) -> Design:
         ports = self.outputs
-        signals = inputs(*self._data_ports())
+        signals = clock_signals(self.clocking) if self.clocking is not None else ()
+        signals += inputs(*self._data_ports())
+        if "search" in self.features:
+            signals += inputs(("ready", self.count, "which words are ready; bit i is for word i"))
         for select, output in zip(self.selects, ports, strict=True):
             signals += inputs((select, self.bits, f"select input of `{output}`"))
         if "enable" in self.features:
@@ -137,6 +158,7 @@ class _Multiplexer:
             rules=self._rules(),
             golden=module(signals, self._golden(), registers=ports),
             alternative=sv_module(signals, self._alternative()),
+            clocking=self.clocking,
             figure=self._figure(),
         )
 
@@ -217,7 +239,10 @@ class _Multiplexer:
                 f"`enable` is active-{'high' if self.enable_level else 'low'}: while it is "
                 f"{1 - self.enable_level}, no word is selected."
             )
-        if "conflict" in self.features and len(self.outputs) > 1:
+        conflict = "conflict" in self.features and len(self.outputs) > 1
+        if "search" in self.features:
+            rules.append(self._search_rule(conflict))
+        elif conflict:
             rules.append(
                 "Each word is shown at most once: if the select input of an output selects the "
                 "same word as the select input of an output with a lower number, no word is "
@@ -230,12 +255,30 @@ class _Multiplexer:
         shows = "Each output shows" if len(self.outputs) > 1 else f"`{self.outputs[0]}` is"
         always = self.kind == "binary" and self.count == 2**self.bits and not self.features
         fallback = "" if always else f" If no word is selected, {what}."
+        if "hold" in self.features:
+            fallback = (
+                " If no word is selected for an output, it shows the present value of the word "
+                "that was selected for it just before the last rising clock edge at which reset "
+                "was inactive and a word was selected for it. If there was no such edge since "
+                f"reset, {what}. A word that is only shown in this way is not selected."
+            )
         rules.append(f"{shows} the selected word.{fallback}")
         if "flag" in self.features and len(self.outputs) == 1:
             rules.append("`miss` is 1 if and only if no word is selected.")
         elif "flag" in self.features:
             rules.append("Bit k of `miss` is 1 if and only if no word is selected for output k.")
         return tuple(rules)
+
+    def _search_rule(self, conflict: bool) -> str:
+        taken = " and is not selected for an output with a lower number" if conflict else ""
+        return (
+            "The word chosen by the rules so far is only where a search begins. The search goes "
+            f"upwards from that word to word {self.count - 1}, then on from word 0, until it has "
+            "looked at all words. The first one that is ready (its bit of `ready` is 1)"
+            f"{taken} is selected; "
+            "if there is none, no word is selected. Where there is no word to begin with, none is "
+            "selected."
+        )
 
     def _golden(self) -> str:
         """Return the number of the word as an index, which a second case turns into the word."""
@@ -249,17 +292,44 @@ class _Multiplexer:
                 on = "enable" if self.enable_level else "!enable"
                 chosen += f"\nif (!({on})) index{k} = {none};"
             parts.append(f"always @(*) begin\n{chosen}\nend")
-            same = [f"index{j} == index{k}" for j in range(k if "conflict" in self.features else 0)]
-            clash = " || ".join(same) or "1'b0"
+            parts.append(self._final(k, wide))
+            shown = f"final{k}"
+            if self.clocking is not None:
+                shown = f"shown{k}"
+                parts.append(
+                    f"reg [{wide - 1}:0] last{k};\n"
+                    + clocked(
+                        self.clocking,
+                        f"last{k} <= {none};",
+                        f"if (final{k} != {none}) last{k} <= final{k};",
+                    )
+                )
+                parts.append(
+                    f"wire [{wide - 1}:0] shown{k} = final{k} != {none} ? final{k} : last{k};"
+                )
             cases = [f"{literal(wide, i)}: {output} = {self._word(i)};" for i in range(self.count)]
             cases.append(f"default: {output} = {literal(self.width, self.fallbacks[k])};")
-            parts.append(
-                f"wire [{wide - 1}:0] final{k} = ({clash}) ? {none} : index{k};\n"
-                + "\n".join([f"always @(*)\ncase (final{k})", *cases, "endcase"])
-            )
+            parts.append("\n".join([f"always @(*)\ncase ({shown})", *cases, "endcase"]))
             if "flag" in self.features:
                 parts.append(f"assign {self._miss(k)} = final{k} == {none};")
         return "\n".join(parts)
+
+    def _final(self, k: int, wide: int) -> str:
+        """Return what is selected in the end, given where an output begins."""
+        none, at = literal(wide, self.count), f"at{k}"
+        before = range(k if "conflict" in self.features else 0)
+        if "search" not in self.features:
+            clash = " || ".join(f"index{j} == index{k}" for j in before) or "1'b0"
+            return f"wire [{wide - 1}:0] final{k} = ({clash}) ? {none} : index{k};"
+        free = "".join(f" && {at} != final{j}" for j in before)
+        return (
+            f"reg [{wide - 1}:0] final{k}, {at};\ninteger i{k};\n"
+            f"always @(*) begin\n    final{k} = {none};\n    {at} = index{k};\n"
+            f"    for (i{k} = 0; i{k} < {self.count}; i{k} = i{k} + 1) begin\n"
+            f"        if (index{k} != {none} && final{k} == {none} && ready[{at}]{free})\n"
+            f"            final{k} = {at};\n"
+            f"        {at} = {at} >= {self.count - 1} ? 0 : {at} + 1;\n    end\nend"
+        )
 
     def _index(self, k: int, select: str, wide: int) -> str:
         none = literal(wide, self.count)
@@ -279,11 +349,12 @@ class _Multiplexer:
         parts = []
         for k, (select, output) in enumerate(zip(self.selects, self.outputs, strict=True)):
             parts.append(f"logic [{last}:0] hit{k}, mine{k};\n{self._hits(k, select)}")
-            earlier = [f"hit{j}" for j in range(k)] if "conflict" in self.features else []
-            free = f" & ~({' | '.join(earlier)})" if earlier else ""
-            on = ("~enable", "enable")[self.enable_level] if "enable" in self.features else "1'b1"
-            parts.append(f"assign mine{k} = hit{k} & {{{self.count}{{{on}}}}}{free};")
-            masks = [f"mine{k}[{i}]" for i in range(last + 1)] + [f"~|mine{k}"]
+            parts.append(self._mine(k))
+            view = f"mine{k}"
+            if self.clocking is not None:
+                view = f"view{k}"
+                parts.append(self._kept(self.clocking, k))
+            masks = [f"{view}[{i}]" for i in range(last + 1)] + [f"~|{view}"]
             shown = [self._word(i) for i in range(last + 1)]
             shown.append(literal(self.width, self.fallbacks[k]))
             words = [f"{{{self.width}{{{m}}}}} & {w}" for m, w in zip(masks, shown, strict=True)]
@@ -291,6 +362,34 @@ class _Multiplexer:
             if "flag" in self.features:
                 parts.append(f"assign {self._miss(k)} = ~|mine{k};")
         return "\n".join(parts)
+
+    def _mine(self, k: int) -> str:
+        """Return the bit of the word that is selected in the end, given the bits to begin with."""
+        n = self.count
+        on = ("~enable", "enable")[self.enable_level] if "enable" in self.features else "1'b1"
+        if "search" not in self.features:
+            earlier = [f"hit{j}" for j in range(k)] if "conflict" in self.features else []
+            free = f" & ~({' | '.join(earlier)})" if earlier else ""
+            return f"assign mine{k} = hit{k} & {{{n}{{{on}}}}}{free};"
+        earlier = [f"mine{j}" for j in range(k)] if "conflict" in self.features else []
+        free = f"ready & ~({' | '.join(earlier)})" if earlier else "ready"
+        return (
+            f"logic [{n - 1}:0] free{k};\nlogic [{2 * n - 1}:0] twice{k}, one{k};\n"
+            f"assign free{k} = {free};\nassign twice{k} = {{free{k}, free{k}}};\n"
+            f"assign one{k} = twice{k} & ~(twice{k} - {2 * n}'(hit{k} & {{{n}{{{on}}}}}));\n"
+            f"assign mine{k} = one{k}[{2 * n - 1}:{n}] | one{k}[{n - 1}:0];"
+        )
+
+    def _kept(self, clocking: Clocking, k: int) -> str:
+        """Return a register with the number of the last word, from 1, and the bit of the word."""
+        n, wide = self.count, self.count.bit_length()
+        having = (sum(1 << i for i in range(n) if i + 1 >> b & 1) for b in reversed(range(wide)))
+        number = ", ".join(f"|(view{k} & {literal(n, mask)})" for mask in having)
+        return (
+            f"logic [{wide - 1}:0] kept{k};\nlogic [{n - 1}:0] view{k};\n"
+            + clocked(clocking, f"kept{k} <= '0;", f"kept{k} <= {{{number}}};", keyword="always_ff")
+            + f"\nassign view{k} = |mine{k} ? mine{k} : {n}'(({n + 1}'d1 << kept{k}) >> 1);"
+        )
 
     def _hits(self, k: int, select: str) -> str:
         if self.kind != "onehot" or self.several == "none":

@@ -387,11 +387,14 @@ class ParameterisedModuleConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ParameterisedModuleConfig":
-        """A parameter every 2 steps, up to 6; an instance every 5; a bit every 3, up to 9."""
+        """Odd levels add a parameter, up to 6, even ones a bit, up to 9; ten levels 3 instances.
+
+        Level 0 has one instance of a module with two parameters.
+        """
         return cls(
-            parameters=min(1 + difficulty // 2, 6),
-            instances=min(2 + difficulty // 5, _MOST_INSTANCES),
-            width=min(3 + difficulty // 3, _WIDEST),
+            parameters=min(2 + (difficulty + 1) // 2, 6),
+            instances=min(1 + (3 * difficulty + 4) // 10, _MOST_INSTANCES),
+            width=min(4 + difficulty // 2, _WIDEST),
         )
 
 
@@ -442,6 +445,11 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
         if optional and len(parameters) > 3:
             del values[integer(rng, 0, len(values) - 1)][optional[0]]
         return _Assembly(piece, tuple(values)).design()
+
+    def effort(self, problem: VerilogProblem) -> float:
+        """Return the effort of the easier writing, once for each parameter and instance."""
+        parameters, instances = problem.golden.count("parameter "), _given(problem).count(" #(")
+        return super().effort(problem) * (parameters + instances)
 
     def prompt(self, problem: VerilogProblem) -> str:
         opening = (

@@ -45,14 +45,15 @@ class PipelinedMultiplierConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PipelinedMultiplierConfig":
-        """A bit more every 4 steps, a cycle every 2 and, up to difficulty 9, 2 features every 3.
+        """Two levels of three add a feature, up to 9; the third adds a cycle and a bit.
 
         The numbers stop at 10 bits and 8 cycles.
         """
+        more = (difficulty + 2) // 3
         return cls(
-            width=min(2 + difficulty // 4, _WIDEST),
-            latency=min(1 + difficulty // 2, _LONGEST),
-            features=min((2 * difficulty + 1) // 3, len(FEATURES)),
+            width=min(2 + more, _WIDEST),
+            latency=min(1 + more, _LONGEST),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
 

@@ -34,14 +34,16 @@ class PriorityEncoderConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PriorityEncoderConfig":
-        """A request more every 3 steps, a grant every 4 and, up to 8, 2 features every 3.
+        """Two levels of three add a feature, up to 9; the third adds a request.
+
+        A grant comes every 4 levels.
 
         The numbers stop at 16 requests and 4 grants.
         """
         return cls(
-            width=min(3 + difficulty // 3, _WIDEST),
+            width=min(5 + (difficulty + 2) // 3, _WIDEST),
             grants=min(1 + difficulty // 4, _MOST_GRANTS),
-            features=min((2 * difficulty + 2) // 3, len(FEATURES)),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
 
@@ -77,8 +79,8 @@ class PriorityEncoderTask(DesignTask[PriorityEncoderConfig]):
             mask_level=integer(rng, 0, 1),
             beyond=pick(rng, (0, config.width - 1)),
             features=FEATURES[: config.features],
-            request=pick(rng, ("req", "request", "x", "irq")),
-            index=pick(rng, ("index", "pos", "y")),
+            request=pick(rng, ("req", "request", "x", "irq", "want", "ask")),
+            index=pick(rng, ("index", "pos", "y", "first", "code")),
         ).design()
 
 

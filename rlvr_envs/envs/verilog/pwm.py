@@ -47,11 +47,14 @@ class PwmConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "PwmConfig":
-        """A feature comes every 3 steps of 2, a bit every 2, up to 10, then channels, up to 6."""
+        """Two levels of three add a feature, up to 9; the third adds a bit, up to 10.
+
+        Channels come more from 10 on, up to 6.
+        """
         return cls(
-            width=min(2 + difficulty // 2, _WIDEST),
+            width=min(2 + (difficulty + 2) // 3, _WIDEST),
             features=min((2 * difficulty) // 3, len(FEATURES)),
-            channels=min(2 + difficulty // 8, _MOST_CHANNELS),
+            channels=min(2 + difficulty // 10, _MOST_CHANNELS),
             dead=min(1 + difficulty // 4, 8),
         )
 

@@ -48,15 +48,18 @@ class RegisterFileConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "RegisterFileConfig":
-        """2 registers and, up to 8, 2 features more every 3 steps, a bit every 2, a port every 4.
+        """Two levels of three add a feature, up to 9; the third adds two registers and a bit.
+
+        A read port comes every 5 levels.
 
         The numbers stop at 16 registers, 16 bits and 3 read ports.
         """
+        more = (difficulty + 2) // 3
         return cls(
-            words=min(2 + (2 * difficulty) // 3, _MOST_WORDS),
-            width=min(2 + difficulty // 2, _WIDEST),
-            reads=min(1 + difficulty // 4, _MOST_READS),
-            features=min((2 * difficulty + 2) // 3, len(FEATURES)),
+            words=min(3 + 2 * more, _MOST_WORDS),
+            width=min(2 + more, _WIDEST),
+            reads=min(1 + difficulty // 5, _MOST_READS),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
 

@@ -55,14 +55,14 @@ class SequenceDetectorConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SequenceDetectorConfig":
-        """Patterns get 4 bits every 5 steps, up to 12; a control comes every 2, a pattern every 4.
+        """Even levels add a control, up to 8; odd ones a pattern or a wildcard, up to 4 and 3.
 
-        Up to 3 wildcards come one every 3 steps; there are at most 4 patterns.
+        Patterns get 4 bits every 5 levels, up to 12.
         """
         return cls(
-            length=min(2 + (4 * difficulty) // 5, _LONGEST),
-            patterns=min(1 + difficulty // 4, _MOST),
-            wildcards=min(difficulty // 3, 3),
+            length=min(4 + (4 * difficulty) // 5, _LONGEST),
+            patterns=min(1 + (difficulty + 3) // 4, _MOST),
+            wildcards=min((difficulty + 1) // 4, 3),
             features=min(difficulty // 2, len(FEATURES)),
         )
 

@@ -47,14 +47,16 @@ class StackConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "StackConfig":
-        """An operation more a step to 9, an output every 2 to 8, a word every 3, a bit every 4.
+        """Ten levels add nine operations; an output comes every 2, up to 8, and a word every 3.
+
+        A bit comes every 4 levels.
 
         The numbers stop at 12 words of 12 bits.
         """
         return cls(
-            depth=min(2 + (difficulty + 1) // 3, _DEEPEST),
+            depth=min(2 + (difficulty + 2) // 3, _DEEPEST),
             width=min(2 + difficulty // 4, _WIDEST),
-            operations=min(2 + difficulty, len(OPERATIONS)),
+            operations=min(2 + 9 * difficulty // 10, len(OPERATIONS)),
             features=min(difficulty // 2, len(FEATURES)),
         )
 

@@ -93,11 +93,12 @@ class StateMachineConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "StateMachineConfig":
-        """A state more a step, up to 16; a feature every 2, an input and a branch every 3."""
+        """A state more a step, up to 16; a feature every 2, an input and a branch every 4."""
+        more = (difficulty + 1) // 4
         return cls(
             states=min(2 + difficulty, _MOST_STATES),
-            inputs=min(1 + difficulty // 3, _MOST_INPUTS),
-            branches=min(1 + difficulty // 3, _MOST_BRANCHES),
+            inputs=min(1 + more, _MOST_INPUTS),
+            branches=min(1 + more, _MOST_BRANCHES),
             outputs=min(1 + difficulty // 3, _WIDEST),
             features=min(difficulty // 2, len(FEATURES)),
         )
@@ -160,7 +161,7 @@ def _values(rng: Rng, count: int, bits: int) -> tuple[int, ...]:
 
 
 def _rows(rng: Rng, config: StateMachineConfig, *, back: bool) -> tuple[tuple[Branch, ...], ...]:
-    """Return the transitions of each state; every state can be reached."""
+    """Return the transitions of each state; every state can be reached and looks at the inputs."""
     slots: list[list[tuple[tuple[int, int], ...]]] = [
         [*_guards(rng, config), ()] for _ in range(config.states)
     ]
@@ -174,6 +175,11 @@ def _rows(rng: Rng, config: StateMachineConfig, *, back: bool) -> tuple[tuple[Br
         slot = pick(rng, [slot for slot in free if slot[0] < state])
         free.remove(slot)
         targets[slot] = state
+    for state, guards in enumerate(slots):
+        own = [(state, n) for n in range(len(guards))]
+        spare = [slot for slot in own if slot in free]
+        while len({targets[slot] for slot in own}) == 1:  # the inputs would not matter
+            targets[pick(rng, spare)] = integer(rng, 0, config.states - 1)
     return tuple(
         tuple(Branch(guard, targets[state, n], values[state, n]) for n, guard in enumerate(guards))
         for state, guards in enumerate(slots)

@@ -14,7 +14,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.hardware.design import TOP, Design
 from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
 from rlvr_envs.generators.hardware.faults import Fault, draw_faults, graph_of
-from rlvr_envs.generators.hardware.sizes import smaller_first
+from rlvr_envs.generators.hardware.sizes import smaller_first, writing_effort
 from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.aig import Aig, NetlistError
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
@@ -65,11 +65,11 @@ class TestbenchWritingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TestbenchWritingConfig":
-        """The design grows, every second level adds a faulty version, and rows become scarce."""
+        """The design grows, three levels add two faulty versions, and rows become scarce."""
         return cls(
             level=difficulty,
-            faults=min(3 + difficulty // 2, 16),
-            slack=max(300 - 20 * difficulty, 110),
+            faults=min(2 + 2 * difficulty // 3, 16),
+            slack=max(400 - 50 * difficulty, 110),
         )
 
 
@@ -188,6 +188,19 @@ class TestbenchWritingTask(Task[TestbenchWritingConfig, TestbenchWritingProblem]
 
     def solve(self, problem: TestbenchWritingProblem) -> str:
         return problem.table
+
+    def effort(self, problem: TestbenchWritingProblem) -> float:
+        """Return the effort of the module, once for each fault, and more where rows are scarce.
+
+        It is weighted by the rows of the known test over the rows that are allowed.
+        """
+        scarce = problem.table.count("\n") / problem.rows
+        return writing_effort(problem.golden) * len(problem.faulty) * scarce
+
+    def baseline(self, rng: Rng, problem: TestbenchWritingProblem) -> str:
+        """Return a test of a single row of zeros."""
+        ports = columns(problem.reference)
+        return written((tuple(0 for _ in ports),), ports)
 
 
 def _table(names: str, most: int) -> str:

@@ -60,7 +60,7 @@ class TrafficLightConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TrafficLightConfig":
-        """Phases get 2 longer a step, up to 40, and, up to 9, 2 features come every 3 steps."""
+        """Two levels of three add a feature, up to 9; phases get 2 longer a level, up to 40."""
         features = min((2 * difficulty) // 3, len(FEATURES))
         return cls(longest=min(3 + 2 * difficulty, _LONGEST), features=features)
 

@@ -8,6 +8,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
+from rlvr_envs.generators.hardware.sizes import writing_effort
 from rlvr_envs.generators.hardware.tables import listed, table
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
 
@@ -54,12 +55,14 @@ class TruthTableConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TruthTableConfig":
-        """An input, an output and a way of telling every 2 steps, up to 9, 8 and 6."""
-        more = difficulty // 2
+        """Odd levels add an output, up to 8; even ones a way of telling, up to all 6 at 10.
+
+        An input comes every 4 levels, up to 9.
+        """
         return cls(
-            inputs=min(2 + more, _MOST_INPUTS),
-            outputs=min(1 + more, _MOST_OUTPUTS),
-            tellings=min(1 + more, len(TELLINGS)),
+            inputs=min(3 + difficulty // 4, _MOST_INPUTS),
+            outputs=min(1 + (difficulty + 1) // 2, _MOST_OUTPUTS),
+            tellings=min(1 + difficulty // 2, len(TELLINGS)),
         )
 
 
@@ -83,6 +86,10 @@ class TruthTableTask(DesignTask[TruthTableConfig]):
         Harris and Harris, Digital Design and Computer Architecture, 2.2, for minterms and
         maxterms; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
+
+    def effort(self, problem: VerilogProblem) -> float:
+        """Return the effort of the writing that lists rows, since a solver has to find them."""
+        return writing_effort(problem.golden)
 
     def explain(self, problem: VerilogProblem) -> list[str]:
         """Return the rows where each output is 1, its values from the last row on, and in hex."""

@@ -42,14 +42,15 @@ class UartTransmitterConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "UartTransmitterConfig":
-        """2 bits more every 3 steps, a cycle every 2 and, up to difficulty 9, 2 features every 3.
+        """Two levels of three add a feature, up to 9; the third adds two bits and a cycle.
 
         The numbers stop at 12 bits and 16 cycles.
         """
+        more = (difficulty + 2) // 3
         return cls(
-            bits=min(2 + (2 * difficulty) // 3, _MOST_BITS),
-            divider=min(1 + difficulty // 2, _SLOWEST),
-            features=min((2 * difficulty + 1) // 3, len(FEATURES)),
+            bits=min(2 + 2 * more, _MOST_BITS),
+            divider=min(1 + more, _SLOWEST),
+            features=min((2 * difficulty) // 3, len(FEATURES)),
         )
 
 

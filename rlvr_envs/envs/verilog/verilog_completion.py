@@ -8,10 +8,11 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.hardware.design import TOP, Design
+from rlvr_envs.generators.hardware.design import TOP, Design, silent
 from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
 from rlvr_envs.generators.hardware.refutation import refuted
-from rlvr_envs.generators.hardware.syntax import Code, Part, read_code
+from rlvr_envs.generators.hardware.sizes import writing_effort
+from rlvr_envs.generators.hardware.syntax import Code, Part, read_code, tokens
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig
 from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
@@ -19,6 +20,7 @@ from rlvr_envs.verifiers.hdl.judge import judge
 
 GAP = "/* to be written */"
 _DRAWS = 12  # of gaps; nearly all of them matter
+_LARGEST_GAP = 16  # a level from which on the gap is all of any module
 
 # What is left out: how the text shows it, and what it is filled with to see whether it matters.
 # A statement that is missing is a statement that does nothing, so that the text as it is shown
@@ -50,8 +52,8 @@ class VerilogCompletionConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogCompletionConfig":
-        """The design grows, and the gap by 8 tokens a level."""
-        return cls(level=difficulty, gap=4 + 8 * difficulty)
+        """The design grows, and the gap by six tenths a level: from 10 on it is most of it."""
+        return cls(level=difficulty, gap=int(4 * 1.6 ** min(difficulty, _LARGEST_GAP)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,18 @@ class VerilogCompletionTask(Task[VerilogCompletionConfig, VerilogCompletionProbl
 
     def solve(self, problem: VerilogCompletionProblem) -> str:
         return problem.whole
+
+    def effort(self, problem: VerilogCompletionProblem) -> float:
+        """Return the effort of writing the module, times the share of its tokens that is missing.
+
+        Reading what is given counts a tenth of writing it.
+        """
+        given, whole = (len(list(tokens(text))) for text in (problem.source, problem.whole))
+        return writing_effort(problem.whole) * (1 - 0.9 * given / whole)
+
+    def baseline(self, rng: Rng, problem: VerilogCompletionProblem) -> str:
+        """Return a module whose outputs are always 0."""
+        return silent(problem.ports)
 
 
 def _with_a_gap(rng: Rng, design: Design, whole: str, size: int) -> str:

@@ -7,9 +7,11 @@ from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
+from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.tables import RowFile, RowFiles
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Status, Verdict
+from rlvr_envs.generators.hardware.sizes import writing_effort
 from rlvr_envs.generators.hardware.task import LANGUAGE
 from rlvr_envs.generators.published.verilog_files import load
 from rlvr_envs.generators.published.verilog_references import Unusable, bench_of, reference_of
@@ -154,8 +156,8 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         config = self.config
         if config.strict:
             require()
-        path = _SAMPLE_FILE if config.path == SAMPLE else Path(config.path)
-        descriptions = Path(config.descriptions) if config.descriptions else None
+        path = _SAMPLE_FILE if config.path == SAMPLE else Path(self.outside("path"))
+        descriptions = Path(self.outside("descriptions")) if config.descriptions else None
         # Our own problems are known to be sound.
         check = config.check_references and config.path != SAMPLE
         for file in filter(None, (path, descriptions)):
@@ -207,6 +209,14 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
     def solve(self, problem: VerilogDatasetProblem) -> str:
         """Return the reference; nothing where the file has a testbench alone."""
         return silenced(problem.golden)
+
+    def effort(self, problem: VerilogDatasetProblem) -> float:
+        """Return Halstead's effort of the reference, or of the testbench where there is none."""
+        return writing_effort(problem.golden or problem.testbench)
+
+    def baseline(self, rng: Rng, problem: VerilogDatasetProblem) -> str:
+        """Return a module of the wanted name without ports."""
+        return f"module {problem.top};\nendmodule\n"
 
 
 def _judged(problem: VerilogDatasetProblem, answer: str) -> Verdict:

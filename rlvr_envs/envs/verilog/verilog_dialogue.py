@@ -11,8 +11,9 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.hardware.design import TOP
+from rlvr_envs.generators.hardware.design import TOP, silent
 from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
+from rlvr_envs.generators.hardware.sizes import writing_effort
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig
 from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
@@ -172,3 +173,11 @@ class VerilogDialogueTask(InteractiveTask[VerilogDialogueConfig, VerilogDialogue
 
     def play(self, problem: VerilogDialogueProblem) -> list[str]:
         return [answer_format(LANGUAGE).wrap(problem.alternative)]
+
+    def effort(self, problem: VerilogDialogueProblem) -> float:
+        """Return the effort of the easier of the two known writings."""
+        return min(writing_effort(problem.golden), writing_effort(problem.alternative))
+
+    def baseline(self, rng: Rng, problem: VerilogDialogueProblem) -> list[str]:
+        """Send a module whose outputs are always 0 at every attempt."""
+        return [answer_format(LANGUAGE).wrap(silent(problem.ports))] * problem.attempts

@@ -13,7 +13,7 @@ from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.hardware.design import TOP, Design, Signal, module
 from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
-from rlvr_envs.generators.hardware.sizes import smaller_first
+from rlvr_envs.generators.hardware.sizes import smaller_first, writing_effort
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig
 from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.elaborate import elaborate_once
@@ -183,6 +183,15 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
 
     def solve(self, problem: VerilogOptimisationProblem) -> str:
         return problem.best
+
+    def effort(self, problem: VerilogOptimisationProblem) -> float:
+        """Return the effort of the best known writing, times the share of its savings to make."""
+        share = (problem.cells - problem.budget) / (problem.cells - problem.best_cells)
+        return writing_effort(problem.best) * share
+
+    def baseline(self, rng: Rng, problem: VerilogOptimisationProblem) -> str:
+        """Return the module as it is given."""
+        return problem.source
 
 
 def _asked(budget: int, reward: str) -> str:

@@ -14,6 +14,7 @@ from rlvr_envs.generators.hardware.design import TOP, Design
 from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
 from rlvr_envs.generators.hardware.mutations import inverted, mutate
 from rlvr_envs.generators.hardware.refutation import Refutation, refuted
+from rlvr_envs.generators.hardware.sizes import writing_effort
 from rlvr_envs.generators.hardware.syntax import tokens
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig
 from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
@@ -38,9 +39,9 @@ class VerilogRepairConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "VerilogRepairConfig":
-        """The design grows; every fourth level adds a bug, up to 3; from 6 on no run is shown."""
-        bugs = min(1 + difficulty // 4, 3)
-        return cls(level=difficulty, bugs=bugs, trace=difficulty < 6)
+        """The design grows; bugs come at 2, 5, 8 and 11, up to 5; from 4 on no run is shown."""
+        bugs = min(1 + (difficulty + 1) // 3, 5)
+        return cls(level=difficulty, bugs=bugs, trace=difficulty < 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,14 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
 
     def solve(self, problem: VerilogRepairProblem) -> str:
         return problem.repaired
+
+    def effort(self, problem: VerilogRepairProblem) -> float:
+        """Return the effort of understanding the module, once for each mistake and for no run."""
+        return writing_effort(problem.source) * (problem.bugs + (not problem.trace))
+
+    def baseline(self, rng: Rng, problem: VerilogRepairProblem) -> str:
+        """Return the module as it is given."""
+        return problem.source
 
     def explain(self, problem: VerilogRepairProblem) -> list[str]:
         """Return where the mistakes are, and then what should stand there."""

@@ -12,6 +12,7 @@ from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.hardware.design import TOP, Design
 from rlvr_envs.generators.hardware.families import FAMILIES, check_families, draw_design
 from rlvr_envs.generators.hardware.netlist_text import rewritten
+from rlvr_envs.generators.hardware.sizes import writing_effort
 from rlvr_envs.generators.hardware.styles import FLIP_FLOP, NAMES, flip_flop, style_of
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig
 from rlvr_envs.generators.hardware.wording import timing
@@ -21,6 +22,7 @@ from rlvr_envs.verifiers.hdl.source import MOST_CHARACTERS
 
 _DRAWS = 8  # of designs
 _TALLEST = {"two_blocks": 16, "dataflow": 16, "structural": 8}  # levels of designs
+_WORK = {"systemverilog": 1, "verilog2001": 1, "two_blocks": 2, "dataflow": 3, "structural": 6}
 _LONGEST = MOST_CHARACTERS - 1024  # with room for the flip-flop
 
 
@@ -175,6 +177,17 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
         if not style_of(problem.style).broken_by(problem.other, problem.clocking):
             return problem.other
         return rewritten(self._reference(problem), problem.style)
+
+    def effort(self, problem: VerilogTranslationProblem) -> float:
+        """Return the effort of the module, weighted by how far the style is from how it is written.
+
+        A change of language weighs 1, and a netlist of gates 6.
+        """
+        return writing_effort(problem.source) * _WORK[problem.style]
+
+    def baseline(self, rng: Rng, problem: VerilogTranslationProblem) -> str:
+        """Return the module as it is given."""
+        return problem.source
 
     def _reference(self, problem: VerilogTranslationProblem) -> Reference:
         return Reference(problem.source, problem.ports, problem.clocking, TOP)

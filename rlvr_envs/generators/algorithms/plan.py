@@ -3,7 +3,7 @@
 From a plan follow the statement, the answer to any input, and programs in every language.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -109,13 +109,23 @@ def answer(plan: Plan, inputs: dict[str, Value], *, slow: bool = False) -> int:
     """Return the right answer, by the fast solution or by brute force."""
     family = find_family(plan.family)
     solve = family.slow if slow else family.fast
-    if not family.staged:
+    return answer_by(plan, inputs, solve, [STAGES[stage.kind].apply for stage in plan.stages])
+
+
+def answer_by(
+    plan: Plan,
+    inputs: dict[str, Value],
+    solve: Callable[..., int],
+    changes: Sequence[Callable[..., list[int]]],
+) -> int:
+    """Return the answer that a solution gives after changes of the list, one for each stage."""
+    if not find_family(plan.family).staged:
         return solve(*inputs.values(), *plan.parameters)
     xs = inputs["xs"]
     if not isinstance(xs, list):
         raise ConfigError(f"the input of {plan.family} is a list, got {xs!r:.80}")
-    for stage in plan.stages:
-        xs = STAGES[stage.kind].apply(xs, *stage.parameters)
+    for change, stage in zip(changes, plan.stages, strict=True):
+        xs = change(xs, *stage.parameters)
     if plan.parts == 1:
         return solve(xs, *plan.parameters)
     n = len(xs)

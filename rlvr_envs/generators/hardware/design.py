@@ -110,6 +110,13 @@ def module(signals: Sequence[Signal], body: str, *, registers: Sequence[str] = (
     return _assembled(lines, body)
 
 
+def silent(ports: Sequence[Port]) -> str:
+    """Return a source of `TOP` whose outputs are always 0."""
+    zeros = [f"    assign {port.name} = 0;" for port in ports if port.direction == "output"]
+    declared = ",\n".join(f"    {port.declaration()}" for port in ports)
+    return "\n".join([f"module {TOP} (\n{declared}\n);", *zeros, "endmodule\n"])
+
+
 def sv_module(signals: Sequence[Signal], body: str) -> str:
     """Return the source of `TOP` in SystemVerilog, where every port is ``logic``."""
     lines = []

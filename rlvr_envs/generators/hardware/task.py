@@ -10,7 +10,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.hardware.design import Design, Signal
+from rlvr_envs.generators.hardware.design import Design, Signal, silent
+from rlvr_envs.generators.hardware.sizes import writing_effort
 from rlvr_envs.generators.hardware.waves import perhaps_waved
 from rlvr_envs.generators.hardware.wording import LAYOUTS, wording
 from rlvr_envs.verifiers.hdl.interface import Clocking
@@ -106,6 +107,14 @@ class DesignTask(Task[ConfigT, VerilogProblem], Generic[ConfigT]):
 
     def solve(self, problem: VerilogProblem) -> str:
         return problem.alternative
+
+    def effort(self, problem: VerilogProblem) -> float:
+        """Return Halstead's effort of the easier of the two known writings."""
+        return min(writing_effort(problem.golden), writing_effort(problem.alternative))
+
+    def baseline(self, rng: Rng, problem: VerilogProblem) -> str:
+        """Return a module whose outputs are always 0."""
+        return silent(problem.design.reference.ports)
 
 
 def posed(design: Design, layout: int, reward: str) -> VerilogProblem:

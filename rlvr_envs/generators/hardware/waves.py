@@ -12,7 +12,7 @@ CYCLES = 14
 ONE_IN = 3  # problems that show one
 _TRIES = 4  # the run with the most changes of outputs is shown
 _MOSTLY = ("enable", "valid", "mask")
-_RARELY = ("restart", "abort", "load", "clear", "keep")
+_RARELY = ("restart", "abort", "load", "clear", "keep", "undo", "set_limit")
 _INTRODUCTION = (
     "This is a run of a correct module, as an example. Reset is active only in cycle 0. Each value "
     "is sampled just before the rising edge of `{clock}` that ends the cycle. `?` means that the "

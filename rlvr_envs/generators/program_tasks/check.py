@@ -114,9 +114,12 @@ def _gaps(statement: str) -> set[str]:
 
 
 def _check_statement(program: Program) -> None:
-    statement = textwrap.dedent(program.statement).strip()
-    gaps = _gaps(statement)
-    names = set(_draw(program, 4, 0)[1])
+    drawn = [_draw(program, level, 0)[1] for level in range(4, LEVELS)]
+    if isinstance(program.statement, str):
+        gaps = _gaps(program.statement)
+    else:
+        gaps = set().union(*(_gaps(program.statement(constants)) for constants in drawn))
+    names = set(drawn[0])
     if not names:
         raise ConfigError(
             "there are no constants, so one program answers every problem: put a number into the "

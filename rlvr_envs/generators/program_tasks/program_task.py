@@ -18,6 +18,8 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.generators.code_length import code_length
+from rlvr_envs.generators.wrong_functions import agrees, most_telling, telling, wrong_functions
 from rlvr_envs.sandboxes.base import Limits
 from rlvr_envs.verifiers.program import StdioTest, judge_stdio
 
@@ -28,8 +30,10 @@ Solution: TypeAlias = Callable[..., Any]
 LEVELS = 30  # of scale; beyond, scale grows more slowly
 _LINEAR = 100  # ranges up to here are walked evenly
 _WIDE = 1000  # beyond this range, scale grows by 1.6 a level instead of 1.3
-_TRIES = 12  # inputs drawn for each telling one that is wanted
-_TELLING_LEVEL = 14  # of scale: small inputs tell as much, in less time
+_EXAMPLES = 10  # small inputs drawn to choose those shown from
+_TRIES = 100  # inputs drawn to find telling ones
+_PATIENCE = 25  # of which so many in a row may tell nothing
+_TELLING_LEVEL = 10  # of scale: small inputs tell as much, in less time
 _LIMITS = Limits(cpu_s=10.0, memory_mib=512)
 
 
@@ -38,7 +42,8 @@ class Program:
     """What a program task is made of.
 
     Attributes:
-        statement: what is asked, with ``{name}`` where a constant goes.
+        statement: what is asked, with ``{name}`` where a constant goes; or, where rules come and
+            go with the constants, a function of them that returns such a text.
         limits: says how large the inputs get, given the scale and the constants; the prompt leaves
             this out where there is none.
         scale: the parameters of size, each with its value at level 0 and about what it reaches at
@@ -52,7 +57,7 @@ class Program:
             outside of itself: its text is the oracle's answer.
     """
 
-    statement: str
+    statement: str | Callable[[Values], str]
     scale: Mapping[str, tuple[int, int]]
     constants: Callable[[Rng, Mapping[str, int]], Values]
     reads: Mapping[str, Kind]
@@ -83,7 +88,7 @@ class ProgramConfig:
     """How large the inputs are."""
 
     level: int = 8  # of scale, see `scale_at`
-    n_hidden: int = 12  # hidden tests
+    n_hidden: int = 12  # hidden tests, at least
     n_shown: int = 2  # examples in the prompt
 
     def __post_init__(self) -> None:
@@ -124,21 +129,16 @@ class ProgramTask(Task[ProgramConfig, ProgramProblem]):
     def generate(self, rng: Rng) -> ProgramProblem:
         config, program = self.config, self.program
         constants = dict(program.constants(rng, scale_at(program, config.level)))
-        shown = self._examples(rng, constants, config.n_shown, lowest=0, highest=config.level // 3)
+        shown = self._shown(rng, constants)
+        small = self._telling(rng, constants)
         half = config.n_hidden // 2
-        tests = (
-            *self._telling(rng, constants, half),
-            *self._examples(
-                rng, constants, config.n_hidden - half, lowest=config.level, highest=config.level
-            ),
-        )
+        small += [self._draw(rng, constants, 0, config.level) for _ in range(half - len(small))]
+        large = [
+            self._draw(rng, constants, config.level, config.level)
+            for _ in range(config.n_hidden - half)
+        ]
+        tests = tuple(example for example, _ in (*small, *large))
         return ProgramProblem(tuple(constants.items()), shown, tests)
-
-    def _examples(
-        self, rng: Rng, constants: Values, count: int, *, lowest: int, highest: int
-    ) -> tuple[Example, ...]:
-        drawn = (self._draw(rng, constants, lowest, highest) for _ in range(count))
-        return tuple(example for example, _ in drawn)
 
     def _draw(
         self, rng: Rng, constants: Values, lowest: int, highest: int
@@ -148,39 +148,45 @@ class ProgramTask(Task[ProgramConfig, ProgramProblem]):
         result = output_text(run_solution(self.program.solutions[0], inputs, constants))
         return Example(stdin_text(self.program, inputs), result), inputs
 
-    def _telling(self, rng: Rng, constants: Values, count: int) -> tuple[Example, ...]:
-        """Draw inputs, of which some tell each constant from its neighbours if any drawn one does.
+    def _shown(self, rng: Rng, constants: Values) -> tuple[Example, ...]:
+        """Draw small examples: those that tell most wrong programs from a right one."""
+        told, versions = self._teller(constants)
+        drawn = [self._draw(rng, constants, 0, self.config.level // 3) for _ in range(_EXAMPLES)]
+        found = most_telling(drawn, versions, told, self.config.n_shown)
+        return tuple(example for example, _ in found)
 
-        A program that has a constant wrong by one is the hardest to tell from a right one.
+    def _telling(self, rng: Rng, constants: Values) -> list[tuple[Example, Values]]:
+        """Draw inputs that tell slightly wrong programs from a right one; small ones do."""
+        told, versions = self._teller(constants)
+        highest = min(self.config.level, _TELLING_LEVEL)
+        drawn = (self._draw(rng, constants, 0, highest) for _ in range(_TRIES))
+        return list(telling(drawn, versions, told, patience=_PATIENCE))
+
+    def _teller(
+        self, constants: Values
+    ) -> tuple[Callable[[tuple[Example, Values], int], bool], int]:
+        """Return whether inputs tell a wrong program of a number, and how many of those there are.
+
+        They have one operator or number of a solution wrong, or a constant off by one.
         """
-        alive = [
-            {**constants, name: value + change}
+        solutions = self.program.solutions
+        versions = [(wrong, constants) for each in solutions for wrong in wrong_functions(each)]
+        versions += [
+            (solutions[0], {**constants, name: value + change})
             for name, value in constants.items()
             if isinstance(value, int)
             for change in ((-1, 1) if value > 2 else (1,))  # never 0, and no base of 1
         ]
-        plain: list[Example] = []
-        telling: list[Example] = []
-        for number in range(_TRIES * count):
-            example, inputs = self._draw(rng, constants, 0, min(self.config.level, _TELLING_LEVEL))
-            left = [near for near in alive if self._same(inputs, near, example.stdout)]
-            if len(left) < len(alive):
-                telling.append(example)
-                alive = left
-            elif len(plain) < count:
-                plain.append(example)
-            if not alive and number >= count:
-                break
-        return (*telling, *plain)[: max(count, len(telling))]
 
-    def _same(self, inputs: Values, constants: Values, output: str) -> bool:
-        try:
-            return output_text(run_solution(self.program.solutions[0], inputs, constants)) == output
-        except Exception:  # noqa: BLE001  # a constant that makes no sense is told apart
-            return False
+        def told(drawn: tuple[Example, Values], number: int) -> bool:
+            (example, inputs), (solution, numbers) = drawn, versions[number]
+            return not agrees(
+                lambda: output_text(run_solution(solution, inputs, numbers)), example.stdout
+            )
+
+        return told, len(versions)
 
     def prompt(self, problem: ProgramProblem) -> str:
-        statement = textwrap.dedent(self.program.statement).strip()
         constants = dict(problem.constants)
         limits = (
             f"Each test may use {_LIMITS.cpu_s:g} s of CPU time and {_LIMITS.memory_mib} MiB of "
@@ -194,7 +200,7 @@ class ProgramTask(Task[ProgramConfig, ProgramProblem]):
             for example in problem.shown
         )
         return (
-            f"{statement.format(**constants)}\n\n"
+            f"{stated(self.program, constants)}\n\n"
             f"The program reads from standard input, in this order:\n{_reading(self.program)}\n\n"
             f"It prints the answer to standard output.\n\n{limits}\n\n"
             f"{examples}\n\nWrite this program in Python, using only the standard library."
@@ -209,6 +215,23 @@ class ProgramTask(Task[ProgramConfig, ProgramProblem]):
 
     def solve(self, problem: ProgramProblem) -> str:
         return oracle_text(self.program, dict(problem.constants))
+
+    def effort(self, problem: ProgramProblem) -> int:
+        """Count the words and signs of the statement, once for each bit of the input's length."""
+        longest = max(len(test.stdin.split()) for test in problem.tests)
+        return code_length(stated(self.program, dict(problem.constants))) * longest.bit_length()
+
+    def baseline(self, rng: Rng, problem: ProgramProblem) -> str:
+        """Return a program that prints the output of the last example, whatever it reads."""
+        return f"print({problem.shown[-1].stdout!r})"
+
+
+def stated(program: Program, constants: Values) -> str:
+    """Return the statement with the constants in it."""
+    text = program.statement
+    if not isinstance(text, str):
+        text = text(constants)
+    return textwrap.dedent(text).strip().format(**constants)
 
 
 def run_solution(solution: Solution, inputs: Values, constants: Values) -> Any:

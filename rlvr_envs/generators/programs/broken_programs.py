@@ -1,26 +1,31 @@
 """Programs with mistakes in them, known to fail, and the tests that show it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Protocol
 
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.generators.algorithms.plan import FAMILIES, draw_inputs, draw_plan, input_format
+from rlvr_envs.generators.algorithms.plan import FAMILIES, draw_plan, input_format
 from rlvr_envs.generators.algorithms.plan import program as plan_program
 from rlvr_envs.generators.algorithms.plan import statement as plan_statement
+from rlvr_envs.generators.algorithms.telling_tests import make_test, telling_tests
 from rlvr_envs.generators.programs.emit import emit
-from rlvr_envs.generators.programs.interpret import IrError, interpret
-from rlvr_envs.generators.programs.mutate import draw_mistakes, make
-from rlvr_envs.generators.programs.nodes import Int, Print, Program, Value, Var
-from rlvr_envs.generators.programs.random_program import random_inputs, random_program
+from rlvr_envs.generators.programs.interpret import IrError, StepLimit, interpret
+from rlvr_envs.generators.programs.mutate import draw_mistakes
+from rlvr_envs.generators.programs.nodes import Int, Print, Program, Var
+from rlvr_envs.generators.programs.random_program import random_program
 from rlvr_envs.generators.programs.spoken import in_words, inputs_in_words
 from rlvr_envs.generators.programs.stdin import stdin_text
+from rlvr_envs.generators.programs.telling_inputs import Inputs, telling_inputs, varied_inputs
 from rlvr_envs.sandboxes import languages
 
 _RANDOM = 0.5  # the share of random programs; the others answer a question
 _PROGRAMS = 12  # programs tried
 _TRIES = 3  # sets of mistakes tried in each
 _MOST_STEPS = 12_000  # of a program on one input: the interpreter takes some 10 ms
+_MORE = 4  # hidden inputs beside those that tell mistakes, at least
+_OTHERS = 10  # inputs that public tests are chosen from
 _LEAST_FAILING = 2  # tests of either kind that the program with the mistakes fails
 
 
@@ -40,11 +45,19 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A right program, what it should do in words, and how its inputs are drawn."""
+    """A right program, what it should do in words, and inputs.
+
+    Attributes:
+        statement: the words.
+        program: the program.
+        inputs: draws inputs without end.
+        telling: inputs for which most programs with a mistake print something else.
+    """
 
     statement: str
     program: Program
-    inputs: Callable[[Rng], dict[str, Value]]
+    inputs: Callable[[Rng], Iterator[Inputs]]
+    telling: Sequence[Inputs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +75,28 @@ class Repair:
 def draw_repair(
     rng: Rng, *, language: str, size: int, n_mistakes: int, n_public: int, n_hidden: int
 ) -> Repair:
-    """Draw a program of a size and put mistakes into it, each of which a hidden test finds."""
+    """Draw a program of a size and put mistakes into it, each of which a hidden test finds.
+
+    There are ``n_hidden`` hidden tests, or more where it takes more to find most mistakes.
+    """
     for _ in range(_PROGRAMS):
         subject = (_random_subject if rng.random() < _RANDOM else _asked_subject)(rng, size)
-        inputs = _different_inputs(rng, subject, n_public + n_hidden)
-        for _ in range(_TRIES if inputs else 0):
-            found = _broken(rng, subject, inputs, n_mistakes, n_public)
-            if found is not None:
-                program, count, tests = found
+        hidden, others = _different_inputs(rng, subject, n_hidden)
+        for _ in range(_TRIES if others else 0):
+            found = _broken(rng, subject, hidden, n_mistakes)
+            if found is None:
+                continue
+            program, count = found
+            public = _shown_first(_tests(subject.program, program, others))[:n_public]
+            tests = _tests(subject.program, program, hidden)
+            if min(_failing(public), _failing(tests)) >= _LEAST_FAILING:
                 return Repair(
                     subject.statement,
                     emit(program, language),
                     emit(subject.program, language),
                     count,
-                    tests[:n_public],
-                    tests[n_public:],
+                    public,
+                    tests,
                 )
     return _last_resort(rng, language, n_public, n_hidden)
 
@@ -84,7 +104,8 @@ def draw_repair(
 def _random_subject(rng: Rng, size: int) -> Subject:
     program = random_program(rng, size=size)
     statement = _spoken(program)
-    return Subject(statement, program, lambda rng: random_inputs(rng, program))
+    found = telling_inputs(rng, program, varied_inputs(rng, program))
+    return Subject(statement, program, lambda rng: varied_inputs(rng, program), found)
 
 
 def _spoken(program: Program) -> str:
@@ -98,64 +119,84 @@ def _asked_subject(rng: Rng, size: int) -> Subject:
     plan = draw_plan(rng, names, stages=size // 3, most_parts=1 + size // 5)
     statement = f"{plan_statement(plan)}\n\n{input_format(plan)}"
 
-    def inputs(rng: Rng) -> dict[str, Value]:
-        return draw_inputs(plan, integer(rng, 0, 10**9), integer(rng, 2, 12))
+    def inputs(rng: Rng) -> Iterator[Inputs]:
+        while True:
+            yield make_test(rng, plan, integer(rng, 2, 12)).inputs
 
-    return Subject(statement, plan_program(plan), inputs)
+    found = [test.inputs for test in telling_tests(rng, plan)]
+    return Subject(statement, plan_program(plan), inputs, found)
 
 
-def _different_inputs(rng: Rng, subject: Subject, count: int) -> list[dict[str, Value]]:
-    """Return inputs of which no two are equal, or none where there are too few of them."""
-    found: dict[str, dict[str, Value]] = {}
-    for _ in range(4 * count):
-        values = subject.inputs(rng)
+def _different_inputs(
+    rng: Rng, subject: Subject, n_hidden: int
+) -> tuple[list[Inputs], list[Inputs]]:
+    """Return hidden inputs and others, all different; or none where there are too few."""
+    found: dict[str, Inputs] = {}
+    n_hidden = max(n_hidden, len(subject.telling) + _MORE)
+    for values in chain(subject.telling, islice(subject.inputs(rng), 4 * (n_hidden + _OTHERS))):
         found.setdefault(stdin_text(subject.program, values), values)
-        if len(found) == count:
-            return list(found.values())
-    return []
+        if len(found) == n_hidden + _OTHERS:
+            every = list(found.values())
+            return every[:n_hidden], every[n_hidden:]
+    return [], []
 
 
 def _broken(
-    rng: Rng,
-    subject: Subject,
-    inputs: list[dict[str, Value]],
-    n_mistakes: int,
-    n_public: int,
-) -> tuple[Program, int, tuple[Test, ...]] | None:
-    """Return a program with mistakes, how many, and what its tests are; or None."""
-    runs = [interpret(subject.program, values) for values in inputs]
-    most = 5 * max(run.steps for run in runs) + 1000
-    if most > 5 * _MOST_STEPS:
+    rng: Rng, subject: Subject, hidden: list[Inputs], n_mistakes: int
+) -> tuple[Program, int] | None:
+    """Return a program with mistakes that ends for every input, and how many; or None."""
+    try:
+        runs = [interpret(subject.program, each, max_steps=_MOST_STEPS) for each in hidden]
+    except StepLimit:
         return None
-    expected = [run.output for run in runs]
+    expected = [run.output.split() for run in runs]
+    most = 5 * max(run.steps for run in runs) + 1000
+    current = subject.program
 
-    def shows(program: Program) -> bool:
-        """Whether one mistake alone fails a hidden test, by what it prints."""
-        hidden = zip(inputs[n_public:], expected[n_public:], strict=True)
+    def accept(alone: Program, together: Program) -> bool:
+        """Whether a mistake alone fails a hidden test, and does not stop the whole program."""
+        nonlocal current
         try:
-            return any(
-                interpret(program, values, max_steps=most).output.split() != right.split()
-                for values, right in hidden
-            )
+            printed = [interpret(alone, each, max_steps=most).output.split() for each in hidden]
+            whole = [interpret(together, each, max_steps=most).output.strip() for each in hidden]
         except IrError:
             return False
+        if printed == expected or not all(whole):
+            return False
+        current = together
+        return True
 
-    mistakes = draw_mistakes(rng, subject.program, n_mistakes, shows)
+    mistakes = draw_mistakes(rng, subject.program, n_mistakes, accept)
     if len(mistakes) < (n_mistakes + 1) // 2 or not mistakes:
         return None
-    try:
-        program = make(subject.program, mistakes)
-        printed = [interpret(program, values, max_steps=most).output for values in inputs]
-    except IrError:
-        return None
-    tests = tuple(
-        Test(stdin_text(subject.program, values), right, wrong)
-        for values, right, wrong in zip(inputs, expected, printed, strict=True)
-    )
-    failing = [sum(t.fails for t in part) for part in (tests[:n_public], tests[n_public:])]
-    if min(failing) < _LEAST_FAILING or not all(map(str.strip, printed)):
-        return None
-    return program, len(mistakes), tests
+    return current, len(mistakes)
+
+
+def _tests(right: Program, wrong: Program, inputs: Sequence[Inputs]) -> tuple[Test, ...]:
+    """Return tests of the inputs for which the wrong program ends by itself."""
+    tests = []
+    for values in inputs:
+        run = interpret(right, values)
+        try:
+            printed = interpret(wrong, values, max_steps=5 * run.steps + 20_000).output
+        except IrError:
+            continue
+        if printed.strip():
+            tests.append(Test(stdin_text(right, values), run.output, printed))
+    return tuple(tests)
+
+
+def _shown_first(tests: Sequence[Test]) -> tuple[Test, ...]:
+    """Return tests with two that fail in front, of different outputs if there are such."""
+    failing = [test for test in tests if test.fails]
+    outputs = [test.expected for test in failing]
+    fresh = [test for at, test in enumerate(failing) if test.expected not in outputs[:at]]
+    front = [*fresh, *(test for test in failing if test not in fresh)][:_LEAST_FAILING]
+    return (*front, *(test for test in tests if test not in front))
+
+
+def _failing(tests: Sequence[Test]) -> int:
+    return sum(test.fails for test in tests)
 
 
 def _last_resort(rng: Rng, language: str, n_public: int, n_hidden: int) -> Repair:

@@ -18,9 +18,11 @@ from rlvr_envs.generators.programs.nodes import (
     If,
     Int,
     Let,
+    Print,
     Program,
     SetItem,
     Statement,
+    Str,
     Var,
     While,
     children,
@@ -46,6 +48,12 @@ def emit(program: Program, language: str) -> str:
     writer = importlib.import_module(f"rlvr_envs.generators.programs.emit_{language}")
     text: str = writer.emit(prepared_for(program, language))
     return text
+
+
+def emit_constant(output: str, language: str) -> str:
+    """Return a program in a language that reads nothing and prints a text."""
+    lines = tuple(Print((Str(line),)) for line in output.splitlines())
+    return emit(Program((), (), lines or (Print((Str(""),)),)), language)
 
 
 def prepared_for(program: Program, language: str) -> Program:

@@ -84,6 +84,12 @@ def make(program: Program, mistakes: Sequence[Mistake]) -> Program:
     return check(changed)
 
 
+def put(program: Program, mistake: Mistake) -> Program:
+    """Return the program with a mistake in it, which may be ill-formed: it fails when it runs."""
+    changed: Program = _put(program, mistake.path, mistake.wrong)
+    return changed
+
+
 def _put(node: Any, path: Path, new: Any) -> Any:
     if not path:
         return new
@@ -104,7 +110,7 @@ def possible(program: Program) -> list[Mistake]:
 
 
 def draw_mistakes(
-    rng: Rng, program: Program, count: int, accept: Callable[[Program], bool]
+    rng: Rng, program: Program, count: int, accept: Callable[[Program, Program], bool]
 ) -> list[Mistake]:
     """Draw mistakes that can be made together, of kinds as different as may be.
 
@@ -112,7 +118,8 @@ def draw_mistakes(
         rng: the only source of randomness.
         program: the program to make them in.
         count: how many; fewer are returned where no more are found.
-        accept: whether the program with a single mistake will do.
+        accept: whether a mistake will do, given the program with it alone and the program with
+            those chosen before and it.
     """
     by_kind: dict[str, list[Mistake]] = {}
     for mistake in possible(program):
@@ -128,20 +135,22 @@ def draw_mistakes(
                 return chosen
             if by_kind[kind]:
                 mistake = by_kind[kind].pop()
-                if _fits(program, chosen, mistake) and accept(make(program, [mistake])):
+                programs = _with_and_alone(program, chosen, mistake)
+                if programs is not None and accept(*programs):
                     chosen.append(mistake)
     return chosen
 
 
-def _fits(program: Program, chosen: Sequence[Mistake], mistake: Mistake) -> bool:
+def _with_and_alone(
+    program: Program, chosen: Sequence[Mistake], mistake: Mistake
+) -> tuple[Program, Program] | None:
+    """Return the program with a mistake alone, and with others too; or None if one is none."""
     if not all(mistake.apart(other) for other in chosen):
-        return False
+        return None
     try:
-        make(program, [mistake])
-        make(program, [*chosen, mistake])
+        return make(program, [mistake]), make(program, [*chosen, mistake])
     except IrError:
-        return False
-    return True
+        return None
 
 
 class _Finder:

@@ -11,7 +11,7 @@ from rlvr_envs.generators.programs.random_program import MAX_STEPS, random_input
 from rlvr_envs.generators.programs.random_scope import LETTERS, MAX_INPUT, MAX_ITEMS
 from rlvr_envs.generators.programs.trace import trace
 
-_PROGRAMS = 12  # tried before any is taken
+_PROGRAMS = 40  # tried before any is taken
 _OTHERS = 10  # further inputs that a program is tried on
 _LONGEST = 400  # characters of an output
 _MOST_STEPS = 5_000  # of a run told line by line
@@ -22,39 +22,65 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A program, an input of it and what it prints then."""
+    """A program, an input of it, what it prints then, and how many steps that takes."""
 
     program: Program
     inputs: dict[str, Value]
     output: str
+    steps: int
 
 
 def draw_execution(rng: Rng, size: int, length: int, magnitude: int) -> Execution:
-    """Draw a program and an input whose output is not that of other inputs, and not too long."""
-    drawn = _execution(rng, random_program(rng, size=size), length, magnitude)
+    """Draw a program and an input whose output is not that of other inputs, and not too long.
+
+    The number of steps grows with the square of the size, within bounds.
+    """
+    least, most = size * size, 4 * size * size + 40
+    spare: Execution | None = None
     for _ in range(_PROGRAMS):
-        if _is_telling(rng, drawn, length, magnitude) and (size < 3 or " " in _line(drawn)):
+        program = random_program(rng, size=size)
+        inputs = random_inputs(rng, program, length=length, magnitude=magnitude)
+        drawn = _execution(program, inputs, most)
+        if drawn is None or not _is_telling(rng, drawn, length, magnitude, most):
+            continue
+        spare = drawn
+        if drawn.steps >= least and (size < 3 or " " in " ".join(drawn.output.split())):
             break
-        drawn = _execution(rng, random_program(rng, size=size), length, magnitude)
-    return drawn
+    return spare or _last_resort(rng, length, magnitude)
 
 
-def _line(drawn: Execution) -> str:
-    return " ".join(drawn.output.split())
+def _execution(program: Program, inputs: dict[str, Value], most: int) -> Execution | None:
+    """Return a run, or None of one that takes too many steps."""
+    try:
+        run = interpret(program, inputs, max_steps=most)
+    except StepLimit:
+        return None
+    return Execution(program, inputs, run.output, run.steps)
 
 
-def _execution(rng: Rng, program: Program, length: int, magnitude: int) -> Execution:
-    inputs = random_inputs(rng, program, length=length, magnitude=magnitude)
-    return Execution(program, inputs, interpret(program, inputs, max_steps=MAX_STEPS).output)
-
-
-def _is_telling(rng: Rng, drawn: Execution, length: int, magnitude: int) -> bool:
+def _is_telling(rng: Rng, drawn: Execution, length: int, magnitude: int, most: int) -> bool:
     """Whether hardly any two inputs give the same output, and none gives this one."""
     if len(drawn.output) > _LONGEST:
         return False
-    runs = [_execution(rng, drawn.program, length, magnitude) for _ in range(_OTHERS)]
-    others = {run.output for run in runs if run.inputs != drawn.inputs}
-    return drawn.output not in others and len(others) >= _OTHERS - 3
+    outputs = []
+    for _ in range(_OTHERS):
+        inputs = random_inputs(rng, drawn.program, length=length, magnitude=magnitude)
+        other = _execution(drawn.program, inputs, 4 * most)
+        if other is None:
+            return False
+        if other.inputs != drawn.inputs:
+            outputs.append(other.output)
+    return drawn.output not in outputs and len(set(outputs)) >= _OTHERS - 3
+
+
+def _last_resort(rng: Rng, length: int, magnitude: int) -> Execution:
+    """Return the run of a short program, which never takes many steps."""
+    drawn = None
+    while drawn is None:
+        program = random_program(rng, size=1)
+        inputs = random_inputs(rng, program, length=length, magnitude=magnitude)
+        drawn = _execution(program, inputs, MAX_STEPS)
+    return drawn
 
 
 def language_title(language: str) -> str:

@@ -240,7 +240,7 @@ def _value(condition: Condition, letters: str) -> Machine:
 def _say_value(condition: Condition) -> str:
     divisor, rest = condition.numbers
     return _say_remainder(
-        "its value as a binary number (leading zeros allowed; the empty string is worth 0)",
+        "its value as a binary number (leading zeros are allowed; an empty one has the value 0)",
         divisor,
         rest,
     )
@@ -257,13 +257,13 @@ def _times(number: int) -> str:
 
 def _say_from_end(condition: Condition) -> str:
     (letter,), (place,) = condition.words, condition.numbers
-    counted = "the last letter" if place == 1 else f"the {_ordinal(place)} letter from the end"
-    return f"{counted} exists and is '{letter}'"
+    counted = "last letter" if place == 1 else f"{_ordinal(place)} letter from the end"
+    return f"it has a {counted}, which is '{letter}'"
 
 
 def _say_blocks(condition: Condition) -> str:
     words = " or ".join(f'"{word}"' for word in condition.words)
-    return f"it can be cut into pieces (possibly none), each of which is {words}"
+    return f"it consists of zero or more pieces, each of them {words}"
 
 
 KINDS: dict[str, Kind] = {
@@ -271,32 +271,32 @@ KINDS: dict[str, Kind] = {
     "ends": Kind(_with_word("ends"), lambda c: f'it ends with "{c.words[0]}"', _ends),
     "contains": Kind(
         _with_word("contains", 1),
-        lambda c: f'"{c.words[0]}" occurs in it (as neighbouring letters)',
+        lambda c: f'it contains "{c.words[0]}"',
         _contains,
     ),
     "lacks": Kind(
         _with_word("lacks", 1),
-        lambda c: f'"{c.words[0]}" does not occur in it (as neighbouring letters)',
+        lambda c: f'it does not contain "{c.words[0]}"',
         _lacks,
     ),
     "at_least": Kind(
         _with_letter("at_least", 1, 1),
-        lambda c: f"'{c.words[0]}' occurs at least {_times(c.numbers[0])}",
+        lambda c: f"the letter '{c.words[0]}' occurs at least {_times(c.numbers[0])}",
         _at_least,
     ),
     "at_most": Kind(
         _with_letter("at_most", 1, 1),
-        lambda c: f"'{c.words[0]}' occurs at most {_times(c.numbers[0])}",
+        lambda c: f"the letter '{c.words[0]}' occurs at most {_times(c.numbers[0])}",
         _at_most,
     ),
     "exactly": Kind(
         _with_letter("exactly", 1, 1),
-        lambda c: f"'{c.words[0]}' occurs exactly {_times(c.numbers[0])}",
+        lambda c: f"the letter '{c.words[0]}' occurs exactly {_times(c.numbers[0])}",
         _exactly,
     ),
     "count_remainder": Kind(
         _draw_remainder("count_remainder"),
-        lambda c: _say_remainder(f"the number of letters '{c.words[0]}' in it", *c.numbers),
+        lambda c: _say_remainder(f"the number of letters '{c.words[0]}'", *c.numbers),
         _remainder,
     ),
     "length_remainder": Kind(
@@ -306,18 +306,18 @@ KINDS: dict[str, Kind] = {
     ),
     "from_start": Kind(
         _with_letter("from_start", 1, 1),
-        lambda c: f"its {_ordinal(c.numbers[0])} letter exists and is '{c.words[0]}'",
+        lambda c: f"it has a {_ordinal(c.numbers[0])} letter, which is '{c.words[0]}'",
         _from_start,
     ),
     "from_end": Kind(_with_letter("from_end", 1), _say_from_end, _from_end),
     "followed": Kind(
         _draw_two_letters("followed"),
-        lambda c: f"every '{c.words[0]}' is followed directly by '{c.words[1]}'",
+        lambda c: f"every '{c.words[0]}' is directly followed by '{c.words[1]}'",
         _followed,
     ),
     "ordered": Kind(
         _draw_two_letters("ordered"),
-        lambda c: f"no '{c.words[0]}' stands anywhere after a '{c.words[1]}'",
+        lambda c: f"all letters '{c.words[0]}' come before all letters '{c.words[1]}'",
         _ordered,
     ),
     "apart": Kind(
@@ -331,8 +331,8 @@ KINDS: dict[str, Kind] = {
     "runs": Kind(
         _with_letter("runs", 2),
         lambda c: (
-            f"each unbroken run of the letter '{c.words[0]}', taken as long as it goes, has "
-            + ("an even length" if c.numbers[0] == 2 else f"a multiple of {c.numbers[0]} as length")
+            f"the length of every maximal run of consecutive letters '{c.words[0]}' is "
+            + ("even" if c.numbers[0] == 2 else f"a multiple of {c.numbers[0]}")
         ),
         _runs,
     ),

@@ -67,14 +67,14 @@ _REMARKING = re.compile(
     re.IGNORECASE,
 )
 _FOR_ALL = re.compile(
-    rf"[\s,;(]*+(?:\\q?quad|\\[ ,;:!]|\s)*+(?:{_TEXT})?\s*+"
+    rf"[\s,;(]*+(?:\\q?quad|\\[ ,;:!]|\s)*(?:{_TEXT})?\s*+"
     r"(?:for\s+(?:all|every|any|each)|where|with|\\forall)(?![A-Za-z])[^=<>0-9]{0,80}",
     re.IGNORECASE,
 )
-_REMARK = re.compile(rf"[\s,;]*+(?:\\q?quad|\\[ ,;:!]|\s)*+{_TEXT}([^{{}}]{{1,200}})\}}\s*+\.?")
+_REMARK = re.compile(rf"[\s,;]*+(?:\\q?quad|\\[ ,;:!]|\s)*{_TEXT}([^{{}}]{{1,200}})\}}\s*+\.?")
 _BRACKETED = re.compile(r"\s++\(([A-Za-z][^()]{2,200})\)\s*+\.?")
 _DOMAIN = re.compile(
-    r"(?:\s*+,|\s*+;|\s*+\\q?quad|\s++\(|\s++for\s)\s*+(?:\\q?quad|\\[ ,;:!]|\s)*+"
+    r"(?:\s*+,|\s*+;|\s*+\\q?quad|\s++\(|\s++for\s)\s*+(?:\\q?quad|\\[ ,;:!]|\s)*"
     r"\(?\s*+[A-Za-z](?:_\w|_\{\w+\})?\s*+(?:\\neq?(?![A-Za-z])|\u2260|!=|\\not=|\\in(?![A-Za-z])|[<>]=?"
     r"|\\[lg]eq?(?![A-Za-z])|\\[lg]t(?![A-Za-z]))[^=,;]{1,60}\)?\s*+"
 )

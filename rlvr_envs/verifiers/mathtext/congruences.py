@@ -3,7 +3,7 @@ r"""Residues: ``x \equiv 3 \pmod 7``, ``10 \bmod 7`` and ``7k + 3`` say the same
 import re
 
 _MODULUS = re.compile(
-    r"[\s,;(]*+(?:\\q?quad|\\[ ,;:!]|\s)*+\(?\s*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?)?\s*+"
+    r"[\s,;(]*+(?:\\q?quad|\\[ ,;:!]|\s)*\(?\s*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?)?\s*+"
     r"\\?(?:[pb]?mod(?:ulo)?)(?![A-Za-z])[\s{}\\,]*+(\d{1,300})[\s})$.]*+"
 )
 _NAME = re.compile(r"\s*+\$?[A-Za-z](?:_\w|_\{\w+\})?\s*+(?:\\equiv(?![A-Za-z])|\u2261|=)\s*+")

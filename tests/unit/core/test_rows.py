@@ -46,6 +46,25 @@ def test_one_text_is_no_response_to_a_row_of_several_turns():
     assert rlvr_envs.verify(row, actions).score == 1.0
 
 
+def altered(task_id, **fields):
+    row = dict(rlvr_envs.make_problem(task_id, seed=1, difficulty=0))
+    return {**row, "fingerprint": None, "problem": {**row["problem"], **fields}}
+
+
+def test_no_episode_begins_with_an_altered_row():
+    row = altered("rlvr/ChainSearch-v0", syntax="x")
+    with pytest.raises(RowError, match="ChainSearch"):
+        gym.make("rlvr/ChainSearch-v0").reset(options={"problem": row})
+
+
+def test_an_oracle_that_breaks_on_an_altered_row_is_a_row_error():
+    row = altered("rlvr/MazeExplorer-v0", rows=[])
+    env = gym.make("rlvr/MazeExplorer-v0", max_turns=1)
+    env.reset(options={"problem": row})
+    with pytest.raises(RowError, match="MazeExplorer"):
+        env.step("north")
+
+
 def test_a_row_that_no_task_draws_is_a_row_error():
     row = rlvr_envs.make_problem("rlvr/Sudoku-v0", seed=1, difficulty=0)
     del row["fingerprint"]

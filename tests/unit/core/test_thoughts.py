@@ -56,6 +56,15 @@ def test_a_delimiter_alone_on_its_line_counts_in_any_block():
     assert answer_format("fenced:python").extract(text).answer == "x = 2"
 
 
+def test_a_code_block_that_a_thought_cuts_off_hides_nothing():
+    form = answer_format("fenced:python")
+    answer = "```python\nx = 2\n```"
+    for thought in ("Perhaps ```python\n7\n```?", "```python\nx = 1", "```\n```python\n7"):
+        assert form.extract(f"<think>{thought}</think>\nSo it is\n\n{answer}\n").answer == "x = 2"
+    quoted = "```python\nx = 1\n```\n\n<think>\n```python\n7\n```\n</think>\n\n" + answer
+    assert form.extract(quoted).answer == "x = 2"
+
+
 def test_delimiters_can_be_added(monkeypatch):
     text = r"<plan>\boxed{1}</plan> \boxed{2} <plan>\boxed{3}"
     assert answer_format("boxed").extract(text).answer == "3"
@@ -76,6 +85,9 @@ def test_delimiters_can_be_added(monkeypatch):
         "```\n</think>\n" * 50_000,
         "1. " * 300_000 + "</think>",
         "<|return|>" * 100_000 + "x",
+        "```python\n" * 50_000 + "<think>",
+        "```python\n<think></think>\n" * 20_000,
+        "~~~\n```\n" * 50_000 + "</think>",
     ],
 )
 def test_time_is_linear(text):

@@ -7,7 +7,7 @@ import pytest
 import rlvr_envs
 from rlvr_envs.cli.export import PLAYERS
 from rlvr_envs.cli.main import main
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.tables import entries
 from rlvr_envs.datasets.export import (
     DIALOGUES,
@@ -153,7 +153,7 @@ def test_a_file_that_fails_halfway_leaves_the_old_one(halving_rows, tmp_path):
     path = tmp_path / "train.jsonl"
     write_export("trl", halving_rows, path)
     before = path.read_bytes()
-    with pytest.raises(KeyError):
+    with pytest.raises(RowError, match="prompt"):
         write_export("trl", [*halving_rows, {"id": halving_rows[0]["id"]}], path)
     assert path.read_bytes() == before
 

@@ -13,6 +13,8 @@ from rlvr_envs.datasets.read import checked_rows
 from rlvr_envs.datasets.score import Answers, Fault, Sample, judge, oracle_samples
 from rlvr_envs.executors import Processes
 
+HERE = ("--executor", "serial")  # the small tasks are known in this process alone
+
 
 def test_answers_by_number_and_fingerprint_with_one_or_several_samples(halving_rows, write):
     half = [row["problem"]["half"] for row in halving_rows]
@@ -69,11 +71,11 @@ def test_a_bad_answer_line_is_named(name, halving_rows, write, capsys):
     line, reason = BAD_ANSWERS[name]
     rows = write("rows.jsonl", halving_rows)
     answers = write("answers.jsonl", [{"row": 0, "response": "x"}, "", line])
-    assert main(["verify", str(rows), "--answers", str(answers)]) == 2
+    assert main(["verify", *HERE, str(rows), "--answers", str(answers)]) == 2
     told = capsys.readouterr().err
     assert f"{answers}:3: " in told
     assert reason in told
-    assert main(["verify", str(rows), "--answers", str(answers), "--skip-bad-rows"]) == 0
+    assert main(["verify", *HERE, str(rows), "--answers", str(answers), "--skip-bad-rows"]) == 0
     assert "1 of 6 rows answered, 1 bad lines left out" in capsys.readouterr().out
 
 
@@ -84,9 +86,9 @@ def test_a_bad_row_is_named_and_skipping_keeps_the_numbers(halving_rows, write, 
     halving_rows[4]["id"] = 7
     rows = write("rows.jsonl", halving_rows)
     answers = write("answers.jsonl", [{"row": 5, "response": rlvr_envs.solve(halving_rows[5])}])
-    assert main(["verify", str(rows), "--answers", str(answers)]) == 2
+    assert main(["verify", *HERE, str(rows), "--answers", str(answers)]) == 2
     assert f"{rows}:2: the problem of this rlvr/TestHalving-v0 row" in capsys.readouterr().err
-    assert main(["verify", str(rows), "--answers", str(answers), "--skip-bad-rows"]) == 0
+    assert main(["verify", *HERE, str(rows), "--answers", str(answers), "--skip-bad-rows"]) == 0
     told = capsys.readouterr()
     for number, reason in ((3, "lacks answer_format"), (4, "did you mean"), (5, "not a row")):
         assert any(f":{number}: " in line and reason in line for line in told.err.split("\n"))
@@ -118,7 +120,7 @@ def test_verdicts_are_written_and_a_broken_verifier_is_not_in_the_mean(
     responses = ["\\boxed{break}", "\\boxed{0}", rlvr_envs.solve(halving_rows[2])]
     answers = write("a.jsonl", [{"row": n, "response": text} for n, text in enumerate(responses)])
     out = tmp_path / "verdicts.jsonl"
-    assert main(["verify", str(rows), "--answers", str(answers), "--out", str(out)]) == 0
+    assert main(["verify", *HERE, str(rows), "--answers", str(answers), "--out", str(out)]) == 0
     verdicts = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(v["row"], v["status"]) for v in verdicts] == [
         (0, "verifier_error"),
@@ -133,7 +135,7 @@ def test_verdicts_are_written_and_a_broken_verifier_is_not_in_the_mean(
 
 def test_oracle_checks_every_row(halving_rows, secret_rows, write, capsys):
     rows = write("rows.jsonl", [*halving_rows, *secret_rows])
-    assert main(["verify", str(rows), "--oracle"]) == 0
+    assert main(["verify", *HERE, str(rows), "--oracle"]) == 0
     assert "10 of 10 rows answered" in capsys.readouterr().out
 
 
@@ -142,7 +144,7 @@ def test_the_oracle_check_judges_the_answer_that_a_row_has(halving_rows, write, 
     stored = {**halving_rows[1], "reference": "999"}
     bare = {key: value for key, value in halving_rows[2].items() if key != "reference"}
     rows = write("rows.jsonl", [spoilt, stored, bare])
-    assert main(["verify", str(rows), "--oracle"]) == 1
+    assert main(["verify", *HERE, str(rows), "--oracle"]) == 1
     assert [v.score for _, v in judge(oracle_samples([spoilt, stored, bare]))] == [0.0, 0.0, 1.0]
 
 
@@ -155,7 +157,7 @@ def test_the_oracle_check_reports_a_task_that_rejects_itself(
     monkeypatch.setattr(task_type, "solve", lambda self, problem: str(problem.half % 7))
     bare = [{k: value for k, value in row.items() if k != "reference"} for row in halving_rows]
     rows = write("rows.jsonl", bare)
-    assert main(["verify", str(rows), "--oracle"]) == 1
+    assert main(["verify", *HERE, str(rows), "--oracle"]) == 1
     assert "of rlvr/TestHalving-v0: wrong" in capsys.readouterr().err
 
 
@@ -239,5 +241,5 @@ def test_no_file_that_is_read_is_written(halving_rows, write, capsys):
 
 def test_a_file_without_answers_is_refused(halving_rows, write, capsys):
     rows, answers = write("rows.jsonl", halving_rows), write("a.jsonl", [])
-    assert main(["verify", str(rows), "--answers", str(answers)]) == 2
+    assert main(["verify", *HERE, str(rows), "--answers", str(answers)]) == 2
     assert "holds no answers" in capsys.readouterr().err

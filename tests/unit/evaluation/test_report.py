@@ -1,6 +1,9 @@
 """The report page: complete, well formed, harmless."""
 
+import base64
+import hashlib
 import json
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -87,6 +90,18 @@ def test_the_page_is_well_formed_and_lets_nothing_run_or_load(hostile_run):
         if kind == "application/json":
             assert set(json.loads(data)) == {"data", "layout"}
             assert "<" not in data
+
+
+def test_the_page_allows_its_own_scripts_and_no_other(hostile_run):
+    text = write_report(hostile_run).read_text(encoding="utf-8")
+    head, _, rest = text.partition('<meta http-equiv="Content-Security-Policy" content="')
+    policy = dict(part.split(" ", 1) for part in rest[: rest.index('"')].split("; "))
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    wanted = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+    assert "<script" not in head
+    assert policy["script-src"].split() == wanted
+    assert policy["default-src"] == policy["form-action"] == policy["base-uri"] == "'none'"
 
 
 def test_the_page_shows_prompts_responses_verdicts_and_configuration(hostile_run):

@@ -11,6 +11,7 @@ from rlvr_envs.generators.arithmetic import (
     MAX_DEPTH,
     Term,
     combined,
+    fewest_numbers,
     judge_expression,
     random_term,
     read_expression,
@@ -145,3 +146,20 @@ def test_the_search_counts_what_it_computes():
     assert search_effort((2, 3), 6, use_all=True, limit=100) == 3
     assert search_effort((2, 3), 99, use_all=True, limit=100) == 3  # sum, difference, product
     assert search_effort((2, 3, 4, 5, 6), 10**9, use_all=False, limit=100) == 100
+
+
+@pytest.mark.parametrize(
+    ("numbers", "target", "fewest"),
+    [
+        ((5, 7, 9), 9, 1),
+        ((5, 7, 9), 35, 2),
+        ((5, 7, 9), 44, 3),  # 5 * 7 + 9
+        ((2, 3, 4, 5), 120, 4),
+        ((2, 3, 4, 5, 6), 719, 5),  # nothing makes it
+        ((1, 2, 50, 60, 7), 3_021, 5),  # 50 * 60 + (1 + 2) * 7
+        ((1, 1, 1, 1, 1), 5, 5),
+        ((1, 1, 1, 1, 1), 6, 5),  # (1 + 1) * (1 + 1 + 1)
+    ],
+)
+def test_the_fewest_numbers_that_make_a_target(numbers, target, fewest):
+    assert fewest_numbers(numbers, target, most=5) == fewest

@@ -181,7 +181,7 @@ def test_a_passing_fault_is_tried_again(server):
     assert [hit.id for hit in HttpEngine(url=server.url).search("q", 3)] == ["T"]
     server.reply = lambda path, data: (503, {})
     before = len(server.asked)
-    with pytest.raises(RetrievalError, match="failed 2 times, last with HTTPStatusError"):
+    with pytest.raises(RetrievalError, match="failed 2 times, at last: HTTP 503"):
         HttpEngine(url=server.url, tries=2).search("q", 3)
     assert len(server.asked) == before + 2
 
@@ -195,7 +195,7 @@ def test_a_slow_server_is_a_fault(server):
 
     server.reply = reply
     try:
-        with pytest.raises(RetrievalError, match="last with ReadTimeout"):
+        with pytest.raises(RetrievalError, match="at last: no answer within"):
             HttpEngine(url=server.url, timeout_s=0.1, tries=1).search("q", 3)
     finally:
         done.set()
@@ -225,7 +225,7 @@ def test_a_reply_that_never_ends_is_a_fault(monkeypatch):
     thread.start()
     try:
         engine = HttpEngine(url=f"http://127.0.0.1:{http.server_port}", timeout_s=0.3, tries=1)
-        with pytest.raises(RetrievalError, match="too long or too slow"):
+        with pytest.raises(RetrievalError, match=r"no answer within 0\.3 s"):
             engine.search("q", 3)
     finally:
         stop.set()
@@ -237,7 +237,7 @@ def test_a_reply_that_never_ends_is_a_fault(monkeypatch):
 def test_no_server_is_a_fault(server):
     url = server.url
     engine = HttpEngine(url=url.replace(url.rsplit(":", 1)[1], "1"), tries=1)
-    with pytest.raises(RetrievalError, match="failed 1 times, last with ConnectError"):
+    with pytest.raises(RetrievalError, match=r"failed 1 times, at last: .*ConnectError"):
         engine.search("q", 3)
 
 

@@ -14,13 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.tracking import reporters
 from rlvr_envs.agents.grpo.tracking.reporters import Reporter
 from rlvr_envs.core.errors import ConfigError
-from rlvr_envs.core.files import replaced
+from rlvr_envs.core.files import appended, replaced
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Status
 
@@ -175,7 +175,7 @@ class Metrics:
         self._folder = folder
         self._names = tuple(report)
         self._config = dict(config or {})
-        self._files: dict[str, TextIO] = {}
+        self._files: dict[str, BinaryIO] = {}
         self._watch = None if quiet else reporters.watch(total)
         self._reporters: list[Reporter] = [] if self._watch is None else [self._watch]
         self._samples: dict[int, list[Episode]] = {}
@@ -224,13 +224,14 @@ class Metrics:
         for name in (METRICS, SAMPLES):
             path = self._folder / name
             _cut(path, step)
-            # A lone surrogate, which a response may hold, has no place in UTF-8.
-            self._files[name] = path.open("a", encoding="utf-8", errors="backslashreplace")
+            self._files[name] = appended(path)
         for name in self._names:
             self._reporters.append(reporters.make(name, self._folder, step, self._config))
 
     def _write(self, name: str, row: Mapping[str, Any]) -> None:
-        self._files[name].write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+        line = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+        # A lone surrogate, which a response may hold, has no place in UTF-8.
+        self._files[name].write(line.encode("utf-8", "backslashreplace"))
         self._files[name].flush()
 
 

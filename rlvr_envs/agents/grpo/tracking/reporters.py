@@ -14,6 +14,8 @@ from typing import Any, Protocol
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import pip_install
+from rlvr_envs.core.files import replaced
+from rlvr_envs.core.terminal import harmless
 
 NAMES = ("tensorboard", "wandb", "trackio")
 
@@ -130,7 +132,8 @@ def _run_id(folder: Path) -> str:
     """Return the name under which services know a run, also after it was resumed."""
     path = folder / "report_id"
     if not path.exists():
-        path.write_text(secrets.token_hex(4), encoding="utf-8")
+        with replaced(path) as file:
+            file.write(secrets.token_hex(4).encode())
     return path.read_text(encoding="utf-8").strip()
 
 
@@ -142,7 +145,7 @@ class _Lines:
         self.tell(f"step {step}{self._of}  {_text(_shown(values))}".rstrip())
 
     def tell(self, text: str) -> None:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{harmless(text)}\n")
         sys.stderr.flush()
 
     def close(self) -> None:
@@ -177,7 +180,7 @@ class _Bar:
         self._bar.update(self._task, completed=step, description=_text(self._shown))
 
     def tell(self, text: str) -> None:
-        self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._bar.console.print(harmless(text), markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         self._bar.stop()

@@ -11,6 +11,7 @@ from rlvr_envs.agents.grpo.episode import Group
 from rlvr_envs.agents.grpo.plugins import callback
 from rlvr_envs.agents.grpo.run import Callback, Run
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.files import replaced
 
 LEARNING_IMPACT = "learning_impact.json"
 
@@ -65,7 +66,8 @@ class LearningImpact(Callback):
             ([*json.loads(key), found, seen[key]] for key, found in zip(seen, impact, strict=True)),
             key=lambda row: -row[3],
         )
-        (run.folder / LEARNING_IMPACT).write_text(json.dumps(rows) + "\n", encoding="utf-8")
+        with replaced(run.folder / LEARNING_IMPACT) as file:
+            file.write(f"{json.dumps(rows)}\n".encode())
 
     def state_dict(self) -> dict[str, Any]:
         """Return the scores so far."""

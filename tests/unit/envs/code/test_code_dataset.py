@@ -1,6 +1,7 @@
 """Programming problems from files: layouts, what is refused, and rows that outlive their file."""
 
 import base64
+import dataclasses
 import json
 import pickle
 import zlib
@@ -11,6 +12,7 @@ import pytest
 
 import rlvr_envs
 from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.code.code_dataset import CodeDatasetConfig, CodeDatasetTask
 from rlvr_envs.generators.published import code_files
@@ -536,3 +538,15 @@ def test_the_sample_is_of_several_layouts_and_each_is_solved():
         problem = found.problem_at(index)
         assert found.verify(problem, found.solve(problem)).score == 1.0
         assert found.verify(problem, "pass").score == 0.0
+
+
+def test_effort_and_baseline(tmp_path):
+    found, problem = only(tmp_path, HUMANEVAL)
+    solution = dataclasses.replace(problem, solution="return [n, n]")
+    assert found.effort(solution) == 6
+    first = found.baseline(stream("rng"), problem)
+    assert first.startswith("def twice(*args):")
+    assert found.verify(problem, first).score == 0.0
+    plain = dataclasses.replace(problem, statement="Add.", solution="", language="perl")
+    assert found.effort(plain) == 2
+    assert "print" in found.baseline(stream("rng"), plain)

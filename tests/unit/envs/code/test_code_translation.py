@@ -86,3 +86,12 @@ def test_the_example_is_no_hidden_test_and_outputs_vary():
 def test_bad_knobs_are_errors(knobs):
     with pytest.raises(ConfigError):
         CodeTranslationConfig(**knobs)
+
+
+def test_effort_and_baseline():
+    task, problem = make(0, 1)
+    assert task.effort(dataclasses.replace(problem, code="console.log(a + 1);")) == 9
+    constant = task.baseline(stream("rng"), problem)
+    verdict = task.verify(problem, constant)
+    assert verdict.score == 0.0
+    assert verdict.parts["compiled"] == 1.0

@@ -14,6 +14,7 @@ from rlvr_envs.envs.code.complexity_rewrite import (
     Part,
     _text,
 )
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.slow_programs import fast_functions as _fast_functions
 from rlvr_envs.generators.slow_programs import slow_functions as _slow_functions
 from rlvr_envs.generators.slow_programs.bounds import GROWTH, KINDS
@@ -113,3 +114,12 @@ def test_wrong_answers(answer):
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         ComplexityRewriteConfig(**knob)
+
+
+def test_effort_and_baseline():
+    easy, hard = problem_of("pairs_of_sum"), problem_of("staircase")
+    assert TASK.baseline(stream("rng"), easy) == easy.source
+    assert TASK.effort(easy) == code_length(inspect.getsource(_fast_functions.pairs_of_sum))
+    assert TASK.effort(hard) == 4 * code_length(inspect.getsource(_fast_functions.staircase))
+    both = problem_of("pairs_of_sum", "staircase")
+    assert TASK.effort(both) == TASK.effort(easy) + TASK.effort(hard)

@@ -1,5 +1,6 @@
 """Function synthesis: oracle and table agree, every step counts, and cheats earn nothing."""
 
+import dataclasses
 import json
 
 import pytest
@@ -126,3 +127,11 @@ def test_cheats_earn_nothing():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         FunctionSynthesisConfig(**knob)
+
+
+def test_effort_and_baseline():
+    task = FunctionSynthesisTask(FunctionSynthesisConfig())
+    problem = task.generate(stream("f", 0))
+    same = task.baseline(stream("rng"), problem)
+    assert task.verify(problem, same).score == 0.0
+    assert task.effort(dataclasses.replace(problem, source=same)) == 8

@@ -11,6 +11,7 @@ from rlvr_envs.envs.code.input_prediction import (
 )
 from rlvr_envs.generators.programs.json_text import program_text
 from rlvr_envs.generators.programs.nodes import Bool, If, Int, Print, Program, Var, While
+from rlvr_envs.generators.programs.sample_runs import input_format
 from rlvr_envs.verifiers.program import run_python
 
 TASK = InputPredictionTask(InputPredictionConfig())
@@ -60,3 +61,14 @@ def test_inputs_on_which_the_program_fails_or_never_ends_are_wrong():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         InputPredictionConfig(**knob)
+
+
+def test_effort_and_baseline():
+    task = InputPredictionTask(InputPredictionConfig())
+    program = Program((("xs", "list"), ("s", "str"), ("a", "int")), (), (Print((Var("a") + 1,)),))
+    problem = InputPredictionProblem(
+        "python", "", input_format(program), "8\n", program_text(program), "2\n3 4\nab\n7\n"
+    )
+    assert task.effort(problem) == 4
+    assert task.baseline(stream("rng"), problem) == "1\n1\na\n1"
+    assert task.verify(problem, task.baseline(stream("rng"), problem)).score == 0.0

@@ -12,6 +12,7 @@ from rlvr_envs.envs.code.interface_refactor import (
     InterfaceRefactorProblem,
     InterfaceRefactorTask,
 )
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.stateful_modules.check import interface_fault
 from rlvr_envs.generators.stateful_modules.interfaces import FEATURES, Interface
 from rlvr_envs.generators.stateful_modules.runs import draw_script, drive_script, expected
@@ -220,3 +221,12 @@ def test_expressions_are_written_as_they_are_run():
     for _ in range(300):
         expression = draw(integer(rng, 1, 4))
         assert eval(written(expression, str), names.copy()) == value(expression, names)
+
+
+def test_effort_and_baseline():
+    task = InterfaceRefactorTask(InterfaceRefactorConfig())
+    problem = task.generate(stream("refactor", 0))
+    assert task.effort(problem) == code_length(problem.source)
+    stub = task.baseline(stream("rng"), problem)
+    assert stub == problem.stub
+    assert task.verify(problem, stub).score == 0.0

@@ -10,6 +10,8 @@ from rlvr_envs.envs.code.output_prediction import (
     OutputPredictionTask,
 )
 from rlvr_envs.generators.programs.emit import EMITTED
+from rlvr_envs.generators.programs.json_text import program_text
+from rlvr_envs.generators.programs.nodes import Print, Program, Var
 from rlvr_envs.verifiers.program import run_python
 
 TASK = OutputPredictionTask(OutputPredictionConfig())
@@ -58,3 +60,20 @@ def test_every_language_shows_the_same_program(language):
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         OutputPredictionConfig(**knob)
+
+
+def test_effort_and_baseline():
+    config = OutputPredictionConfig.at(2)
+    task = OutputPredictionTask(config)
+    program = Program((("a", "int"),), (), (Print((Var("a") + 1,)),))
+    problem = OutputPredictionProblem("python", "print(a + 1)", "7\n", "8\n", program_text(program))
+    assert task.effort(problem) == 4  # the statement, the sum and what is added
+    assert task.baseline(stream("rng"), problem) == "7"
+
+
+def test_runs_get_longer_from_level_to_level_and_stay_bounded():
+    for difficulty in (0, 5, 10, 30):
+        task = OutputPredictionTask(OutputPredictionConfig.at(difficulty))
+        most = 4 * task.config.size**2 + 40
+        efforts = [task.effort(task.generate(stream("steps", s))) for s in range(3)]
+        assert max(efforts) <= most

@@ -11,6 +11,7 @@ from rlvr_envs.envs.code.performance_rewrite import (
     PerformanceRewriteConfig,
     PerformanceRewriteTask,
 )
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.slow_programs import fast_stages as _fast_stages
 from rlvr_envs.generators.slow_programs import slow_stages as _slow_stages
 
@@ -109,3 +110,13 @@ def test_cheats_earn_nothing(cheat):
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         PerformanceRewriteConfig(**knob)
+
+
+def test_effort_and_baseline():
+    assert TASK.baseline(stream("rng"), PROBLEM) == PROBLEM.source
+    tiers = {name: number for number, names in enumerate(STAGES, 1) for name in names}
+    lengths = [
+        tiers[step.name] * code_length(inspect.getsource(getattr(_fast_stages, step.name)))
+        for step in PROBLEM.recipe.steps
+    ]
+    assert TASK.effort(PROBLEM) == sum(lengths) > 0

@@ -1,5 +1,6 @@
 """ProgramRepair: mistakes that show, words that settle what is right, and what earns marks."""
 
+import dataclasses
 from collections import Counter
 
 import pytest
@@ -94,7 +95,7 @@ def test_several_mistakes_do_not_overlap():
     for seed in range(20):
         rng = stream("mistakes", seed)
         program = random_program(rng, size=6)
-        chosen = draw_mistakes(rng, program, 3, lambda _: True)
+        chosen = draw_mistakes(rng, program, 3, lambda *_: True)
         assert len(chosen) == 3
         for number, one in enumerate(chosen):
             assert all(one.apart(other) for other in chosen[number + 1 :])
@@ -146,7 +147,10 @@ def test_every_repair_has_tests_that_show_it(size, n_mistakes):
         assert sum(test.fails for test in repair.hidden) >= 2
         assert sum(test.fails for test in repair.public) >= 2
         assert 1 <= repair.n_mistakes <= n_mistakes
-        assert len({test.stdin for test in (*repair.public, *repair.hidden)}) == 14
+        assert len(repair.public) <= 4
+        assert len(repair.hidden) >= 8
+        tests = (*repair.public, *repair.hidden)
+        assert len({test.stdin for test in tests}) == len(tests)
         assert repair.broken != repair.fixed
 
 
@@ -216,3 +220,23 @@ def test_words_and_code_describe_the_same_program():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         ProgramRepairConfig(**knob)
+
+
+def test_shown_tests_print_different_things():
+    asked = task(size=4)
+    pairs = [asked.generate(stream("shown", seed)).failing for seed in range(12)]
+    assert sum(one.expected != other.expected for one, other in pairs) >= 10
+
+
+def test_many_mistakes_are_put_into_long_programs():
+    asked = ProgramRepairTask(ProgramRepairConfig.at(15))
+    counts = [asked.generate(stream("many", seed)).n_mistakes for seed in range(4)]
+    assert min(counts) >= 3
+
+
+def test_effort_and_baseline():
+    asked = task(size=3)
+    problem = asked.generate(stream("ProgramRepair", 9))
+    assert asked.baseline(stream("rng"), problem) == problem.source
+    small = dataclasses.replace(problem, source="print(a + 1)", n_mistakes=2)
+    assert asked.effort(small) == 2 * 6

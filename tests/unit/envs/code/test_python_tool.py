@@ -313,3 +313,8 @@ def test_shown_output_is_escaped():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         PythonToolConfig(**knob)
+
+
+def test_effort_and_baseline():
+    assert TASK.effort(PROBLEM) == 4 * 7  # print ( 1000007 ), and seven digits
+    assert TASK.baseline(stream("rng"), PROBLEM) == ["<answer>1000</answer>"]

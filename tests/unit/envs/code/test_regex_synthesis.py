@@ -13,6 +13,7 @@ from rlvr_envs.envs.code.regex_synthesis import (
     RegexSynthesisTask,
     _automaton,
 )
+from rlvr_envs.generators.regular_languages.automata import Machine, explore
 from rlvr_envs.generators.regular_languages.conditions import KINDS, draw_condition
 from rlvr_envs.generators.regular_languages.dialect import PatternError, difference
 
@@ -178,3 +179,27 @@ def test_value_conditions_are_drawn_for_digits_only():
     rng = stream("kinds")
     assert not any(draw_condition(rng, "ab", 3).kind == "value" for _ in range(400))
     assert any(draw_condition(rng, "01", 3).kind == "value" for _ in range(400))
+
+
+def test_effort_and_baseline():
+    task = RegexSynthesisTask(RegexSynthesisConfig.at(3))
+    problem = task.generate(stream("regex", 0))
+    assert task.effort(problem) == len(task.solve(problem))
+    every = f"[{problem.letters}]*"
+    assert task.baseline(stream("rng"), problem) == f"{every}-{every}"
+    assert task.verify(problem, f"{every}-{every}").detail.startswith("it goes wrong")
+
+
+@pytest.mark.parametrize("difficulty", [0, 1])
+def test_prompts_of_the_first_levels_are_short(difficulty):
+    task = RegexSynthesisTask(RegexSynthesisConfig.at(difficulty))
+    assert all(len(task.prompt(task.generate(stream("short", s)))) < 760 for s in range(40))
+
+
+def test_dots_and_negated_classes_match_hyphens_as_the_prompt_says():
+    task = RegexSynthesisTask(RegexSynthesisConfig(n_fields=2))
+    assert ". for any letter or hyphen" in task.prompt(task.generate(stream("fields", 0)))
+    anything = explore("ab-", Machine(0, lambda state, letter: 0, lambda state: True), 10)
+    assert difference(".*", anything) is None
+    assert difference("(a|[^a])*", anything) is None
+    assert difference("[ab]*", anything) == "-"

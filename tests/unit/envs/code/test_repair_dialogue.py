@@ -3,6 +3,7 @@
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.code import repair_dialogue
 from rlvr_envs.envs.code.repair_dialogue import (
@@ -143,3 +144,10 @@ def test_a_fault_of_the_sandbox_is_no_score(monkeypatch):
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         RepairDialogueConfig(**knob)
+
+
+def test_effort_and_baseline():
+    assert TASK.effort(PROBLEM) == 1 * 11  # print ( 2 * int ( input ( ) ) )
+    actions = TASK.baseline(stream("rng"), PROBLEM)
+    assert actions == ["```python\nprint(2 * int(input()))\n```"] * 3
+    assert TASK.replay(PROBLEM, actions).score == 0.0

@@ -1,5 +1,6 @@
 """SqlQuery: right queries in other words, near misses, and queries that try more than reading."""
 
+import dataclasses
 import sqlite3
 
 import pytest
@@ -191,3 +192,11 @@ def test_answers_do_not_depend_on_how_the_engine_found_them(order_by):
     assert sorted(map(repr, settled(rows, order_by))) == sorted(map(repr, rows))
     if order_by:
         assert [row[1] for row in settled(rows[::-1], order_by)] == ["y", "y", "x", "x"]
+
+
+def test_effort_and_baseline():
+    task = SqlQueryTask(SqlQueryConfig.at(0))
+    problem = task.generate(stream("sql", 0))
+    assert task.baseline(stream("rng"), problem) == f"SELECT * FROM {problem.tables[0]};"
+    joined = "SELECT a FROM b JOIN c ON b.x = c.y"
+    assert task.effort(dataclasses.replace(problem, sql=joined)) == 14 * 2

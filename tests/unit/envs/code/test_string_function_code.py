@@ -1,5 +1,6 @@
 """String functions and their compositions: the sources agree with the table, cheats earn nothing."""
 
+import dataclasses
 import re
 
 import pytest
@@ -106,3 +107,13 @@ def test_cheats_earn_nothing():
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         StringFunctionCodeConfig(**knob)
+
+
+def test_effort_and_baseline():
+    task = StringFunctionCodeTask(StringFunctionCodeConfig(depth=1))
+    problem = dataclasses.replace(
+        task.generate(stream("s", 0)), source="def main(x):\n    return x"
+    )
+    assert task.effort(problem) == 8
+    assert task.baseline(stream("rng"), problem) == problem.source
+    assert task.verify(problem, problem.source).score == 0.0

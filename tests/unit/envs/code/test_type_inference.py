@@ -147,3 +147,11 @@ def test_answers(answer, score):
 def test_config_is_checked(knob):
     with pytest.raises(ConfigError, match=next(iter(knob))):
         TypeInferenceConfig(**knob)
+
+
+def test_effort_and_baseline():
+    task = TypeInferenceTask(TypeInferenceConfig())
+    signatures = ("def f1(a: list[int], b: int) -> dict[str, set[int]]: ...",)
+    problem = TypeInferenceProblem("def f1(a, b):\n    return a", signatures)
+    assert task.effort(problem) == 10 * 3
+    assert task.baseline(stream("rng"), problem) == "def f1(a: int, b: int) -> int: ..."

@@ -5,6 +5,7 @@ with concrete types, which are written as in annotations.
 """
 
 import ast
+import dataclasses
 import itertools
 
 import pytest
@@ -140,9 +141,10 @@ def result_of(body, types):
     return None
 
 
-@pytest.mark.parametrize("difficulty", [0, 1])
-def test_whole_small_world(difficulty):
-    task = TypeInferenceTask(TypeInferenceConfig.at(difficulty))
+@pytest.mark.parametrize("n_statements", [1, 2])
+def test_whole_small_world(n_statements):
+    config = dataclasses.replace(TypeInferenceConfig.at(0), n_statements=n_statements)
+    task = TypeInferenceTask(config)
     for seed in range(25):
         problem = task.generate(stream("small world", seed))
         (function,) = ast.parse(problem.code).body

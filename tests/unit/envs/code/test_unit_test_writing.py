@@ -6,6 +6,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.code.unit_test_writing import UnitTestWritingConfig, UnitTestWritingTask
+from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.programs.nodes import Function, Int, Return
 from rlvr_envs.generators.tested_functions.functions import KINDS, rule_function, trial_inputs
 from rlvr_envs.generators.tested_functions.quality import RAISES, mutant, output, slips
@@ -191,3 +192,15 @@ def test_bad_knobs_are_errors():
     for knobs in ({"n_rules": 0}, {"n_mutants": 1}, {"max_checks": 0}):
         with pytest.raises(ConfigError):
             UnitTestWritingConfig(**knobs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_effort_and_baseline(kind):
+    task, problem = problem_of(kind)
+    assert task.effort(problem) == len(problem.witness) * code_length(problem.source)
+    suite = task.baseline(stream("rng"), problem)
+    assert suite.count("assert") == 1
+    verdict = task.verify(problem, suite)
+    assert verdict.score < 0.5
+    if kind != "numbers":  # what comes of nothing is said
+        assert "fails on the function itself" not in verdict.detail

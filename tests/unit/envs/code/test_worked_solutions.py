@@ -37,8 +37,9 @@ def test_an_input_is_found_after_simple_ones():
     task, problem = drawn("InputPrediction", 0, 1)
     steps = task.explain(problem)
     assert steps[0] == "See what simple inputs give."
-    assert [step.split(":")[0] for step in steps[1:3]] == ["Input 0", "Input 1"]
-    assert steps[4] == f"Read a = {problem.witness.strip()}."
+    assert [step.split(":")[0] for step in steps[1:3]] == ["Input 0 0", "Input 1 1"]
+    first, second = problem.witness.split()
+    assert steps[4:6] == [f"Read a = {first}.", f"Read b = {second}."]
     assert steps[-1] == f"print {problem.output.strip()}."
 
 

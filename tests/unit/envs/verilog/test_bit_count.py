@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,11 +11,14 @@ from rlvr_envs.core.seeding import stream
 from rlvr_envs.envs.verilog.bit_count import (
     KINDS,
     PREPARATIONS,
+    STREAMED,
     BitCountConfig,
     BitCountTask,
     Counts,
     Output,
+    Stream,
 )
+from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 
 WEIGHTS = (3, 1, 9, 4, 4, 2, 7)
@@ -104,8 +108,70 @@ def test_wrong_answers_are_told():
 
 
 @pytest.mark.parametrize(
-    "knobs", [{"width": 2}, {"width": 13}, {"counts": 12}, {"preparations": 4}]
+    "knobs",
+    [
+        {"width": 2},
+        {"width": 13},
+        {"counts": 12},
+        {"preparations": 4},
+        {"counts": 9, "stream": True},
+    ],
 )
 def test_knobs_out_of_range_are_refused(knobs):
     with pytest.raises(ConfigError, match=next(iter(knobs))):
         BitCountConfig(**knobs)
+
+
+def told(message, bit):
+    """Return what the outputs show of a message as text, its first bit first."""
+    these = [i for i, c in enumerate(message) if c == str(bit)]
+    runs = [len(run) for run in re.findall(f"{bit}+", message)]
+    return {
+        "ones": len(these) % 16,
+        "trailing": min(these[0] if these else len(message), 15),
+        "threshold": int(len(these) >= 7),
+        "changes": sum(a != b for a, b in itertools.pairwise(message)) % 16,
+        "runs": len(runs) % 16,
+        "longest": min(max(runs, default=0), 15),
+        "balance": sum(1 - 2 * (i % 2) for i in these) % 16,
+        "multiple": int(len(these) % 7 == 0),
+    }
+
+
+@pytest.mark.parametrize("size", [3, 4])
+@pytest.mark.parametrize("bit", [0, 1])
+@pytest.mark.parametrize("upwards", [False, True])
+def test_messages_are_counted_across_words(size, bit, upwards, run_design, random_rows):
+    outputs = tuple(Output(kind, f"o_{kind}", bit, 7) for kind in STREAMED)
+    stream_of = Stream(
+        Counts(size, outputs, PREPARATIONS, 1, 5, "x"),
+        Clocking("clk", "rst", 1, asynchronous=False),
+        upwards,
+    )
+    design = stream_of.design()
+    rows, message, seen = random_rows(design, 600, seed=size), "", []
+    for number, row in enumerate(rows):
+        row["first"] &= int(number % 9 == 0)  # long messages
+        # few changes, so that runs and positions become long
+        row["x"], row["mask"] = (5 if number % 40 < 12 else row["x"]), row["mask"] | 7
+        seen.append({f"o_{kind}": value for kind, value in told(message, bit).items()})
+        word = f"{(row['x'] & row['mask']) ^ 5:0{size}b}"
+        word = word[::-1] if row["turn"] else word
+        if row["valid"]:
+            message = ("" if row["first"] else message) + (word[::-1] if upwards else word)
+    assert run_design(design, rows) == seen
+    assert run_design(replace(design, golden=design.alternative), rows) == seen
+
+
+def test_slips_between_words_are_told():
+    outputs = tuple(Output(kind, kind, 1, 3) for kind in ("runs", "longest", "balance"))
+    counts = Counts(3, outputs, (), 1, 0, "x")
+    design = Stream(counts, Clocking("clk", "rst", 1, asynchronous=False), True).design()
+    for name in ("next_p0", "next_p1", "next_p2"):  # a state that is forgotten
+        wrong = design.golden.replace(f"{name} = first ? 0 : {name[5:]};", f"{name} = 0;")
+        assert wrong != design.golden
+        assert judge(wrong, design.reference).score == 0.0
+
+
+def test_words_become_a_stream_at_level_5():
+    assert [BitCountConfig.at(level).stream for level in (4, 5, 30)] == [False, True, True]

@@ -118,5 +118,5 @@ def test_knobs_out_of_range_are_refused(knobs):
         ErrorCodeConfig(**knobs)
 
 
-def test_every_kind_is_on_the_ladder():
+def test_every_kind_has_a_level():
     assert {ErrorCodeConfig.at(difficulty).kind for difficulty in range(11)} == set(KINDS)

@@ -1,5 +1,7 @@
 """Multiplexer: both sources against each other and a model in Python, and wrong answers."""
 
+from dataclasses import replace
+
 import pytest
 
 from rlvr_envs.core.errors import ConfigError
@@ -10,8 +12,10 @@ from rlvr_envs.envs.verilog.multiplexer import (
     MultiplexerTask,
     _Multiplexer,
 )
-from rlvr_envs.verifiers.hdl.interface import Reference
+from rlvr_envs.verifiers.hdl.interface import Clocking, Reference
 from rlvr_envs.verifiers.hdl.judge import judge
+
+CLOCKING = Clocking("clk", "rst", 1, asynchronous=False)
 
 
 @pytest.mark.slow  # the conformance checks judge other designs of the family in this way
@@ -21,11 +25,11 @@ def test_both_sources_are_equivalent(difficulty):
         task = MultiplexerTask(MultiplexerConfig.at(difficulty))
         design = task.design(stream("mux", difficulty, seed))
         assert judge(design.alternative, design.reference).score == 1.0
-        turned = Reference(design.alternative, design.reference.ports)
+        turned = Reference(design.alternative, design.reference.ports, design.clocking)
         assert judge(design.golden, turned).score == 1.0
 
 
-def multiplexer(kind="table", several="none", downwards=0, features=FEATURES):
+def multiplexer(kind="table", several="none", downwards=0, features=FEATURES[:5]):
     codes, bits = (tuple(range(5)), 3) if kind == "binary" else ((6, 1, 7, 2, 4), 3)
     return _Multiplexer(
         count=5,
@@ -38,6 +42,7 @@ def multiplexer(kind="table", several="none", downwards=0, features=FEATURES):
         enable_level=0,
         downwards=downwards,
         features=features,
+        clocking=CLOCKING if "hold" in features else None,
         names=("d", "sel", "y"),
     )
 
@@ -98,3 +103,27 @@ def test_a_slip_is_refused(right, wrong):
 def test_numbers_out_of_range_are_errors(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         MultiplexerConfig(**wrong)
+
+
+@pytest.mark.parametrize("kind", ["table", "onehot"])
+def test_outputs_search_for_free_words_and_remember(kind, run_design, random_rows):
+    circuit = multiplexer(kind, "highest", features=FEATURES)
+    design = circuit.design()
+    rows = random_rows(design, 500)
+    kept, wanted = [None, None], []
+    for row in rows:
+        words = [row["d"] >> 4 * i & 15 for i in range(5)]
+        picks = []
+        for name in ("sel0", "sel1"):
+            first = chosen(circuit, row, row[name])
+            ring = [] if first is None else [(first + step) % 5 for step in range(5)]
+            free = [i for i in ring if row["ready"] >> i & 1 and i not in picks]
+            picks.append(free[0] if free else None)
+        shown = [k if pick is None else pick for pick, k in zip(picks, kept, strict=True)]
+        values = [f if i is None else words[i] for i, f in zip(shown, (9, 6), strict=True)]
+        missed = sum((pick is None) << k for k, pick in enumerate(picks))
+        wanted.append({"y0": values[0], "y1": values[1], "miss": missed})
+        kept = shown
+    assert run_design(design, rows) == wanted
+    assert run_design(replace(design, golden=design.alternative), rows) == wanted
+    assert len({row["miss"] for row in wanted}) == 4

@@ -277,7 +277,7 @@ def test_a_config_that_cannot_be_is_an_error(knobs):
         VerilogDatasetConfig(**knobs)
 
 
-def test_there_is_no_ladder_and_indices_have_bounds():
+def test_there_are_no_levels_and_indices_have_bounds():
     with pytest.raises(ConfigError, match="no difficulty"):
         VerilogDatasetConfig.at(3)
     found = VerilogDatasetTask(VerilogDatasetConfig())

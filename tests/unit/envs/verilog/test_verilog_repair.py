@@ -66,11 +66,11 @@ def test_where_no_mutant_can_be_told_an_output_is_inverted(monkeypatch):
     assert task.verify(problem, problem.repaired).score == 1.0
 
 
-def test_the_run_is_shown_at_low_rungs_alone():
-    task, problem = drawn(5, 1)
+def test_the_run_is_shown_at_low_levels_alone():
+    task, problem = drawn(3, 1)
     assert problem.trace
     assert problem.trace in task.prompt(problem)
-    task, problem = drawn(6, 1)
+    task, problem = drawn(4, 1)
     assert problem.trace == ""
     assert "simulation it went wrong" not in task.prompt(problem)
 

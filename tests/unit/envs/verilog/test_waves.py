@@ -13,7 +13,7 @@ FAMILIES = (
     *("UpDownCounter-v0", "ShiftRegister-v0", "EdgeDetector-v0", "SequenceDetector-v0"),
     "StateMachine-v0",
 )
-RUNGS = (0, 2, 4, 6, 8, 10)
+LEVELS = (0, 2, 4, 6, 8, 10)
 
 
 def drawn(name, difficulty, seed):
@@ -48,7 +48,7 @@ def read(design):
     return [{name: found[name][n] for name in found} for n in range(CYCLES + 1)]
 
 
-@pytest.mark.parametrize("difficulty", RUNGS)
+@pytest.mark.parametrize("difficulty", LEVELS)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_both_sources_do_what_is_shown(name, difficulty, monkeypatch, run_design):
     for seed in range(2):

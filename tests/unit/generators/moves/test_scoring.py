@@ -33,7 +33,7 @@ def test_only_shortest_solutions_where_that_is_asked_for(name):
 
 @pytest.mark.parametrize("name", ONE_STEP)
 def test_detours_cost_their_share(name):
-    # On a low rung, where even a player who does not plan gets there now and then.
+    # On a low level, where even a player who does not plan gets there now and then.
     plain, strict = [task_of(name, difficulty=2, optimal_only=only) for only in (False, True)]
     detours = 0
     for seed in range(60):
@@ -73,7 +73,7 @@ def test_words():
 
 @pytest.mark.parametrize("difficulty", [0, 2, 4])
 @pytest.mark.parametrize("name", ["RushHour", "WaterJugs", "Sokoban", "SokobanGame"])
-def test_no_solution_is_shorter_than_its_rung_asks(name, difficulty):
+def test_no_solution_is_shorter_than_its_level_asks(name, difficulty):
     task = task_of(name, difficulty=difficulty)
     assert task.config.least_moves >= 2 + difficulty // 2
     lengths = [task.generate(stream(name, "least", seed)).shortest for seed in range(25)]

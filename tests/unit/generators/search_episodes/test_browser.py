@@ -61,6 +61,12 @@ def test_search_shows_where_the_words_stand_and_how_to_open_it():
     assert "Nothing was found" in tools.run(Call("search", "zebra"))
 
 
+def test_a_quoted_name_with_brackets_is_shown_where_it_stands():
+    text = "Long ago. " * 30 + "It was held in [Vel (town)](vel-town) that year."
+    tools = browser(made(Page("cup", "Cup", (Section("Overview", text),))))
+    assert "held in Vel (town) that year" in tools.run(Call("search", '"Vel (town)"'))
+
+
 def test_many_hits_come_in_parts():
     tools = browser(hits=3)
     first = tools.run(Call("search", "was"))

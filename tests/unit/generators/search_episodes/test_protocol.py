@@ -29,6 +29,12 @@ from rlvr_envs.generators.search_episodes.protocol import (
         ("<information><answer>x</answer></information><find>y</find>", Call("find", "y")),
         ("<search>a</search><information>b</information>", Call("search", "a", more=True)),
         ("<search><answer>x</answer></search>", Call("search", "<answer>x</answer>")),
+        ("<answer>x</answer> no, <answer>y</answer>", Call("answer", "y")),
+        ("<answer>x</answer><search>y</search>", Call("answer", "x", more=True)),
+        (
+            "<answer>x</answer><information><answer>y</answer></information>",
+            Call("answer", "x", more=True),
+        ),
     ],
 )
 def test_tags(message, call):

@@ -8,6 +8,7 @@ import pytest
 
 from rlvr_envs.generators.worlds import sentences as words
 from rlvr_envs.generators.worlds.articles import articles, library
+from rlvr_envs.generators.worlds.reading import Text, claims
 from rlvr_envs.generators.worlds.schema import RELATIONS
 from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.generators.worlds.world import build_world
@@ -71,7 +72,7 @@ def test_links_lead_to_their_page_or_to_none():
                 assert pages[target] == aliases.get(shown, shown)
         shares.append(len(dead) / len(links))
     assert shares[0] == 0
-    assert 0.14 < shares[-1] < 0.26
+    assert 0.24 < shares[-1] < 0.36
 
 
 def test_facts_stand_in_sentences_tables_footnotes_and_on_other_pages():
@@ -104,7 +105,10 @@ def test_no_sentence_without_a_fact_looks_like_one_with_a_fact(looks_like_a_fact
     plain = [
         text.format(s="Aa Bb", o="[Cc Dd](cc-dd)") for t in words.DISTRACTORS.values() for text in t
     ]
-    for sentence in [*plain, *words.FILLERS]:
+    fillers = [f"{start} {words.FILLER_ENDS[0]}" for start in words.FILLER_STARTS]
+    fillers += [f"{words.FILLER_STARTS[0]} {end}" for end in words.FILLER_ENDS]
+    notes = [text.format(topic="seat", s="Aa Bb", n=1).removesuffix("[1]") for text in words.NOTED]
+    for sentence in [*plain, *fillers, *notes]:
         assert not looks_like_a_fact(sentence), sentence
     assert looks_like_a_fact("Aa Bb was taught by [Cc Dd](cc-dd).")
 
@@ -114,7 +118,42 @@ def test_every_relation_has_sentences_and_a_row_of_its_own():
     assert len(set(words.ROWS.values())) == len(words.ROWS)
     patterns = [text for texts in words.FACTS.values() for text in texts]
     assert len(set(patterns)) == len(patterns)
-    assert all(len(texts) >= 3 for texts in words.FACTS.values())
+    assert all(len(texts) >= 10 for texts in words.FACTS.values())
+
+
+def test_no_sentence_stands_on_more_than_a_twentieth_of_the_pages():
+    for world in WORLDS[1:]:
+        pages = articles(world)
+        on_pages = Counter()
+        for page in pages:
+            lines = [line for section in page.sections for line in section.text.split("\n")]
+            sentences = (re.split(r"(?<=\.)(?:\[\d+\])? ", line) for line in lines)
+            on_pages.update({one for line in sentences for one in line if one.endswith(".")})
+        assert max(on_pages.values()) <= len(pages) / 20, on_pages.most_common(1)
+
+
+def test_fillers_are_a_small_part_of_a_page():
+    ends = tuple(words.FILLER_ENDS)
+    page_chars = filler_chars = 0
+    for section in (s for page in articles(build_world(WorldSpec.at(8), 3)) for s in page.sections):
+        page_chars += len(section.text)
+        fillers = [x for x in re.split(r"(?<=\.) ", section.text) if x.endswith(ends)]
+        filler_chars += sum(map(len, fillers))
+    assert 0 < filler_chars < 0.35 * page_chars
+
+
+def test_each_wording_tells_one_relation_alone():
+    """However subject and value are written, no other relation reads the sentence as its own."""
+    for name, texts in words.FACTS.items():
+        value = "1,890" if RELATIONS[name].is_number else "[Cc Dd](cc-dd)"
+        for text in texts:
+            for names in ({"s": "Aa Bb", "o": value}, {"s": "[Cc Dd](cc-dd)", "o": "Aa Bb"}):
+                if RELATIONS[name].is_number and names["o"] == "Aa Bb":
+                    continue
+                sentence = text.format(**names, a=1880, b=1885)
+                page = Text("Aa Bb", (sentence[0].upper() + sentence[1:],))
+                found = [other for other in RELATIONS if list(claims(page, other))]
+                assert found == [name], sentence
 
 
 def test_more_fillers_and_distractors_make_longer_pages():

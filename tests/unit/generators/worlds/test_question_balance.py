@@ -38,7 +38,7 @@ def side_value(world, plan, at):
     """The label that one side of a comparison leads to, found fact by fact."""
     hop = plan[at]
     if hop.op == "name":
-        return hop.entity
+        return world.entities[world.numbers[hop.entity]].label
     subject = side_value(world, plan, hop.inputs[0])
     (value,) = [
         f.value

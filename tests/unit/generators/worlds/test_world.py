@@ -73,6 +73,17 @@ def test_no_name_is_inside_another_but_for_homonyms(world):
     assert len(aliases) == len(set(aliases))
 
 
+def test_people_share_last_names():
+    spec = replace(WorldSpec.at(0), n_people=60, family_rate=1.0, homonym_rate=0.0)
+    names = [e.name for e in build_world(spec, 3).entities if e.kind == "person"]
+    last = Counter(name.split()[1] for name in names)
+    assert len(set(names)) == len(names)
+    assert len(last) < 30
+    alone = replace(spec, family_rate=0.0)
+    names = [e.name for e in build_world(alone, 3).entities if e.kind == "person"]
+    assert len({name.split()[1] for name in names}) == 60
+
+
 @pytest.mark.parametrize("world", WORLDS, ids=lambda w: f"{len(w.entities)}-{w.seed}")
 def test_facts_have_the_types_and_numbers_that_their_relations_say(world):
     per_subject = Counter()

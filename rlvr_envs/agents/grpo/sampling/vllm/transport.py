@@ -14,6 +14,7 @@ from torch import Tensor
 from rlvr_envs.agents.grpo.sampling.vllm.client import VllmClient
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import pip_install
+from rlvr_envs.core.files import replaced_path
 
 # The name of our backend within vLLM: see `plugin`.
 FILE_BACKEND = "rlvr_file"
@@ -227,11 +228,11 @@ def write(folder: Path, tensors: Iterable[tuple[str, Tensor]]) -> Path:
     from safetensors.torch import save_file
 
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors}
-    path, aside = folder / "model.safetensors", folder / "model.safetensors.new"
+    path = folder / "model.safetensors"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(whole, aside, metadata={"format": "pt"})
-        aside.replace(path)
+        with replaced_path(path) as beside:
+            save_file(whole, beside, metadata={"format": "pt"})
     except OSError as error:
         raise ConfigError(
             f"the weights for the server cannot be written to {folder}: {error}; name a folder "
