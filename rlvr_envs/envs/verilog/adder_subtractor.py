@@ -167,8 +167,7 @@ class _Adder:
         if has("carry"):
             rules.append(
                 "`carry` is 1 if and only if the exact result, computed with unsigned operands (0 "
-                "to "
-                f"{2**n - 1}), is below 0 or above {2**n - 1}."
+                f"to {2**n - 1}), is below 0 or above {2**n - 1}."
             )
         low, high = -(2 ** (n - 1)), 2 ** (n - 1) - 1
         if has("overflow"):

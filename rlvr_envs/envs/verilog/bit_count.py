@@ -191,8 +191,7 @@ class Output:
         texts = {
             "ones": f"{name} is the number of {these} in w.",
             "leading": f"{name} is the number of bits of w above its most significant {self.bit}, "
-            f"or {size} "
-            f"if w has no {self.bit}.",
+            f"or {size} if w has no {self.bit}.",
             "trailing": f"{name} is the number of bits of w below its least significant "
             f"{self.bit}, or {size} "
             f"if w has no {self.bit}.",
@@ -200,18 +199,16 @@ class Output:
             "majority": f"{is_1} w has {'at least as many' if self.tie else 'more'} {these} "
             f"{'as' if self.tie else 'than'} {others}.",
             "changes": f"{name} is the number of positions i, from 0 to {size - 2}, where bits i "
-            "and "
-            "i + 1 of w differ.",
+            "and i + 1 of w differ.",
             "runs": f"{name} is the number of runs of {these} in w. A run is a maximal sequence of "
             f"adjacent {these}. The two ends of w are not adjacent.",
             "longest": f"{name} is the length of the longest run of adjacent {these} in w, or 0 if "
             f"w has no {self.bit}.",
             "weighted": f"{name} is the sum of the weights of all bits of w that are {self.bit}. "
-            "The "
-            f"weights, from bit 0 upwards, are {', '.join(map(str, self.weights))}.",
+            f"The weights, from bit 0 upwards, are {', '.join(map(str, self.weights))}.",
             "balance": f"{name} is the number of {these} at even bit positions of w minus the "
-            "number "
-            f"of {these} at odd positions, in two's complement. Bit 0 is at an even position.",
+            f"number of {these} at odd positions, in two's complement. Bit 0 is at an even "
+            "position.",
             "multiple": f"{is_1} the number of {these} in w is a multiple of {self.number} "
             f"(0 is a multiple).",
         }

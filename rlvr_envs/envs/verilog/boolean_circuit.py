@@ -254,8 +254,7 @@ class _Circuit:
         rules = [
             (
                 "The number of a row is the sum of the weights of the inputs that are 1. The "
-                "weights are: "
-                f"{weights}."
+                f"weights are: {weights}."
             )
         ]
         for name, value in zip(self.results, self.values, strict=True):

@@ -157,8 +157,7 @@ class HandshakeSources:
         how = "a stage" if count == 1 else f"a chain of {count} stages"
         return Design(
             title=f"{how} with valid/ready handshakes, from {before}-bit input words to "
-            f"{after}-bit "
-            "output words",
+            f"{after}-bit output words",
             signals=ports,
             rules=self._rules(),
             golden=module(ports, self._golden()),
@@ -225,8 +224,7 @@ class HandshakeSources:
         rules.append(f"While `{b}_valid` is 0, {gives}.")
         rules.append(
             "Reset removes all words. After reset, every stage is in its initial state, as if it "
-            "had never "
-            "received a word."
+            "had never received a word."
         )
         return tuple(rules)
 
@@ -249,44 +247,36 @@ class HandshakeSources:
         kept = " and that does not have the mark" if self.last else ""
         return {
             "register": "holds at most one word, and offers it from the cycle after it received "
-            "it. "
-            "It is ready while it is empty, and also while it holds a word and the next stage is "
-            "ready.",
+            "it. It is ready while it is empty, and also while it holds a word and the next stage "
+            "is ready.",
             "half": "holds at most one word, and offers it from the cycle after it received it. "
-            "It is "
-            "ready if and only if it is empty.",
+            "It is ready if and only if it is empty.",
             "skid": "holds at most two words, and offers the older one, at the earliest in the "
-            "cycle "
-            "after it received it. It is ready if and only if it holds fewer than two words.",
+            "cycle after it received it. It is ready if and only if it holds fewer than two words.",
             "join": f"collects groups of {stage.factor} words and joins each group into one word. "
-            "The "
-            f"first word of a group becomes the {sig} part of the joined word, the second "
-            "word the part next to it, and so on. It offers the joined word from the cycle after "
-            "it received the last word of the group. It is ready while it has no complete group, "
-            f"and also while it has one and the next stage is ready.{close}",
+            f"The first word of a group becomes the {sig} part of the joined word, the second word "
+            "the part next to it, and so on. It offers the joined word from the cycle after it "
+            "received the last word of the group. It is ready while it has no complete group, and "
+            f"also while it has one and the next stage is ready.{close}",
             "split": f"holds at most one word, and offers it as {stage.factor} parts of {part} "
-            "each, "
-            f"the {sig} part first, from the cycle after it received the word. It is "
-            "ready while it is empty, and also while it offers the final part and the next stage "
-            f"is ready.{ended}",
+            f"each, the {sig} part first, from the cycle after it received the word. It is ready "
+            "while it is empty, and also while it offers the final part and the next stage is "
+            f"ready.{ended}",
             "map": f"holds no word (it is combinational). It offers {self._map_told(stage)}, in "
-            "the "
-            "same cycle. It offers a word if and only if one is offered to it, and it is ready if "
-            "and only if the next stage is ready.",
-            "filter": "holds no word (it is combinational). It drops each word offered to it "
-            "whose bit "
-            f"{stage.place} is {stage.way}{kept}: it is ready for that word and offers nothing. In "
-            "all other cases it offers what is offered to it, in the same cycle, and it is ready "
+            "the same cycle. It offers a word if and only if one is offered to it, and it is ready "
             "if and only if the next stage is ready.",
+            "filter": "holds no word (it is combinational). It drops each word offered to it "
+            f"whose bit {stage.place} is {stage.way}{kept}: it is ready for that word and offers "
+            "nothing. In all other cases it offers what is offered to it, in the same cycle, and "
+            "it is ready if and only if the next stage is ready.",
             "gap": f"holds no word. In the {stage.factor} cycles after an edge at which a word "
-            "moved "
-            "out of it, it offers nothing and is not ready. In all other cycles it offers what is "
-            "offered to it, in the same cycle, and it is ready if and only if the next stage is "
-            "ready.".replace("the 1 cycles", "the one cycle"),
+            "moved out of it, it offers nothing and is not ready. In all other cycles it offers "
+            "what is offered to it, in the same cycle, and it is ready if and only if the next "
+            "stage is ready.".replace("the 1 cycles", "the one cycle"),
             "sum": "holds no word, but keeps a running sum. While a word is offered to it, it "
-            "offers, "
-            "in the same cycle, the sum of that word and all words that moved through it after "
-            f"{anew}, modulo {2**stage.after}. It is ready if and only if the next stage is ready.",
+            "offers, in the same cycle, the sum of that word and all words that moved through it "
+            f"after {anew}, modulo {2**stage.after}. It is ready if and only if the next stage is "
+            "ready.",
         }[stage.kind]
 
     def _map_told(self, stage: Stage) -> str:

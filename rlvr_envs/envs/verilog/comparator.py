@@ -186,8 +186,7 @@ class _Comparator:
             if self.wraps:
                 in_window += (
                     ". But if `lo` is larger than `hi`, `in_window` is 1 if and only if "
-                    f"{tests[0]} "
-                    f"or {tests[1]}"
+                    f"{tests[0]} or {tests[1]}"
                 )
             rules.append(f"{in_window}.")
         return rules

@@ -218,8 +218,7 @@ class Crc:
         if has("length"):
             rules.append(
                 "Only the first `length` bits, in that order, are processed. If `length` is 0, "
-                "none "
-                f"is. If `length` is above {self.size}, all are."
+                f"none is. If `length` is above {self.size}, all are."
             )
         rules.append(self._output_rule())
         if has("words"):

@@ -170,11 +170,8 @@ class _Decoder:
         rules = [
             (
                 f"The bits of {name} are active-{'high' if self.level else 'low'}: an active bit "
-                "is "
-                f"{self.level}, and an inactive bit is {1 - self.level}. At most one bit is "
-                "active at "
-                "a "
-                "time."
+                f"is {self.level}, and an inactive bit is {1 - self.level}. At most one bit is "
+                "active at a time."
             )
         ]
         if has("ranges"):
@@ -187,8 +184,7 @@ class _Decoder:
             way = f"{first} + i" if second > first else f"{first} - i"
             rules.append(
                 f"Bit i of {name} is active if and only if `{self.address}`, as an unsigned "
-                "number, "
-                f"is {way}. Bit 0 is the least significant bit."
+                f"number, is {way}. Bit 0 is the least significant bit."
             )
         if has("overlap"):
             which = "largest" if self.highest else "smallest"

@@ -48,10 +48,10 @@ class EdgeDetectorConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "EdgeDetectorConfig":
-        """Two levels of three add a feature, up to 9; the third adds two inputs, up to 8."""
+        """Two levels of three add a feature, up to 9; the third adds an input, up to 8."""
         more = (difficulty + 2) // 3
         return cls(
-            width=min(1 + 2 * more, _WIDEST),
+            width=min(1 + more, _WIDEST),
             gap=min(1 + more, _LONGEST_GAP),
             features=min((2 * difficulty) // 3, len(FEATURES)),
         )

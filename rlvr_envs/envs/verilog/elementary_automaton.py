@@ -154,11 +154,9 @@ class Row:
             "ring": f"The cells form a ring: the left neighbour of cell {top} is cell 0, and the "
             f"right neighbour of cell 0 is cell {top}.",
             "zeros": "Cells beyond both ends of the row are always 0: the left neighbour of cell "
-            f"{top} and "
-            "the right neighbour of cell 0 are 0.",
+            f"{top} and the right neighbour of cell 0 are 0.",
             "ones": "Cells beyond both ends of the row are always 1: the left neighbour of cell "
-            f"{top} and "
-            "the right neighbour of cell 0 are 1.",
+            f"{top} and the right neighbour of cell 0 are 1.",
             "mirror": f"The left neighbour of cell {top} is cell {top} itself, and the right "
             "neighbour of cell 0 is cell 0 itself.",
         }
@@ -166,9 +164,7 @@ class Row:
         rules = [
             (
                 f"Bit i of {name} is cell i. Its left neighbour is cell i+1, and its right "
-                "neighbour "
-                "is "
-                "cell i-1."
+                "neighbour is cell i-1."
             ),
             sides[self.border],
             f"Reset sets {name} to {literal(self.width, self.start)}.",
@@ -185,8 +181,7 @@ class Row:
         if has("memory"):
             rules.append(
                 "The automaton is second-order: in a step, the new value of a cell is the result "
-                "of "
-                "the rule XOR the value that the cell had before the most recent step. With two "
+                "of the rule XOR the value that the cell had before the most recent step. With two "
                 "steps at one edge, each of the two counts as a step. After a reset or a load, the "
                 "values before the most recent step are all 0."
             )

@@ -28,10 +28,10 @@ class ErrorCodeConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ErrorCodeConfig":
-        """A bit of data a step, up to 16, and the next kind of module every 5 steps of 3."""
+        """Five levels bring three kinds of modules and two bits, up to 16."""
         return cls(
-            size=min(6 + difficulty, _WIDEST),
-            kind=KINDS[min(3 * difficulty // 5, len(KINDS) - 1)],
+            size=min(6 + (2 * difficulty + 3) // 5, _WIDEST),
+            kind=KINDS[min((3 * difficulty + 1) // 5, len(KINDS) - 1)],
         )
 
 
@@ -205,8 +205,7 @@ class Code:
         about = "cj" if self.checks > 1 else "c0"
         rules.append(
             f"`{which}{index}` is 1 if and only if {about} in {received} differs from the value "
-            "that "
-            f"the rule above gives for the data bits in {received}."
+            f"that the rule above gives for the data bits in {received}."
         )
         if self.kind == "syndrome":
             rules.append(f"`{y}` is the data bits d{self.size - 1} to d0 in {received}, unchanged.")

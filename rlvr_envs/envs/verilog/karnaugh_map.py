@@ -164,8 +164,7 @@ class _Maps:
         rules = [
             (
                 f"Each column is labelled with the values of {_names(columns)}, in this order. "
-                "Each "
-                f"row is labelled with the {'value' if len(rows) == 1 else 'values'} of "
+                f"Each row is labelled with the {'value' if len(rows) == 1 else 'values'} of "
                 f"{_names(rows)}{', in this order' * (len(rows) > 1)}."
             ),
             "Each output has the value in the cell of its map that the current inputs select."
@@ -182,8 +181,7 @@ class _Maps:
         ):
             rules.append(
                 "In a cell, a letter is the input of that name, ~ is NOT (of the single letter "
-                "that "
-                "follows it), & is AND, + is OR, and ^ is XOR."
+                "that follows it), & is AND, + is OR, and ^ is XOR."
             )
         if any("same" in cell for cells in self.maps for cell in cells):
             rules.append(

@@ -163,9 +163,8 @@ class _Register:
             twice = " (two steps if `fast` is 1)" if has("fast") else ""
             rules.append(
                 f"While `back` is 1, the register steps backwards instead{twice}. To step "
-                "backwards, "
-                f"`{q}` becomes the only {self.width}-bit value from which a forward step leads to "
-                "the current value."
+                f"backwards, `{q}` becomes the only {self.width}-bit value from which a forward "
+                "step leads to the current value."
             )
         return tuple(rules)
 

@@ -73,9 +73,13 @@ class MonitorWritingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "MonitorWritingConfig":
-        """The design grows; every second level adds a faulty version; from 6 on, size counts."""
+        """The design grows; two levels add a faulty version, up to 10; from 6 on, size counts.
+
+        From 10 on the design grows by a level every 4 levels.
+        """
         budget = 0 if difficulty < 6 else max(200 - 20 * (difficulty - 6), 110)
-        return cls(level=difficulty, faults=min(3 + difficulty // 2, 16), budget=budget)
+        level = min(difficulty, (30 + difficulty) // 4)
+        return cls(level=level, faults=min(3 + difficulty // 2, 10), budget=budget)
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,8 +199,7 @@ class _Multiplexer:
         several = len(self.selects) > 1
         own = (
             f"Each output has its own select input: `{self.outputs[0]}` has `{self.selects[0]}`, "
-            "and so "
-            "on. "
+            "and so on. "
         )
         word = "a select input" if several else f"`{self.selects[0]}`"
         rules = []
@@ -208,14 +207,12 @@ class _Multiplexer:
             end, other = ("most", "below") if self.downwards else ("least", "above")
             rules.append(
                 f"Word 0 is in the {self.width} {end} significant bits of `{self.names[0]}`, word "
-                "1 in "
-                f"the {self.width} bits next {other}, and so on."
+                f"1 in the {self.width} bits next {other}, and so on."
             )
         if self.kind == "table":
             text = (
-                f"The table gives the word that each code of {word} selects. A code that is not "
-                "in the "
-                "table selects no word."
+                f"The table gives the word that each code of {word} selects. A code that is not in "
+                "the table selects no word."
             )
         elif self.kind == "binary":
             listed = ", ".join(f"{code} selects word {i}" for i, code in self._coded().items())

@@ -141,8 +141,7 @@ class Piece:
         if has("DOWN"):
             rules.append(
                 f"At a rising clock edge where `enable` is 1: if `DOWN` is 0, {up}; if `DOWN` is "
-                "1, "
-                f"{down}."
+                f"1, {down}."
             )
         else:
             rules.append(f"At a rising clock edge where `enable` is 1, {up}.")
@@ -183,8 +182,7 @@ class Piece:
         if has("GATED"):
             rules.append(
                 "If `GATED` is 1, this happens only at edges where `enable` is 1; at other edges "
-                "all "
-                "stages keep their values. If `GATED` is 0, it happens at every edge."
+                "all stages keep their values. If `GATED` is 0, it happens at every edge."
             )
         value = "the value of the last stage" if has("DEPTH") else "the value of the stage"
         if has("REVERSE"):
@@ -361,7 +359,7 @@ class Piece:
         )
 
 
-_MOST_INSTANCES, _WIDEST = 4, 9
+_MOST_INSTANCES, _WIDEST = 4, 16
 _FENCE = "```"
 # One of these may be left at its default, which fits words of every width.
 _OPTIONAL = ("DOWN", "GATED", "LOWEST")
@@ -387,7 +385,7 @@ class ParameterisedModuleConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "ParameterisedModuleConfig":
-        """Odd levels add a parameter, up to 6, even ones a bit, up to 9; ten levels 3 instances.
+        """Odd levels add a parameter, up to 6, even ones a bit, up to 16; ten levels 3 instances.
 
         Level 0 has one instance of a module with two parameters.
         """
@@ -404,7 +402,7 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
 
     Description:
         The module is a counter, a delay line or a search for an extreme word, with one to six
-        parameters. A given module has two to four instances of it with different values, and may
+        parameters. A given module has one to four instances of it with different values, and may
         leave a parameter at its default; edge cases such as one stage or a modulus that is no
         power of two are among the values.
 

@@ -218,8 +218,7 @@ class MultiplierSources:
             level = f"`{self._move}` is {self.moving}"
             rules = [
                 f"The pipeline advances at each rising clock edge where {level}. At all other "
-                "edges "
-                "it stalls: no factors are accepted and all outputs keep their values"
+                "edges it stalls: no factors are accepted and all outputs keep their values"
                 + (", except for a flush." if has("flush") and self.hard_flush else ".")
             ]
             move = "advancing edge"

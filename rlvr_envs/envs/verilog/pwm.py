@@ -189,8 +189,7 @@ class Modulator:
         else:
             rules.append(
                 f"The channel is on in each cycle in which the counter is less than {used}, and "
-                "off in "
-                "all other cycles."
+                "off in all other cycles."
             )
         which = f"Bit i of `{self.out}`" if many else f"`{self.out}`"
         whose = "channel i" if many else "the channel"
@@ -201,9 +200,8 @@ class Modulator:
             rules.append(
                 f"{which} is active in each cycle in which {whose} is on and was on {past}. "
                 f"{other[0].upper()}{other[1:]} is active in each cycle in which {whose} is off "
-                "and "
-                f"was off {past}. In all cycles before the end of reset, {whose} counts as off. "
-                f"`enable` does not affect whether {whose} is on or off."
+                f"and was off {past}. In all cycles before the end of reset, {whose} counts as "
+                f"off. `enable` does not affect whether {whose} is on or off."
             )
         else:
             rules.append(f"{which} is active in each cycle in which {whose} is on.")
@@ -223,8 +221,7 @@ class Modulator:
         else:
             rules.append(
                 "Outputs are combinational: the value that the rules above give for a cycle "
-                "appears in "
-                "the same cycle."
+                "appears in the same cycle."
             )
         return tuple(rules)
 

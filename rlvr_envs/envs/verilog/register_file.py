@@ -199,8 +199,7 @@ class RegisterFileSources:
             )
             rules.append(
                 "Both ports can write at the same clock edge. If both write the same bit of the "
-                "same "
-                f"register, port {self._suffixes[-1][1:].upper()} wins."
+                f"same register, port {self._suffixes[-1][1:].upper()} wins."
             )
         if has("fixed"):
             rules.append(
@@ -211,15 +210,14 @@ class RegisterFileSources:
         if self.words < 2**self._bits:
             rules.append(
                 f"Register numbers above {self.words - 1} do not exist: writes to them are "
-                "ignored, "
-                f"and reads of them give {literal(self.width, self.beyond)}."
+                f"ignored, and reads of them give {literal(self.width, self.beyond)}."
             )
         if has("clear"):
             rules.append(
                 "`clear` takes priority over writes: at a rising clock edge where `clear` is 1, "
-                "all "
-                f"writes are ignored and every register{' except the fixed one' * has('fixed')} "
-                f"becomes {literal(self.width, self.start)}."
+                "all writes are ignored and every "
+                f"register{' except the fixed one' * has('fixed')} becomes "
+                f"{literal(self.width, self.start)}."
             )
         return rules
 
@@ -239,8 +237,7 @@ class RegisterFileSources:
             rules = [
                 (
                     f"{each}at every rising clock edge, `{data}` takes the value of register "
-                    "number "
-                    f"`{address}`. Reset sets {those} to 0."
+                    f"number `{address}`. Reset sets {those} to 0."
                 )
             ]
         else:
@@ -248,8 +245,7 @@ class RegisterFileSources:
         if not has("bypass"):
             rules.append(
                 "A read gives the value from before the clock edge: a write is visible to reads "
-                "only "
-                "in later cycles."
+                "only in later cycles."
             )
             return rules
         rules.append(

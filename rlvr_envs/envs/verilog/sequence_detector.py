@@ -242,17 +242,14 @@ class Detector:
             rules.append(
                 f"`{self.found}` is combinational (Mealy output): {each} in the cycle that ends "
                 "with the rising clock edge that takes the last bit of a match, and 0 otherwise. "
-                "It "
-                "depends on the bits taken before and on the current inputs other than reset: "
-                "while "
-                "reset is active, it has the value that it would have with reset inactive."
+                "It depends on the bits taken before and on the current inputs other than reset: "
+                "while reset is active, it has the value that it would have with reset inactive."
             )
         else:
             rules.append(
                 f"`{self.found}` is registered (Moore output): {each} in the cycle that begins "
-                "with "
-                "the rising clock edge that takes the last bit of a match, and 0 otherwise. Reset "
-                "sets it to 0."
+                "with the rising clock edge that takes the last bit of a match, and 0 otherwise. "
+                "Reset sets it to 0."
             )
         return (*rules, *self._more_rules())
 
@@ -262,8 +259,7 @@ class Detector:
         if has("restart"):
             rules.append(
                 "At a rising clock edge where `restart` is 1, the search restarts: all bits taken "
-                "before "
-                "are forgotten."
+                "before are forgotten."
             )
         if has("count"):
             once = " (only by 1 if several patterns are found with that bit)" if many else ""
@@ -277,8 +273,7 @@ class Detector:
             rules.append(
                 "`last` is registered: it is the number i of the pattern found most recently (the "
                 "lowest i if several were found with the same bit). It changes at the same edges "
-                "as "
-                "a match is counted."
+                "as a match is counted."
             )
         kept = " and ".join(f"`{name}`" for name in ("count", "last") if has(name))
         if kept:

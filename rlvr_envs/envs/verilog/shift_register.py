@@ -157,8 +157,7 @@ class Operation:
             "rotate left": f"rotates left {by}",
             "rotate right": f"rotates right {by}",
             "arithmetic right": f"shifts right arithmetically {by}; the {high} become the old "
-            "value of "
-            f"bit {top}",
+            f"value of bit {top}",
             "zeros left": f"shifts left {by}; the {low} become 0",
             "zeros right": f"shifts right {by}; the {high} become 0",
             "clear": "becomes 0",
@@ -298,9 +297,8 @@ class Register:
             rules.append(
                 "`out` is registered. At an edge where the register shifts or rotates, `out` "
                 "becomes the bit that is shifted out last, or rotated to the other end last (a "
-                "move "
-                "by several bits counts as that many moves by 1 bit). No other operation changes "
-                "it. Reset sets it to 0."
+                "move by several bits counts as that many moves by 1 bit). No other operation "
+                "changes it. Reset sets it to 0."
             )
         if has("done"):
             load = " and after each load" if self._loads() else ""

@@ -193,10 +193,9 @@ class StackSources:
                 "the one below it, and so on."
             ),
             (
-                f"At each rising clock edge, the stack performs the operation that the table below "
+                "At each rising clock edge, the stack performs the operation that the table below "
                 f"gives for the opcode `{self.op}`. The input word is `{self.word}`. An opcode "
-                "that "
-                "is not in the table does nothing."
+                "that is not in the table does nothing."
             ),
             "An operation that needs more words than the stack holds changes nothing.",
         ]
@@ -218,9 +217,7 @@ class StackSources:
         if has("second"):
             shown += (
                 f". `second` is the second word, or {literal(self.width, self.idle)} while the "
-                "stack holds fewer than "
-                "two "
-                "words"
+                "stack holds fewer than two words"
             )
         rules.append(f"{shown}.")
         if has("flags"):

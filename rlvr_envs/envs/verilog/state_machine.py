@@ -93,10 +93,10 @@ class StateMachineConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "StateMachineConfig":
-        """A state more a step, up to 16; a feature every 2, an input and a branch every 4."""
+        """A state more a level, up to 12; a feature every 2, an input and a branch every 4."""
         more = (difficulty + 1) // 4
         return cls(
-            states=min(2 + difficulty, _MOST_STATES),
+            states=min(2 + difficulty, 12),
             inputs=min(1 + more, _MOST_INPUTS),
             branches=min(1 + more, _MOST_BRANCHES),
             outputs=min(1 + difficulty // 3, _WIDEST),
@@ -349,18 +349,16 @@ class Machine:
             rules.append(
                 f"Each state has a minimum time n: {which}. After the machine enters a state (from "
                 "another state, by reset, or by an abort, even from the same state), it stays "
-                "there "
-                "and takes no transition at the first n-1 rising clock edges where `enable` is 1. "
-                "Only an abort ends this time early. "
+                "there and takes no transition at the first n-1 rising clock edges where `enable` "
+                "is 1. Only an abort ends this time early. "
                 + (f"The minimum time does not affect `{self.out}`." if self.mealy else "")
             )
         if has("visits"):
             name = self.states[self.visited]
             rules.append(
                 f"`visits` is registered: it increases by 1, modulo {2**_COUNT_BITS}, at each "
-                "rising "
-                f"clock edge at which the machine goes to {name} from another state. Reset sets it "
-                "to 0."
+                f"rising clock edge at which the machine goes to {name} from another state. Reset "
+                "sets it to 0."
             )
         if has("back"):
             rules.append(

@@ -65,10 +65,13 @@ class TestbenchWritingConfig(TaskConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "TestbenchWritingConfig":
-        """The design grows, three levels add two faulty versions, and rows become scarce."""
+        """The design grows, three levels add two faulty versions, up to 10; rows become scarce.
+
+        From 10 on the design grows by a level every 4 levels.
+        """
         return cls(
-            level=difficulty,
-            faults=min(2 + 2 * difficulty // 3, 16),
+            level=min(difficulty, (30 + difficulty) // 4),
+            faults=min(2 + 2 * difficulty // 3, 10),
             slack=max(400 - 50 * difficulty, 110),
         )
 
@@ -207,11 +210,10 @@ def _table(names: str, most: int) -> str:
     rows = "1 row" if most == 1 else f"{most} rows"
     return (
         "Answer with a table in CSV form. The first line names each of these inputs once, "
-        "separated "
-        f"by commas: {names}. Then follow at least 1 and at most {rows}. Each row gives one value "
-        "for every input, in the order of the first line, as an unsigned number: decimal, "
-        "hexadecimal (0x...) or binary (0b...). A table with a wrong header, too many rows, or a "
-        "value that does not fit its input scores 0."
+        f"separated by commas: {names}. Then follow at least 1 and at most {rows}. Each row gives "
+        "one value for every input, in the order of the first line, as an unsigned number: "
+        "decimal, hexadecimal (0x...) or binary (0b...). A table with a wrong header, too many "
+        "rows, or a value that does not fit its input scores 0."
     )
 
 

@@ -221,14 +221,11 @@ class Crossing:
             f"In {lights}, {bits}. A lamp is on if its bit is 1.",
             (
                 "The lamps depend on the current phase only. The table lists the lamps that are "
-                "on; "
-                "all "
-                "others are off."
+                "on; all others are off."
             ),
             (
                 "The phases follow one another in the order of the table. After the last phase, "
-                "the "
-                f"first one begins again. Reset begins phase {self.phases[self.start].name}."
+                f"the first one begins again. Reset begins phase {self.phases[self.start].name}."
             ),
             (
                 f"A phase of n steps ends, and the next phase begins, at the n-th {step} after it "
@@ -261,8 +258,7 @@ class Crossing:
             (
                 "`asked` is registered: it becomes 1 at a rising clock edge where `button` is 1, "
                 "regardless of `tick`. It becomes 0 at the edge at which WALK begins; if `button` "
-                "is "
-                f"1 at that edge, it {tie}. Reset sets it to 0."
+                f"is 1 at that edge, it {tie}. Reset sets it to 0."
             ),
         )
 
@@ -270,21 +266,18 @@ class Crossing:
         return (
             (
                 "There is also a phase FLASH, which is not in the table. At every rising clock "
-                "edge "
-                "where `tick` and `night` are both 1, FLASH begins, regardless of the current "
-                "phase. "
-                "If the current phase is already FLASH, it continues with its next step instead."
+                "edge where `tick` and `night` are both 1, FLASH begins, regardless of the current "
+                "phase. If the current phase is already FLASH, it continues with its next step "
+                "instead."
             ),
             (
                 "In FLASH, the yellow lamp of `main` and the red lamp of `side` are on in the "
-                "first "
-                "step, off in the second step, on in the third step, and so on. `walk` is 0, and "
-                "all other lamps are off."
+                "first step, off in the second step, on in the third step, and so on. `walk` is 0, "
+                "and all other lamps are off."
             ),
             (
                 "FLASH ends at the first rising clock edge where `tick` is 1 and `night` is 0. "
-                "Then "
-                f"{self.phases[0].name} begins. The rules for `asked` also apply in FLASH."
+                f"Then {self.phases[0].name} begins. The rules for `asked` also apply in FLASH."
             ),
         )
 

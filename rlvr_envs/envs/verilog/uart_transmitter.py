@@ -202,8 +202,7 @@ class UartSources:
         rules = [
             (
                 f"A frame consists of a start bit, which is 0, then the {self.bits} bits of the "
-                "word, "
-                f"{order}{parity}, then {stops}."
+                f"word, {order}{parity}, then {stops}."
             )
         ]
         if has("mode"):
@@ -236,16 +235,14 @@ class UartSources:
             rules = [
                 (
                     "A buffer holds at most one word. `full` is 1 if and only if it holds one. At "
-                    "a "
-                    f"rising clock edge where `{send}` is 1 and `full` is 0, {taken} {those} into "
-                    f"the buffer. While `full` is 1, `{send}` is ignored."
+                    f"a rising clock edge where `{send}` is 1 and `full` is 0, {taken} {those} "
+                    f"into the buffer. While `full` is 1, `{send}` is ignored."
                 ),
                 (
                     "`busy` is 1 if and only if a frame is being sent. If `full` is 1 in a cycle "
                     "without a frame or in the last cycle of a frame, then at the rising clock "
-                    "edge "
-                    "that ends this cycle the word leaves the buffer: in the next cycle, its frame "
-                    "begins and `full` is 0."
+                    "edge that ends this cycle the word leaves the buffer: in the next cycle, its "
+                    "frame begins and `full` is 0."
                 ),
             ]
         else:
@@ -254,8 +251,7 @@ class UartSources:
             rules = [
                 (
                     f"`busy` is 1 {frame}, and 0 otherwise. At a rising clock edge where `{send}` "
-                    "is "
-                    f"1 and `busy` is 0 (outside of a frame{when}), {taken} {those}, and the "
+                    f"is 1 and `busy` is 0 (outside of a frame{when}), {taken} {those}, and the "
                     f"frame begins in the next cycle. While `busy` is 1, `{send}` is ignored."
                 )
             ]

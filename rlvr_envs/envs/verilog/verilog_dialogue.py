@@ -163,9 +163,8 @@ class VerilogDialogueTask(InteractiveTask[VerilogDialogueConfig, VerilogDialogue
             pays = f" Each failed attempt multiplies your final score by {problem.discount:g}."
         return (
             f"{problem.description}\n\nSend the complete module as one ```verilog code block. If "
-            "it "
-            "is not correct, the reply says why (compiler errors, or a simulation run in which it "
-            f"goes wrong), and you may send another module. You have {attempts}.{pays}"
+            "it is not correct, the reply says why (compiler errors, or a simulation run in which "
+            f"it goes wrong), and you may send another module. You have {attempts}.{pays}"
         )
 
     def begin(self, problem: VerilogDialogueProblem) -> VerilogDialogueSession:

@@ -145,8 +145,7 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
             f"```verilog\n{problem.source.strip()}\n```",
             (
                 f"Rewrite it {style.title}: write a module `{TOP}` with the same ports and exactly "
-                "the same "
-                "behaviour."
+                "the same behaviour."
             ),
             f"Your answer must obey these style rules (comments are ignored):\n\n{rules}",
         ]

@@ -88,15 +88,15 @@ CALL = '{"name": "%s", "arguments": {%s}}'
         ),
         (
             "tags",
-            "<access>grobholm-lost</access>",
-            "There is no page with the id 'grobholm-lost'. Search for the page by name.",
+            "<access>dorraligate-lost</access>",
+            "There is no page with the id 'dorraligate-lost'. Search for the page by name.",
         ),
         (
             "json",
-            CALL % ("open", '"page": "grobholm", "section": "Data"'),
+            CALL % ("open", '"page": "dorraligate", "section": "Data"'),
             (
-                "Grobholm has no section 'Data'. Its sections: Overview, Geography, History, "
-                "Public life, Notes."
+                "Dorraligate has no section 'Data'. Its sections: Overview, "
+                "Geography, History, Public life."
             ),
         ),
         (
@@ -106,7 +106,7 @@ CALL = '{"name": "%s", "arguments": {%s}}'
         ),
         (
             "tags",
-            "<access>grobholm#3</access>",
+            "<access>dorraligate#3</access>",
             "There is no part 3: the result has 1 part.",
         ),
     ],
@@ -123,12 +123,12 @@ def test_calls_that_fail_and_calls_used_up():
     env = TextEnv("ChainSearch-v0", difficulty=1, failure_rate=0.5)
     env.reset(seed=3)
     calls = env.instance.problem.limits.max_calls
-    replies = [env.step("<access>grobholm</access>")[0] for _ in range(calls)]
+    replies = [env.step("<access>dorraligate</access>")[0] for _ in range(calls)]
     assert "The tool did not respond. Try again." in told
     assert any("The tool did not respond. Try again." in reply for reply in replies)
     assert replies[-1].endswith("(No calls are left. Your next message must be the answer.)")
     assert "(No calls are left. Your next message must be the answer.)" in told
-    assert env.step("<access>grobholm</access>")[2]
+    assert env.step("<access>dorraligate</access>")[2]
 
 
 def test_the_exchange_in_json_is_real():

@@ -110,3 +110,12 @@ def test_wrong_answers_are_told():
 def test_knobs_out_of_range_are_refused(knobs):
     with pytest.raises(ConfigError, match=next(iter(knobs))):
         CrcConfig(**knobs)
+
+
+def test_remainders_of_polynomials_come_later():
+    def told(difficulty):
+        task = CrcTask(CrcConfig.at(difficulty))
+        return {"GF(2)" in task.design(stream("form", s)).rules[0] for s in range(16)}
+
+    assert told(0) == told(1) == {False}
+    assert told(3) == {False, True}

@@ -145,3 +145,13 @@ def test_a_slip_is_told(right, slip):
 def test_knobs_out_of_range_are_refused(knobs):
     with pytest.raises(ConfigError, match=next(iter(knobs))):
         FifoConfig(**knobs)
+
+
+def test_level_0_is_one_word_that_refuses():
+    for seed in range(8):
+        design = FifoTask(FifoConfig.at(0)).design(stream("small", seed))
+        rules = " ".join(design.rules)
+        assert "1 word" in design.title
+        assert "is refused" in rules
+        assert "registered" not in rules
+        assert "Both can happen" not in rules

@@ -153,3 +153,17 @@ def test_wrong_answers_are_told():
 def test_knobs_out_of_range_are_refused(knobs):
     with pytest.raises(ConfigError, match=next(iter(knobs))):
         StateMachineConfig(**knobs)
+
+
+@pytest.mark.parametrize("difficulty", [0, 1, 3, 8, 10])
+def test_no_state_ignores_the_inputs_and_all_are_reached(difficulty):
+    config = StateMachineConfig.at(difficulty)
+    for seed in range(40):
+        rows = _rows(stream("rows", seed), config, back=difficulty >= 10)
+        assert all(len({branch.target for branch in row}) > 1 for row in rows)
+        reached, ahead = {0}, [0]
+        while ahead:
+            targets = {b.target for b in rows[ahead.pop()]} - reached - {BACK}
+            reached |= targets
+            ahead += targets
+        assert len(reached) == config.states
