@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import rlvr_envs
-from rlvr_envs.cli._text import table
+from rlvr_envs.cli._text import say, table
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import RlvrEnvsError
 from rlvr_envs.core.extras import hint, installed, missing, pip_install, requirements
@@ -67,21 +67,21 @@ def run(args: argparse.Namespace) -> int:
     if args.sandbox:
         return _check_sandboxes(args.backend)
     if args.missing:
-        print("\n".join(f"missing: {line}" for line in _missing()) or "nothing is missing")
+        say("\n".join(f"missing: {line}" for line in _missing()) or "nothing is missing")
         return 0
-    print(f"rlvr_envs {rlvr_envs.__version__}, Python {platform.python_version()}")
-    print(f"{platform.platform()}, {os.cpu_count()} cores, user {_user()}\n")
+    say(f"rlvr_envs {rlvr_envs.__version__}, Python {platform.python_version()}")
+    say(f"{platform.platform()}, {os.cpu_count()} cores, user {_user()}\n")
     broken = _core()
-    print()
-    print(table(("extra", "for", "state"), _extras()))
-    print(f"\nVerilog: {', '.join(_verilog_tools())}")
-    print(f"languages: {', '.join(languages.installed())}")
+    say()
+    say(table(("extra", "for", "state"), _extras()))
+    say(f"\nVerilog: {', '.join(_verilog_tools())}")
+    say(f"languages: {', '.join(languages.installed())}")
     for line in _missing_languages():
-        print(f"  missing: {line}")
+        say(f"  missing: {line}")
     domains = ", ".join(f"{name} ({len(registry.task_ids(name))})" for name in _domains())
-    print()
-    print(table(("sandbox", "isolates by", "state"), _sandboxes()))
-    print(f"\n{len(registry.task_ids())} tasks in the domains {domains}")
+    say()
+    say(table(("sandbox", "isolates by", "state"), _sandboxes()))
+    say(f"\n{len(registry.task_ids())} tasks in the domains {domains}")
     return 1 if broken else 0
 
 
@@ -99,14 +99,14 @@ def _core() -> bool:
     for package in ("gymnasium", "numpy", "sympy", "math-verify"):
         version = installed(package)
         broken |= version is None
-        print(f"  {package:12} {version or f'MISSING: {pip_install(package)}'}")
+        say(f"  {package:12} {version or f'MISSING: {pip_install(package)}'}")
     try:
         with WorkerPool(workers=1) as pool:
             works = pool.call("math:factorial", 5, cpu_s=10.0) == 120
-        print(f"  {'worker pool':12} {'works' if works else 'BROKEN: it computes wrongly'}")
+        say(f"  {'worker pool':12} {'works' if works else 'BROKEN: it computes wrongly'}")
     except RlvrEnvsError as error:
         works = False
-        print(f"  {'worker pool':12} BROKEN: {error}")
+        say(f"  {'worker pool':12} BROKEN: {error}")
     return broken or not works
 
 
@@ -192,21 +192,21 @@ def _check_sandboxes(only: str | None) -> int:
     for name in [only] if only else [name for name in BACKENDS if name != UNSAFE]:
         reason = _why_not(name)
         if reason:
-            print(f"{name} does not work here: {reason}")
+            say(f"{name} does not work here: {reason}")
             continue
-        print(f"probing {name} ({make_backend(name).isolation}) ...", flush=True)
+        say(f"probing {name} ({make_backend(name).isolation}) ...", flush=True)
         with Sandbox(name) as sandbox:
             found[name] = list(checks(sandbox))
     if not found:
-        print("no sandbox to check: 0 probes passed")
+        say("no sandbox to check: 0 probes passed")
         return 1
-    print(f"\n{table(('probe', *found, 'contained'), _probe_rows(found))}\n")
+    say(f"\n{table(('probe', *found, 'contained'), _probe_rows(found))}\n")
     for name, results in found.items():
         for result in results:
             if not result.passed:
                 kind = f"known gap: {result.gap}" if result.gap else "NOT CONTAINED"
-                print(f"{name}, {result.name}: {kind}\n    {result.detail}")
-    print(summary(found))
+                say(f"{name}, {result.name}: {kind}\n    {result.detail}")
+    say(summary(found))
     return 1 if any(result.faulty for results in found.values() for result in results) else 0
 
 
