@@ -226,7 +226,7 @@ def test_smoothing_is_drawn_over_the_steps_and_said(tmp_path):
     text = page.read_text("utf-8")
     assert "the mean of a step and the 4 before it; faint: single steps." in text
     assert "Of several seeds" not in text
-    assert "http-equiv" not in text
+    assert 'http-equiv="refresh"' not in text
     assert "<script src" not in text
 
 
