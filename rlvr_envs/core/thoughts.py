@@ -8,6 +8,7 @@ pairs: ``[["<plan>", "</plan>"]]``.
 import json
 import os
 import re
+from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -52,6 +53,7 @@ _AFTER = re.compile(
     r"[ \t]+(?:blocks?|delimiters?|markers?|sections?|tags?|tokens?)\b", re.IGNORECASE
 )
 _REACH = 12  # characters that are looked at before a delimiter
+_MOST_FENCES = 1_000  # lines that begin or end a code block, at the end of a text
 # Possessive quantifiers: a hostile line cannot make the match quadratic.
 _FENCE = re.compile(
     r"^((?:[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]++)?[ \t]*+)(`{3,}+|~{3,}+)"
@@ -107,26 +109,26 @@ def code_blocks(text: str) -> list[tuple[str, str, int, int]]:
 
 
 class _Fences:
-    """The fence lines of a text, and which of them closes which, in linear time."""
+    """The last fence lines of a text, and which of them closes which."""
 
     def __init__(self, text: str) -> None:
-        self.all = list(_FENCE.finditer(text))
-        self._unclosed: dict[str, tuple[int, int]] = {}  # sign -> length and indentation
+        # Each is compared with all that follow it, so a hostile text has its number bounded.
+        self.all = list(deque(_FENCE.finditer(text), maxlen=_MOST_FENCES))
+        self._closers: dict[int, int | None] = {}
 
     def closer(self, at: int) -> int | None:
         """Return the place of the fence that closes one, or None if it is never closed."""
-        opened = self.all[at]
-        sign, length, indent = opened[2][0], len(opened[2]), len(opened[1])
-        known = self._unclosed.get(sign)
-        if known is not None and length >= known[0] and indent <= known[1]:
-            return None
-        for place in range(at + 1, len(self.all)):
-            fence = self.all[place]
-            bare = not fence[3] and not fence[1].strip() and fence[2].startswith(opened[2])
-            if bare and len(fence[1]) <= indent + 3:
-                return place
-        self._unclosed[sign] = (length, indent)
-        return None
+        if at not in self._closers:
+            opened, later = self.all[at], range(at + 1, len(self.all))
+            closing = (place for place in later if _closes(self.all[place], opened))
+            self._closers[at] = next(closing, None)
+        return self._closers[at]
+
+
+def _closes(fence: re.Match[str], opened: re.Match[str]) -> bool:
+    """Whether a fence line ends the block of another: bare, as long, and indented no deeper."""
+    bare = not fence[3] and not fence[1].strip()
+    return bare and fence[2].startswith(opened[2]) and len(fence[1]) <= len(opened[1]) + 3
 
 
 def _dedented(body: str, indent: int) -> str:

@@ -65,6 +65,11 @@ def test_a_code_block_that_a_thought_cuts_off_hides_nothing():
     assert form.extract(quoted).answer == "x = 2"
 
 
+def test_the_last_of_very_many_code_blocks_is_found():
+    text = "```python\nx = 1\n```\n\n" * 3_000 + "```python\nx = 2\n```"
+    assert answer_format("fenced:python").extract(text).answer == "x = 2"
+
+
 def test_delimiters_can_be_added(monkeypatch):
     text = r"<plan>\boxed{1}</plan> \boxed{2} <plan>\boxed{3}"
     assert answer_format("boxed").extract(text).answer == "3"
@@ -88,6 +93,8 @@ def test_delimiters_can_be_added(monkeypatch):
         "```python\n" * 50_000 + "<think>",
         "```python\n<think></think>\n" * 20_000,
         "~~~\n```\n" * 50_000 + "</think>",
+        ("```p\n" + " " * 10 + "````p\n") * 40_000 + "</think>",
+        "```p\n" * 900 + "<think> " * 50_000 + "\n```",
     ],
 )
 def test_time_is_linear(text):
