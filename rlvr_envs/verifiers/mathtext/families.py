@@ -1,19 +1,25 @@
 r"""Families of functions with arbitrary constants: ``C e^x``, or ``c_1 \cos x + c_2 \sin x``.
 
 Two ways to write one family differ in the names of their constants, in the number that an added
-constant hides (``\sin^2 x + C`` and ``-\cos^2 x + C``), or in the basis of a linear space. A factor
-is never hidden: ``\frac12 C V^2`` and ``C V^2`` differ, since the C may be given.
+constant hides (``\sin^2 x + C`` and ``-\cos^2 x + C``), or in the basis of a linear space of
+functions of one variable. A factor is hidden in such a space alone, whose constants are numbered c
+or C: ``\frac12 C V^2`` and ``C V^2`` differ, and so do ``k_1 x`` and ``2 k_1 x``, since C and k may
+be given.
 """
 
 import re
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from rlvr_envs.verifiers.mathtext import identity, nodes
 from rlvr_envs.verifiers.mathtext.nodes import Add, Node, Num, Sym
 
+Floats = npt.NDArray[np.float64]
+
 _ARBITRARY = re.compile(r"[CcK](?:_?\d)?|[kKAB]_?\d")
+_NUMBERED = re.compile(r"[Cc]_?\d")
 _ANY_LETTER = re.compile(r"[CcKkABDEFGMN](?:_?\d)?")
 _SAMPLES = 12
 _TOLERANCE = 1e-8  # of a singular value that counts as zero, relative to the largest
@@ -34,7 +40,8 @@ def same_family(gold: Node, answer: Node) -> bool:
     if nodes.symbols(answer) - set(theirs) != variables:
         return False
     if len(mine) > 1:
-        return _same_space(gold, mine, answer, theirs, sorted(variables))
+        linear = len(variables) == 1 and all(map(_NUMBERED.fullmatch, mine))
+        return linear and _same_space(gold, mine, answer, theirs, *variables)
     renamed = nodes.substitute(answer, theirs[0], Sym(mine[0]))
     return identity.same(gold, renamed) is True or _same_shift(gold, renamed, mine[0])
 
@@ -66,10 +73,10 @@ def _sample(attempt: int, place: int) -> Fraction:
 
 
 def _same_space(
-    gold: Node, mine: list[str], answer: Node, theirs: list[str], variables: list[str]
+    gold: Node, mine: list[str], answer: Node, theirs: list[str], variable: str
 ) -> bool:
     """Return whether two families that are linear in their constants are the same affine space."""
-    one, other = _affine(gold, mine, variables), _affine(answer, theirs, variables)
+    one, other = _affine(gold, mine, variable), _affine(answer, theirs, variable)
     if one is None or other is None:
         return False
     rank = len(mine)
@@ -77,18 +84,14 @@ def _same_space(
     return _rank(one[0]) == _rank(other[0]) == _rank(together) == rank
 
 
-def _affine(
-    node: Node, constants: list[str], variables: list[str]
-) -> tuple["np.ndarray", "np.ndarray"] | None:
+def _affine(node: Node, constants: list[str], variable: str) -> tuple[Floats, Floats] | None:
     """Return the basis (samples × constants) and the offset of an affine family at some points."""
     zero = [0] * len(constants)
     units = [[int(i == j) for j in range(len(constants))] for i in range(len(constants))]
     mixed = [2 + i for i in range(len(constants))]
     rows = []
     for attempt in range(4 * _SAMPLES):
-        at = node
-        for place, name in enumerate(variables):
-            at = nodes.substitute(at, name, Num(_sample(attempt, place)))
+        at = nodes.substitute(node, variable, Num(_sample(attempt, 0)))
         values = [_with(at, constants, weights) for weights in (zero, *units, mixed)]
         if all(value is not None and np.isfinite(value) for value in values):
             rows.append(values)
@@ -109,7 +112,7 @@ def _with(node: Node, constants: list[str], weights: list[int]) -> float | None:
     return identity.size_of(node)
 
 
-def _rank(matrix: "np.ndarray") -> int:
+def _rank(matrix: Floats) -> int:
     scale = np.linalg.norm(matrix, axis=0)
     if not scale.all():
         matrix, scale = matrix[:, scale > 0], scale[scale > 0]
