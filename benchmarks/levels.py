@@ -15,16 +15,15 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import fresh_process
 import results_file
 
 from rlvr_envs.conformance.levels import baseline_verdict
-from rlvr_envs.conformance.subject import Drawn
+from rlvr_envs.conformance.subject import Drawn, standard_error
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.task import IndexedTask
@@ -54,19 +53,14 @@ def cell(task_id: str, level: int, problems: int, seconds: float) -> dict[str, A
     return {
         "problems": len(efforts),
         "effort": round(fmean(efforts), 1),
-        "effort_error": round(error(efforts), 1),
+        "effort_error": round(standard_error(efforts), 1),
         "baseline": round(fmean(scores), 3),
-        "baseline_error": round(error(scores), 3),
+        "baseline_error": round(standard_error(scores), 3),
         "solved": round(fmean(solved), 3),
-        "solved_error": round(error(solved), 3),
+        "solved_error": round(standard_error(solved), 3),
         "chars": round(fmean(chars)),
         "per_second": rate(env),
     }
-
-
-def error(values: Sequence[float]) -> float:
-    """Return the standard error of a mean."""
-    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 
 def rate(env: TextEnv) -> float:

@@ -5,10 +5,16 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 
 from rlvr_envs.conformance.shortcuts import rules
-from rlvr_envs.conformance.subject import Drawn, NotApplicable, Subject, require
+from rlvr_envs.conformance.subject import (
+    Drawn,
+    NotApplicable,
+    Subject,
+    require,
+    standard_error,
+)
 from rlvr_envs.conformance.trouble import TROUBLE
 from rlvr_envs.core.problem import hidden_fields
 from rlvr_envs.core.verdict import Verdict
@@ -71,7 +77,7 @@ def details_keep_the_answer(subject: Subject) -> None:
     looked = told = by_chance = 0
     for one, other, third in zip(seen, seen[1:], seen[2:], strict=False):
         right, wrong, elsewhere = (str(each.reference) for each in (one, other, third))
-        verdict = one.instance.judge(one.form.wrap(wrong))
+        verdict = one.judged(wrong)
         # what repeats a piece of the answer given tells nothing
         if verdict.score < 1.0 and not _says(wrong, right) and not _says(wrong, elsewhere):
             looked += 1
@@ -102,9 +108,8 @@ def shortcuts_do_not_pay(subject: Subject) -> None:
         count = subject.count(240 if level == 0 else 60)
         seen = list(subject.draw_answered(count, levels=(level,)))
         for name, scores in shortcut_scores(seen).items():
-            error = stdev(scores) / len(scores) ** 0.5
             require(
-                fmean(scores) <= bound + 2 * error,
+                fmean(scores) <= bound + 2 * standard_error(scores),
                 f"{name} earns {fmean(scores):.3f} on average at level {level}, and the bound is "
                 f"{bound}: widen what is drawn, or state a bound with its reason",
             )
@@ -115,14 +120,12 @@ def shortcut_scores(seen: Sequence[Drawn]) -> dict[str, list[float]]:
     half = len(seen) // 2
     common = Counter(str(drawn.reference) for drawn in seen[:half]).most_common(_CONSTANTS)
     found = {
-        f"always answering {constant!r:.80}": [_score(drawn, constant) for drawn in seen[half:]]
+        f"always answering {constant!r:.80}": [
+            drawn.judged(constant).score for drawn in seen[half:]
+        ]
         for constant, _ in common
     }
     for drawn in seen:
         for name, answer in rules(drawn.instance.task.prompt(drawn.instance.problem)).items():
-            found.setdefault(f"answering with the {name}", []).append(_score(drawn, answer))
+            found.setdefault(f"answering with the {name}", []).append(drawn.judged(answer).score)
     return {name: scores for name, scores in found.items() if len(scores) >= max(2, half / 2)}
-
-
-def _score(drawn: Drawn, answer: str) -> float:
-    return drawn.instance.judge(drawn.form.wrap(answer)).score

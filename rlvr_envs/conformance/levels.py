@@ -4,10 +4,9 @@ import dataclasses
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 
-from rlvr_envs.conformance.subject import Drawn, Subject, require
+from rlvr_envs.conformance.subject import Drawn, Subject, require, standard_error
 from rlvr_envs.core.problem import hidden_fields
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status, Verdict
@@ -37,10 +36,8 @@ def effort_grows(subject: Subject) -> None:
 
 def baseline_is_fair(subject: Subject) -> None:
     """The baseline answers readably, and alike whatever the hidden fields of the problem hold."""
-    seen = [
-        drawn for drawn in subject.draw(subject.count(12), levels=(0, 3)) if not subject.indexed
-    ]
     subject.needs_generator()
+    seen = list(subject.draw(subject.count(12), levels=(0, 3)))
     for drawn in seen:
         verdict = baseline_verdict(drawn)
         require(
@@ -71,7 +68,7 @@ def baseline_gains_nothing(subject: Subject) -> None:
         drawn = subject.draw(subject.count(48), levels=(level,))
         scores = [baseline_verdict(each).score for each in drawn]
         if before:
-            noise = 2 * math.hypot(_error(before), _error(scores))
+            noise = 2 * math.hypot(standard_error(before), standard_error(scores))
             require(
                 fmean(scores) <= fmean(before) + noise,
                 f"the baseline earns {fmean(scores):.3f} at level {level}, and {fmean(before):.3f} "
@@ -115,11 +112,4 @@ def baseline_verdict(drawn: Drawn) -> Verdict:
     """Return what the task's baseline gets for a problem."""
     task, problem = drawn.instance.task, drawn.instance.problem
     rng = stream("baseline", drawn.instance.problem_seed or 0)
-    answer = task.baseline(rng, problem)
-    wrapped = drawn.form.wrap(answer) if isinstance(answer, str) else answer
-    return drawn.instance.judge(wrapped)
-
-
-def _error(values: Sequence[float]) -> float:
-    """Return the standard error of a mean."""
-    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return drawn.judged(task.baseline(rng, problem))

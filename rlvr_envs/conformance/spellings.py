@@ -2,7 +2,7 @@
 
 import re
 
-from rlvr_envs.conformance.subject import Drawn, NotApplicable, Subject, require
+from rlvr_envs.conformance.subject import NotApplicable, Subject, require
 
 _DOMAINS = ("np_hard", "puzzles")  # whose answers are lists, grids and lines
 _LIST = re.compile(r"[^,\n]+(?:, [^,\n]+)+")
@@ -17,9 +17,9 @@ def spellings_are_read(subject: Subject) -> None:
     compared = 0
     for drawn in subject.draw_answered(subject.count(9), levels=(0, 3)):
         for answer in (str(drawn.reference), _changed(str(drawn.reference))):
-            expected = _score(drawn, answer)
+            expected = drawn.judged(answer).score
             for name, text in spellings(answer).items():
-                score = _score(drawn, text)
+                score = drawn.judged(text).score
                 compared += 1
                 require(
                     score == expected,
@@ -87,7 +87,3 @@ def _changed(answer: str) -> str:
             before, _, between = head.rpartition(one)
             return f"{before}{words[-1]}{between}{one}{tail}"
     return answer + answer
-
-
-def _score(drawn: Drawn, answer: str) -> float:
-    return drawn.instance.judge(drawn.form.wrap(answer)).score

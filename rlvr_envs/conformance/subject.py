@@ -1,7 +1,8 @@
 """A task under check: its problems are drawn once, and its oracle is asked once for each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from statistics import stdev
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.answer import AnswerFormat, answer_format
@@ -26,6 +27,11 @@ def require(holds: bool, message: str) -> None:
         raise ConformanceError(message)
 
 
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of a mean; 0 where there is one value."""
+    return stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+
+
 class Drawn:
     """One problem of the task, with what its oracle says of it."""
 
@@ -45,12 +51,16 @@ class Drawn:
     @property
     def solution(self) -> str | list[str]:
         """The oracle's full response, or its actions where the task is interactive."""
-        return self.form.wrap(self.reference) if isinstance(self.reference, str) else self.reference
+        return self.instance.response(self.reference)
 
     @cached_property
     def verdict(self) -> Verdict:
         """What the oracle's response gets."""
         return self.instance.judge(self.solution)
+
+    def judged(self, answer: str | list[str]) -> Verdict:
+        """Return what a bare answer gets, or actions where the task is interactive."""
+        return self.instance.judge(self.instance.response(answer))
 
 
 class Subject:

@@ -25,7 +25,7 @@ _RESULT = re.compile(r"(?:final answer|answer|result|solution)[ \t]*[:=][ \t]*",
 _ARROW = re.compile(r"\s*(?:\u2192|\u21d2|\u27f6|[-=]>)\s*")
 _AND = re.compile(r",?[ \t]+(?:and|&)[ \t]+(?![,;])")
 _ITEM_END = re.compile(r"[,;\n]")
-BRACKETS = {"[": "]", "(": ")", "{": "}"}
+_BRACKETS = {"[": "]", "(": ")", "{": "}"}
 _PLAIN = re.compile(r"[+-]?[0-9]+")
 _POINT = re.compile(r"([+-]?[0-9]+)\.0{1,20}")
 _QUOTIENT = re.compile(r"([+-]?)(?:([0-9]+)/([0-9]+)|\\[dt]?frac\{(-?[0-9]+)\}\{([0-9]+)\})")
@@ -75,11 +75,18 @@ def unlabelled(found: list[str]) -> list[str]:
     return found
 
 
+def unbracketed(text: str) -> str:
+    """Return a list without a full stop at its end and one pair of brackets around it."""
+    if text.endswith(".") and not text.endswith(".."):
+        text = text[:-1].rstrip()
+    if text and _BRACKETS.get(text[0]) == text[-1]:
+        text = text[1:-1].strip()
+    return text
+
+
 def items(text: str) -> list[str]:
     """Return the items of a list whose items may be of several words, such as ``fill 1``."""
-    text = "\n".join(lines(text)).removesuffix(".").rstrip()
-    if text[:1] in BRACKETS and text.endswith(BRACKETS[text[0]]):
-        text = text[1:-1]
+    text = unbracketed("\n".join(lines(text)))
     parted = _ARROW.split(text) if not set(",;\n") & set(text) else [text]
     if len(parted) > 1 and all(piece[:1].isalpha() for piece in parted):
         return [piece.strip() for piece in parted]

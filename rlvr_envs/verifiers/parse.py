@@ -7,7 +7,7 @@ text: words around a number are no answer. Mathematics belongs in `rlvr_envs.ver
 import re
 from fractions import Fraction
 
-from rlvr_envs.verifiers.certificate import BRACKETS, MAX_DIGITS, lines, separated, whole
+from rlvr_envs.verifiers.certificate import MAX_DIGITS, lines, separated, unbracketed, whole
 from rlvr_envs.verifiers.markup import unmarked
 
 MAX_ITEMS = 10_000  # of one list
@@ -60,11 +60,7 @@ def words(text: str, *, max_items: int = MAX_ITEMS) -> list[str] | None:
     """
     if len(text) > MAX_CHARACTERS:
         return None
-    text = "\n".join(lines(text))
-    if text.endswith(".") and not text.endswith(".."):
-        text = text[:-1].rstrip()
-    if text and BRACKETS.get(text[0]) == text[-1]:
-        text = text[1:-1].strip()
+    text = unbracketed("\n".join(lines(text)))
     if not text:
         return []
     pieces = _SEPARATOR.split(separated(text))

@@ -11,6 +11,7 @@ import pytest
 
 from rlvr_envs.conformance import CHECKS, ConformanceError, NotApplicable, Subject
 from rlvr_envs.core import registry
+from rlvr_envs.core.answer import Extraction, Tag
 from rlvr_envs.core.gym_ids import register_ids
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -177,7 +178,7 @@ class Writes(SumTask):
         return super().verify(problem, answer)
 
 
-class FlatLadder(SumTask):
+class FlatLevels(SumTask):
     __doc__ = SumTask.__doc__
 
     def generate(self, rng):
@@ -317,7 +318,7 @@ FAULTS = [
     (AcceptsTheQuestion, "shortcuts_do_not_pay"),
     (Undocumented, "documentation_is_complete"),
     (Writes, "nothing_is_written"),
-    (FlatLadder, "problems_grow_with_the_level"),
+    (FlatLevels, "problems_grow_with_the_level"),
     (StepIsAnAnswer, "explanation_holds"),
     (StepHidesTheAnswer, "explanation_holds"),
     (StepsChange, "explanation_holds"),
@@ -346,6 +347,27 @@ def filed():
 def test_planted_fault_is_caught(filed, task_type, check):
     with pytest.raises(ConformanceError):
         CHECKS[check](Subject(filed(task_type)))
+
+
+def first_tag(_, text):
+    return Extraction(text.partition("<answer>")[2].partition("</answer>")[0])
+
+
+def last_tag(_, text):
+    return Extraction(text.rpartition("<answer>")[2].partition("</answer>")[0])
+
+
+@pytest.mark.parametrize(
+    ("find", "check", "message"),
+    [
+        (first_tag, "last_answer_counts", "a retracted right answer"),
+        (last_tag, "answers_are_found", "the instruction repeated after it"),
+    ],
+)
+def test_a_careless_search_for_the_answer_is_caught(filed, monkeypatch, find, check, message):
+    monkeypatch.setattr(Tag, "find", find)
+    with pytest.raises(ConformanceError, match=message):
+        CHECKS[check](Subject(filed(SumTask)))
 
 
 class OneSpelling(SumTask):

@@ -11,7 +11,7 @@ from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import effort
-from rlvr_envs.verifiers.mathtext.normalise import modulus_of
+from rlvr_envs.verifiers.mathtext.normalise import split_modulus
 from rlvr_envs.verifiers.symbolic import judge_math
 
 _TRIED = 12  # a worked solution tries values up to this one by one, and calculates larger ones
@@ -110,7 +110,8 @@ class ChineseRemainderTask(Task[ChineseRemainderConfig, ChineseRemainderProblem]
 
     def verify(self, problem: ChineseRemainderProblem, answer: str) -> Verdict:
         # A copied congruence is no answer, even where its remainder is the solution.
-        if modulus_of(answer) not in (None, math.lcm(*problem.moduli)):
+        stated = split_modulus(answer)
+        if stated is not None and stated[1] != math.lcm(*problem.moduli):
             return Verdict.wrong("the answer states a wrong modulus")
         return judge_math(str(problem.solution), answer, answer_type="integer")
 

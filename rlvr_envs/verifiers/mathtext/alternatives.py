@@ -87,17 +87,22 @@ def alternatives(gold: str, answer: str) -> Iterator[str]:
     The gold decides where a spelling has two meanings: ``\log`` and ``1.000``, for example.
     """
     seen = {answer}
-    for rule in _RULES:
-        rewritten = rule(gold, answer)
-        if rewritten is not None and (rewritten := rewritten.strip()) and rewritten not in seen:
-            seen.add(rewritten)
-            yield rewritten
     everything = answer
     for rule in _RULES:
-        rewritten = rule(gold, everything)
-        everything = everything if rewritten is None or not rewritten.strip() else rewritten.strip()
+        rewritten = _rewritten(rule, gold, answer)
+        first = everything == answer  # then both are the same rewriting
+        everything = rewritten if first else _rewritten(rule, gold, everything)
+        if rewritten not in seen:
+            seen.add(rewritten)
+            yield rewritten
     if everything not in seen:
         yield everything
+
+
+def _rewritten(rule: Callable[[str, str], str | None], gold: str, answer: str) -> str:
+    """Return what a rule makes of an answer: the answer itself where it does not apply."""
+    rewritten = rule(gold, answer)
+    return (rewritten and rewritten.strip()) or answer
 
 
 def _undecorated(_: str, answer: str) -> str | None:

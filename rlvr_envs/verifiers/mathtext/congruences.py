@@ -2,10 +2,8 @@ r"""Residues: ``x \equiv 3 \pmod 7``, ``10 \bmod 7`` and ``7k + 3`` say the same
 
 import re
 
-_MODULUS = re.compile(
-    r"[\s,;(]*+(?:\\q?quad|\\[ ,;:!]|\s)*\(?\s*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?)?\s*+"
-    r"\\?(?:[pb]?mod(?:ulo)?)(?![A-Za-z])[\s{}\\,]*+(\d{1,300})[\s})$.]*+"
-)
+from rlvr_envs.verifiers.mathtext.normalise import split_modulus
+
 _NAME = re.compile(r"\s*+\$?[A-Za-z](?:_\w|_\{\w+\})?\s*+(?:\\equiv(?![A-Za-z])|\u2261|=)\s*+")
 _RESIDUE = re.compile(r"[+-]?\d{1,300}")
 _BETWEEN = re.compile(r"\s*+(?:,|;|\\text\{\s*+(?:or|and),?\s*+\}|\bor\b|\band\b)\s*+")
@@ -21,11 +19,11 @@ def residues(text: str) -> tuple[int, frozenset[int]] | None:
 
     Texts of other forms, such as a remainder of an expression, are left to the readers.
     """
-    found = _MODULUS.search(text)
-    if found is None or found.end() != len(text):
+    parts = split_modulus(text)
+    if parts is None:
         return None
-    modulus = int(found[1])
-    pieces = [_NAME.sub("", piece).strip(" $") for piece in _BETWEEN.split(text[: found.start()])]
+    rest, modulus = parts
+    pieces = [_NAME.sub("", piece).strip(" $") for piece in _BETWEEN.split(rest)]
     if not modulus or not all(map(_RESIDUE.fullmatch, pieces)):
         return None
     return modulus, frozenset(int(piece) % modulus for piece in pieces)

@@ -219,16 +219,18 @@ def drop_enumeration(text: str) -> str:
 
 
 _MODULUS = re.compile(
-    r"(?:\s|\\[ ,;:!]|\\q?quad)*\(?\s*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?|\\[pb]?)?\s*+"
-    r"mod(?:ulo)?(?![A-Za-z])(?:[\s{}]|\\[ ,;:])*([0-9]{1,300})[\s})]*+\$?"
+    r"(?:[\s,;(]|\\[ ,;:!]|\\q?quad)*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?\s*+)?\\?[pb]?"
+    r"mod(?:ulo)?(?![A-Za-z])(?:[\s{}]|\\[ ,;:])*+([0-9]{1,300})[\s})$.]*+"
 )
 _DIGITS = re.compile(r"[0-9]{1,3000}")
 
 
-def modulus_of(text: str) -> int | None:
-    r"""Return the 13 of ``12 \pmod{13}``, or None if the text does not end in a modulus."""
+def split_modulus(text: str) -> tuple[str, int] | None:
+    r"""Return the ``12`` and 13 of ``12 \pmod{13}``, or None if the text ends in no modulus."""
     found = _MODULUS.search(text) if "mod" in text else None
-    return int(found[1]) if found is not None and found.end() == len(text.rstrip()) else None
+    if found is None or found.end() < len(text):
+        return None
+    return text[: found.start()], int(found[1])
 
 
 def drop_modulus(text: str) -> str:
@@ -236,10 +238,10 @@ def drop_modulus(text: str) -> str:
 
     ``17 \bmod 13`` is another matter: a remainder still to be taken.
     """
-    modulus = modulus_of(text)
-    if modulus is None or "\\bmod" in text:
+    parts = split_modulus(text)
+    if parts is None or "\\bmod" in text:
         return text
-    rest = text[: _MODULUS.search(text).start()]  # type: ignore[union-attr]
+    rest, modulus = parts
     return rest if all(int(digits) < modulus for digits in _DIGITS.findall(rest)) else text
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlvr_envs.verifiers.mathtext.normalise import drop_modulus, modulus_of
+from rlvr_envs.verifiers.mathtext.normalise import drop_modulus, split_modulus
 from rlvr_envs.verifiers.mathtext.reader import without_label
 from rlvr_envs.verifiers.symbolic import judge_antiderivative, judge_math
 
@@ -186,8 +186,8 @@ def test_what_is_no_antiderivative(answer: str) -> None:
 
 
 def test_a_modulus_names_a_residue_below_it() -> None:
-    assert (modulus_of(r"12 \pmod{13}"), modulus_of("12 (mod 13)")) == (13, 13)
-    assert modulus_of("12") is None
+    assert split_modulus(r"12 \pmod{13}") == split_modulus("12 (mod 13)") == ("12", 13)
+    assert split_modulus("12") is None
     assert drop_modulus(r"x \equiv 12 \pmod{13}") == r"x \equiv 12"
     for kept in (r"13 \pmod{13}", r"40 \bmod 13", r"\frac{21}{2} \pmod{2}", "12 mod 13 or 5"):
         assert drop_modulus(kept) == kept

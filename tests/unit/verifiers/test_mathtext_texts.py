@@ -70,18 +70,19 @@ def test_numbers_in_other_spellings(text: str, value: Fraction | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "modulus", "rest"),
+    ("text", "parts", "rest"),
     [
-        (r"12 \pmod{13}", 13, "12"),
-        (r"12 \pmod{12}", 12, r"12 \pmod{12}"),  # no residue: 12 is not below 12
-        (r"3, 14 \pmod{13}", 13, r"3, 14 \pmod{13}"),
-        ("3, 4 (mod 13)", 13, "3, 4"),
+        (r"12 \pmod{13}", ("12", 13), "12"),
+        (r"12 \pmod{12}", ("12", 12), r"12 \pmod{12}"),  # no residue: 12 is not below 12
+        (r"3, 14 \pmod{13}", ("3, 14", 13), r"3, 14 \pmod{13}"),
+        ("3, 4 (mod 13)", ("3, 4", 13), "3, 4"),
+        (r"$4, \quad (\text{mod } 13)$.", ("$4", 13), "$4"),
         ("12 mod 13 + 1", None, "12 mod 13 + 1"),
         ("12", None, "12"),
     ],
 )
-def test_a_modulus_names_the_residue(text: str, modulus: int | None, rest: str) -> None:
-    assert normalise.modulus_of(text) == modulus
+def test_a_modulus_names_the_residue(text: str, parts: tuple[str, int] | None, rest: str) -> None:
+    assert normalise.split_modulus(text) == parts
     assert normalise.drop_modulus(text) == rest
 
 
