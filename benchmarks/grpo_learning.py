@@ -23,7 +23,7 @@ from rlvr_envs.agents.grpo.presets import preset
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = {
-    "Derivative-v0": preset(warm_start=70, steps=100, max_tokens=16, evaluate_problems=200),
+    "Derivative-v0": preset(warm_start=58, steps=100, max_tokens=16, evaluate_problems=200),
     "GuessNumber-v0": preset(
         warm_start=120, steps=100, max_tokens=10, context=320, evaluate_problems=64, groups=16
     ),

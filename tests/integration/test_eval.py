@@ -166,7 +166,7 @@ def test_knobs_and_shots_reach_the_problems(tmp_path):
     config = json.loads((tmp_path / "run.json").read_text())["config"]
     assert (config["knobs"], config["shots"]) == ({"n_numbers": 5}, 1)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert len(re.findall(r"divisor of \d+, \d+, \d+, \d+, \d+\?", page)) == 2
+    assert len(re.findall(r"divisor of (?:\d+, ){3}\d+ and \d+\?", page)) == 2
 
 
 def test_another_configuration_in_the_same_folder_is_refused(tmp_path):
