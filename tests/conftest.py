@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import rlvr_envs  # noqa: F401 - registers every id
-from rlvr_envs.core.errors import SandboxUnavailable
+from rlvr_envs.core.errors import SandboxUnavailable, SpeedNotMeasurable
 from rlvr_envs.sandboxes.sandbox import make_backend, probe
 
 # Read when torch is loaded: else its threads wait in a busy loop, beside those of other workers.
@@ -39,6 +39,15 @@ def pytest_configure(config):
             "--update-golden writes files that many tests share, so it needs one process: "
             "leave out -n, or say -n 0"
         )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Skip a test that needs the CPU time of programs where the kernel does not count it."""
+    try:
+        return (yield)
+    except SpeedNotMeasurable as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -52,6 +52,10 @@ class SandboxUnavailable(DependencyError):
     """No backend of the sandbox works here; the message says what to install."""
 
 
+class SpeedNotMeasurable(SandboxUnavailable):
+    """The kernel does not count the CPU time of programs here; the message says what to do."""
+
+
 class ToolchainMissing(DependencyError):
     """The compiler or interpreter of a language is missing; the message says how to get it."""
 

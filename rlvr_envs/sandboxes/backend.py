@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from rlvr_envs.core.errors import SandboxError, SandboxUnavailable
 from rlvr_envs.sandboxes import slot
+from rlvr_envs.sandboxes.toolchains import closure, python_needs
 
 # A slot that is not ready by then, on however loaded a machine, never will be.
 START_TIMEOUT_S = 30.0
@@ -102,10 +103,17 @@ class Backend(ABC):
     Attributes:
         name: what the user calls it.
         isolation: what keeps jobs in, in a few words; every result carries it.
+        accounted_by_kernel: whether the kernel counts what a job uses, in a cgroup; None before
+            the first slot has started.
+        hides_programs: whether a job that states its programs can run no other, likewise.
+        same_programs: whether jobs see the programs of this machine, at the same paths.
     """
 
+    same_programs: bool = False
     name: ClassVar[str]
     isolation: ClassVar[str]
+    accounted_by_kernel: bool | None = None
+    hides_programs: bool | None = None
 
     @abstractmethod
     def start(self) -> Channel:
@@ -219,11 +227,20 @@ class LocalBackend(Backend):
     Args:
         shown: paths that jobs may read beside the usual ones.
         preload: what the interpreter of the slots loads beforehand.
+        cgroups: whether the kernel counts what jobs use, where a cgroup may be made.
     """
 
     tier: ClassVar[str]
+    same_programs = True
 
-    def __init__(self, shown: tuple[str, ...] = (), *, preload: Preload | None = None) -> None:
+    def __init__(
+        self,
+        shown: tuple[str, ...] = (),
+        *,
+        preload: Preload | None = None,
+        cgroups: bool = True,
+    ) -> None:
+        self._cgroups = cgroups
         self._shown = shown
         self._preload = preload
 
@@ -241,16 +258,20 @@ class LocalBackend(Backend):
         preload = self._preload
         python, prefix = interpreter() if preload is None else own_interpreter()
         channel = LocalChannel(python)
-        start = {
+        start: dict[str, Any] = {
             "tier": self.tier,
             "client": os.getpid(),
             "outer_id": _unused_id(channel.pid),
             "shown": [*SHOWN, *prefix, *self._shown],
+            "usual": [*SHOWN[1:], *self._shown],
+            "python": closure(python_needs(python)),
             "scratch": _scratch(),
+            "cgroups": self._cgroups,
         }
         if preload is not None:
             start["placed"] = {path: self.place(path) for path in preload.files}
             start["modules"], start["folders"] = preload.modules, preload.folders
+            start["usual"] += start["placed"].values()
         try:
             answer, _ = channel.ask(start, START_TIMEOUT_S)
         except SandboxError as error:
@@ -261,6 +282,8 @@ class LocalBackend(Backend):
             raise SandboxUnavailable(
                 f"the {self.name} sandbox does not work here: {answer['error']}{self.advice()}"
             )
+        self.accounted_by_kernel = answer["accounted"]
+        self.hides_programs = answer["landlock"] >= 1 and self.tier != "process"
         return channel
 
     def advice(self) -> str:

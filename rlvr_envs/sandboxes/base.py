@@ -112,6 +112,10 @@ class Job:
         collect: relative paths of files to hand back, if the program wrote them.
         limit_address_space: whether the memory limit also bounds the address space of a process
             (RLIMIT_AS); programs that reserve much more than they use (Node, Go, Java) need False.
+        programs: what the command may execute and read of the machine's programs: names, or
+            patterns of absolute paths. Libraries that they load are found. None is everything for
+            ``argv``; a script has its own interpreter's and no others.
+        compile_programs: what the compile command may execute, likewise.
     """
 
     argv: tuple[str, ...] = ()
@@ -125,6 +129,8 @@ class Job:
     compile_limits: Limits = COMPILE_LIMITS
     collect: tuple[str, ...] = ()
     limit_address_space: bool = True
+    programs: tuple[str, ...] | None = None
+    compile_programs: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if bool(self.argv) == bool(self.script):
@@ -173,6 +179,8 @@ class Result:
         detail: a sentence on anything but ``ok``.
         backend: the name of the backend that ran it.
         isolation: what the backend isolates by.
+        accounted_by_kernel: whether the kernel counted CPU time, memory and processes. Elsewhere
+            they are samples, which a program can evade: pay for no speed that is measured so.
     """
 
     status: RunStatus
@@ -189,6 +197,7 @@ class Result:
     detail: str = ""
     backend: str = ""
     isolation: str = ""
+    accounted_by_kernel: bool = False
 
     @property
     def ok(self) -> bool:

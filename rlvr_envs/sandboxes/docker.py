@@ -16,6 +16,7 @@ from rlvr_envs.core.errors import ConfigError, SandboxError, SandboxUnavailable
 from rlvr_envs.sandboxes import docker_engine, docker_image
 from rlvr_envs.sandboxes.backend import SHOWN, START_TIMEOUT_S, Backend, Channel, interpreter
 from rlvr_envs.sandboxes.docker_channel import DockerChannel, command, label
+from rlvr_envs.sandboxes.toolchains import closure, python_needs
 
 USERS = range(20_000, 60_000)  # within what rootless engines map
 USERS_TRIED = 4  # before a start fails because each of them has processes elsewhere
@@ -80,6 +81,7 @@ class DockerBackend(Backend):
 
     def __init__(self, options: DockerOptions | None = None) -> None:
         self.options = (options or DockerOptions()).resolved()
+        self.same_programs = self.options.image == "host"
         self._api: Any = None
         self._image = ""
         self._python = "python3"
@@ -100,7 +102,8 @@ class DockerBackend(Backend):
             self._pid = 0  # another engine may answer next time, without our image
             raise SandboxUnavailable(self._failed(error)) from error
         try:
-            answer, _ = channel.ask({"tier": "docker"}, START_TIMEOUT_S)
+            python = closure(python_needs(self._python)) if self.same_programs else ()
+            answer, _ = channel.ask({"tier": "docker", "python": python}, START_TIMEOUT_S)
         except SandboxError as error:
             channel.close()
             raise SandboxUnavailable(self._failed(error)) from error
@@ -108,6 +111,8 @@ class DockerBackend(Backend):
             channel.close()
             failure = UserTaken if answer.get("again") else SandboxUnavailable
             raise failure(self._failed(answer["error"]))
+        self.accounted_by_kernel = answer["accounted"]
+        self.hides_programs = answer["landlock"] >= 1 and self.same_programs
         return channel
 
     def _failed(self, reason: object) -> str:

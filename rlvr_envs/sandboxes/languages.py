@@ -52,6 +52,8 @@ class Language:
         extra_open_files: its open files, likewise.
         compile_cpu_s: CPU seconds of the compiler.
         compile_memory_mib: its memory.
+        programs: what a program may execute and read of the machine; None for everything.
+        compile_programs: what the compiler may execute, likewise.
         version: the command that prints the toolchain's version.
     """
 
@@ -71,6 +73,8 @@ class Language:
     extra_open_files: int = 0
     compile_cpu_s: float = COMPILE_LIMITS.cpu_s
     compile_memory_mib: int = COMPILE_LIMITS.memory_mib
+    programs: tuple[str, ...] | None = None
+    compile_programs: tuple[str, ...] | None = None
     version: str = ""
 
     def __post_init__(self) -> None:
@@ -119,6 +123,8 @@ class Language:
                 COMPILE_LIMITS, cpu_s=self.compile_cpu_s, memory_mib=self.compile_memory_mib
             ),
             limit_address_space=self.limit_address_space,
+            programs=self.programs,
+            compile_programs=self.compile_programs,
         )
 
     def _words(self, command: str, limits: Limits) -> tuple[str, ...]:
@@ -235,9 +241,12 @@ def _language(name: str, fields: Any, base: Language | None) -> Language:
         if key not in known:
             hint = did_you_mean(key, known)
             raise ConfigError(f"the language {name} has an unknown field {key!r}{hint}")
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
     if base is not None:
-        # The old command for the version is of another tool where the commands change.
-        stale: dict[str, Any] = {"version": ""} if {"compile", "execute"} & fields.keys() else {}
+        # What was said of the old commands is of other tools where they change.
+        stale: dict[str, Any] = {}
+        if {"compile", "execute"} & fields.keys():
+            stale = {"version": "", "programs": None, "compile_programs": None}
         return dataclasses.replace(base, **(stale | fields))
     missing = [
         key
@@ -264,14 +273,21 @@ def _fault(key: str, value: object) -> str:
         kind, what = (int, "an integer") if key in _COUNTS else (int | float, "a number")
         right = isinstance(value, kind) and not isinstance(value, bool) and 0 <= value < 1e6
         return "" if right else f"is {what} from 0, got {value!r}"
-    if key == "env":
-        texts = isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
-        return "" if texts else f"is a table of texts, got {value!r}"
+    if key in {"env", "programs", "compile_programs"}:
+        return _collection_fault(key, value)
     if not isinstance(value, str):
         return f"is a text, got {value!r}"
     if key in _NEEDED and not value.strip():
         return "is empty"
     return _command_fault(value) if key in _COMMANDS else ""
+
+
+def _collection_fault(key: str, value: object) -> str:
+    if key == "env":
+        texts = isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+        return "" if texts else f"is a table of texts, got {value!r}"
+    listed = isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+    return "" if listed or value is None else f"is a list of texts, got {value!r}"
 
 
 def _command_fault(text: str) -> str:

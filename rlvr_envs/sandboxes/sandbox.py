@@ -1,5 +1,6 @@
 """The sandbox: one interface over every backend."""
 
+import json
 import math
 import os
 import weakref
@@ -16,6 +17,7 @@ from rlvr_envs.sandboxes.landlock import LandlockBackend
 from rlvr_envs.sandboxes.namespaces import NamespacesBackend
 from rlvr_envs.sandboxes.pool import MAX_SESSIONS, SlotPool
 from rlvr_envs.sandboxes.process import ProcessBackend
+from rlvr_envs.sandboxes.toolchains import closure
 
 # The strongest first; `auto` takes the first that runs a job.
 BACKENDS: dict[str, type[Backend]] = {
@@ -69,6 +71,37 @@ class Sandbox:
         self._pool = SlotPool(chosen, slots, sessions)
         self.backend, self.isolation = chosen.name, chosen.isolation
 
+    @property
+    def accounted_by_kernel(self) -> bool:
+        """Whether the kernel counts the CPU time, memory and processes of a job, in a cgroup.
+
+        Elsewhere they are estimates, which a program can evade: a task that pays for speed refuses
+        to score there.
+
+        Raises:
+            SandboxUnavailable: no slot could be started.
+        """
+        return bool(self._started().accounted_by_kernel)
+
+    @property
+    def hides_programs(self) -> bool:
+        """Whether a job that states its programs, as those of `Language.job` do, runs no others.
+
+        Elsewhere a program can hand its work to any interpreter or compiler of the machine.
+
+        Raises:
+            SandboxUnavailable: no slot could be started.
+        """
+        return bool(self._started().hides_programs)
+
+    def _started(self) -> Backend:
+        """Return the backend, once it has started a slot."""
+        backend = self._pool.backend
+        if backend.hides_programs is None:
+            with self._pool.slot():
+                pass
+        return backend
+
     def run(self, job: Job) -> Result:
         """Run a job once; what the program does never raises.
 
@@ -96,7 +129,7 @@ class Sandbox:
         """
         if not cases:
             return []
-        request = _Request(job, cases)
+        request = _Request(job, cases, self._pool.backend)
         request.message["stop_on_fault"] = stop_on_fault
         results = self._results(*self._ask(request, _longest(job, len(cases))), len(cases))
         return results[:1] if stop_on_fault and not results[0].ok else results
@@ -178,6 +211,7 @@ class Sandbox:
             detail=detail,
             backend=self.backend,
             isolation=self.isolation,
+            accounted_by_kernel=run["accounted"],
         )
 
 
@@ -197,7 +231,7 @@ class SandboxSession:
         Raises:
             SandboxError: the session is lost or closed.
         """
-        request = _Request(job, [Case(stdin=job.stdin)])
+        request = _Request(job, [Case(stdin=job.stdin)], self._sandbox._pool.backend)
         answer, blobs = self._ask(request.message, _longest(job, 1), request.blobs)
         return self._sandbox._results(answer, blobs, 1)[0]
 
@@ -307,14 +341,20 @@ def _limits_message(limits: Limits) -> dict[str, Any]:
 class _Request:
     """A request to run a job: a message, and the bytes that it refers to by number."""
 
-    def __init__(self, job: Job, cases: Sequence[Case]) -> None:
+    def __init__(self, job: Job, cases: Sequence[Case], backend: Backend) -> None:
+        self._same_programs = backend.same_programs
         self.blobs: list[bytes] = []
         self._numbers: dict[bytes, int] = {}
         self.message: dict[str, Any] = {
             "op": "run",
             "job": self._job(job),
-            "cases": [{"stdin": self._blob(c.stdin), "args": list(c.args)} for c in cases],
+            "cases": [self._case(case) for case in cases],
         }
+
+    def _case(self, case: Case) -> dict[str, int]:
+        """Return the numbers of what one case is given, which no other case gets to see."""
+        args = json.dumps(case.args).encode() if case.args else b""
+        return {"stdin": self._blob(case.stdin), "args": self._blob(args)}
 
     def _blob(self, content: bytes) -> int:
         """Return the number of some bytes; equal ones travel once."""
@@ -335,7 +375,17 @@ class _Request:
             "compile_limits": _limits_message(job.compile_limits),
             "collect": list(job.collect),
             "limit_address_space": job.limit_address_space,
+            "programs": self._programs(job.programs, bool(job.script)),
+            "compile_programs": self._programs(job.compile_programs),
         }
+
+    def _programs(self, stated: tuple[str, ...] | None, script: bool = False) -> list[str] | None:
+        """Return the paths of what a job states; None where it may see all."""
+        if not self._same_programs:  # another machine's have other libraries
+            return None
+        if stated is None:
+            return [] if script else None
+        return list(closure(stated))
 
 
 def _longest(job: Job, cases: int) -> float:

@@ -19,6 +19,17 @@ GAPS: Mapping[str, Mapping[str, str]] = {
     }
 }
 
+# What no backend contains where the kernel does not count: there the limits are estimates.
+ESTIMATES: Mapping[str, str] = {
+    "spin_in_heirs": "CPU time is sampled: processes that live for less than a look are not seen",
+}
+# And where programs cannot be hidden: without Landlock, or in an image of the user's own.
+_SHOWS_ALL = "without Landlock, and in images of your own, a job can run every program that it sees"
+SHOWN_PROGRAMS: Mapping[str, str] = {
+    "other_programs": _SHOWS_ALL,
+    "compiler_at_run_time": _SHOWS_ALL,
+}
+
 _DETAIL = 400  # characters
 
 
@@ -53,7 +64,11 @@ def self_check(sandbox: SandboxLike, probes: Iterable[Probe] = PROBES) -> list[P
 
 def checks(sandbox: SandboxLike, probes: Iterable[Probe] = PROBES) -> Iterator[ProbeResult]:
     """Run probes against a sandbox, yielding what each found as soon as it is known."""
-    gaps = GAPS.get(sandbox.backend, {})
+    gaps = dict(GAPS.get(sandbox.backend, {}))
+    if not sandbox.accounted_by_kernel:
+        gaps.update(ESTIMATES)
+    if not sandbox.hides_programs:
+        gaps.update(SHOWN_PROGRAMS)
     with Host() as host:
         bench = Bench(sandbox=sandbox, host=host)
         for probe in probes:

@@ -20,6 +20,7 @@ from rlvr_envs.sandboxes.probes.bench import python_job, token
 from rlvr_envs.sandboxes.probes.host import processes_named
 from rlvr_envs.sandboxes.sandbox import Sandbox
 from rlvr_envs.sandboxes.selfcheck import self_check
+from rlvr_envs.sandboxes.slot.cgroup import PREFIX
 
 # Every one of them tries to leave a process behind.
 HOSTILE = {
@@ -55,7 +56,8 @@ HOSTILE = {
                         os._exit(0)
     """,
     "command": """
-        subprocess.Popen(["/bin/sh", "-c", "while :; do sleep 1; done", VALUES["name"]],
+        work = "import time\\nwhile True: time.sleep(1)"
+        subprocess.Popen([sys.executable, "-ISc", work, VALUES["name"]],
                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     """,
     "stopped": """
@@ -98,10 +100,21 @@ def scratch(monkeypatch):
 
 
 def outside():
-    """The mount points and control groups of the machine, but for those of container engines."""
+    """The mount points and control groups of the machine, but for those of container engines.
+
+    Nor are those of slots at work counted, which other tests have beside this one.
+    """
     mounts = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
-    groups = {str(path) for path in Path("/sys/fs/cgroup").glob("*/*")}
-    return {path for path in mounts | groups if "docker" not in path}
+    top = Path("/sys/fs/cgroup")
+    groups = {*top.glob("*/*"), *top.glob(f"**/{PREFIX}*")}
+    found = mounts | {str(path) for path in groups if not at_work(path.name)}
+    return {path for path in found if "docker" not in path}
+
+
+def at_work(group):
+    """Whether it is the group of a slot whose guard, which its name tells, lives."""
+    guard = group.removeprefix(PREFIX).partition("-")[0]
+    return group.startswith(PREFIX) and Path(f"/proc/{guard}").exists()
 
 
 def left_behind(scratch, before):

@@ -120,6 +120,8 @@ class ComplexityRewriteTask(Task[ComplexityRewriteConfig, ComplexityRewriteProbl
         more than three times what the bound says. Only measured times count:
         an answer of a worse bound whose constants are small enough to take next to no time at the
         sizes given passes.
+        Where the kernel does not count the CPU time of programs (docs/sandboxes.md), nothing is
+        judged: an estimate can be evaded.
 
     Difficulty:
         Harder kinds of functions and more of them take turns; from level 6 on their number grows.

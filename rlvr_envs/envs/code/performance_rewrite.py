@@ -149,6 +149,8 @@ class PerformanceRewriteTask(Task[PerformanceRewriteConfig, PerformanceRewritePr
         it at most, so that noise decides neither; an answer close to the limit may be judged
         either way. A step that is only moved into built-in functions passes where it is
         in fact as fast as asked.
+        Where the kernel does not count the CPU time of programs (docs/sandboxes.md), nothing is
+        judged: an estimate can be evaded.
 
     Difficulty:
         Harder kinds of steps and more of them take turns; from level 6 on their number grows. The

@@ -6,8 +6,10 @@ end; nothing inside of the sandbox takes part in measuring.
 
 from collections.abc import Sequence
 
+from rlvr_envs.core.errors import SpeedNotMeasurable
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.sandboxes.base import Limits, RunStatus
+from rlvr_envs.sandboxes.shared import shared_sandbox
 from rlvr_envs.verifiers.program import Call, OutcomeKind, call_function
 
 WALL_S = 15.0  # only for programs that wait
@@ -24,7 +26,17 @@ def costs(source: str, function: str, calls: Sequence[Call], *, cpu_s: float) ->
 
     Raises:
         SandboxFault: the sandbox failed, so that nothing can be said of the code.
+        SpeedNotMeasurable: the CPU time of programs can only be estimated here, which a program
+            can evade.
     """
+    sandbox = shared_sandbox()
+    if not sandbox.accounted_by_kernel:
+        raise SpeedNotMeasurable(
+            f"the sandbox {sandbox.backend} can only estimate the CPU time of programs here, so no "
+            "speed is rewarded: it needs a cgroup for each slot. Run as root, in a group that is "
+            "delegated to you (systemd-run --user --scope -p Delegate=yes ...), or with "
+            "RLVR_SANDBOX=docker; `rlvr doctor` says where the kernel counts"
+        )
     limits = Limits(cpu_s=cpu_s, wall_s=WALL_S, stdout_kib=256)
     found: list[float] = []
     for call in calls:  # one at a time, so that the first that fails is the last that is run

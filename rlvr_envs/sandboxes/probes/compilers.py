@@ -1,5 +1,6 @@
 """Probes of compilers, which read what a hostile source tells them to."""
 
+from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Job, Limits, Result, RunStatus
 from rlvr_envs.sandboxes.probes.bench import (
     CALM,
@@ -8,6 +9,7 @@ from rlvr_envs.sandboxes.probes.bench import (
     account,
     first,
     honest,
+    let_through,
     token,
 )
 from rlvr_envs.sandboxes.probes.host import survivors
@@ -31,6 +33,26 @@ def compiler_reads(bench: Bench) -> str:
         if result.status is not RunStatus.COMPILE_ERROR:
             return f"the compiler read a file of the host: {account(result)}"
     return honest(bench.python("say('END')"), b"END\n")
+
+
+@probe
+def compiler_at_run_time(bench: Bench) -> str:
+    """A compiled program cannot run the compiler, nor any other program of the machine."""
+    source = """
+        #include <errno.h>
+        #include <stdio.h>
+        #include <unistd.h>
+        int main(void) {
+            const char *paths[] = {"/usr/bin/gcc", "/usr/bin/python3", "/bin/sh", "/usr/bin/node"};
+            for (int i = 0; i < 4; i++) {
+                execl(paths[i], paths[i], "--version", (char *)0);
+                printf("%s: denied %s\\n", paths[i], errno == EACCES ? "EACCES" : "ENOENT");
+            }
+            puts("END");
+        }
+    """
+    result = bench.sandbox.run(languages.find("c").job(source))
+    return let_through(result)
 
 
 @probe

@@ -17,7 +17,7 @@ from types import TracebackType
 
 from rlvr_envs.sandboxes.backend import interpreter
 
-_OURS = {"bait.txt", "bait.socket"}
+_OURS = {"bait.txt", "bait.socket", "datagram.socket"}
 
 # It reports each signal that reaches it, and holds a secret at an address that it tells.
 _BAIT_PROCESS = """
@@ -42,6 +42,7 @@ class Host:
         tcp_port: of a listener on all addresses.
         udp_port: of a listener on all addresses.
         unix_path: of a listening socket that everyone may connect to.
+        datagram_path: of a socket for datagrams that everyone may send to.
         abstract: the name of a listening abstract socket, without its NUL.
         bait: a process that must not be signalled, read or traced.
         bait_address: where in its memory it holds the secret.
@@ -87,7 +88,11 @@ class Host:
         path = self._socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.unix_path = str(self.files[0].parent / "bait.socket")
         path.bind(self.unix_path)
-        Path(self.unix_path).chmod(0o777)
+        datagram = self._socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.datagram_path = str(self.files[0].parent / "datagram.socket")
+        datagram.bind(self.datagram_path)
+        for place in (self.unix_path, self.datagram_path):
+            Path(place).chmod(0o777)
         abstract = self._socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.abstract = self.secret
         abstract.bind("\0" + self.abstract)
@@ -96,6 +101,7 @@ class Host:
         self.tcp_port = int(tcp.getsockname()[1])
         self.udp_port = int(udp.getsockname()[1])
         self._sockets = {"tcp": tcp, "udp": udp, "unix": path, "abstract": abstract}
+        self._sockets["datagram"] = datagram
 
     def _socket(self, family: int, kind: int) -> socket.socket:
         made = socket.socket(family, kind)
@@ -120,10 +126,10 @@ class Host:
         self.bait.communicate()
 
     def reached(self, which: str) -> str:
-        """Return what came in at a listener (``tcp udp unix abstract``), or nothing."""
+        """Return what came in at a listener (``tcp udp unix datagram abstract``), or nothing."""
         listener = self._sockets[which]
         with contextlib.suppress(BlockingIOError):
-            if which == "udp":
+            if which in {"udp", "datagram"}:
                 return f"a datagram reached the host: {listener.recv(100)!r}"
             connection, _ = listener.accept()
             connection.close()

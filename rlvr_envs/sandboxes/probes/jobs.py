@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import textwrap
 import threading
 
 from rlvr_envs.sandboxes.base import Case, Job, Limits, RunStatus
@@ -271,18 +272,40 @@ say("searched", sorted(found))
 
 @probe
 def inputs_of_other_cases(bench: Bench) -> str:
-    """The inputs of a batch's other cases are not in the memory of a case."""
+    """The inputs and arguments of a batch's other cases are not in the memory of a case."""
     names = [token() for _ in range(3)]
-    job = python_job(
-        _SEARCH.replace('VALUES["half"]', "sys.argv[2]").replace('VALUES["rest"]', "sys.argv[3]")
-    )
-    # Each case looks for the input of the one after it.
+    # The argument itself, and the key by which it was found, are this case's own.
+    program = _SEARCH.replace('VALUES["half"]', "bytes.fromhex(sys.argv[3]).decode()")
+    job = python_job(program.replace('VALUES["rest"]', "bytes.fromhex(sys.argv[4]).decode()"))
+    # Each case looks for what the one after it is given, and the last for the first.
     cases = [
-        Case(stdin=f"input-{name}".encode() * 20, args=(names[i - 2][:7], names[i - 2][7:]))
-        for i, name in enumerate(names)
+        Case(
+            stdin=f"input-{name}".encode() * 20,
+            args=(f"argument-{name}", *(part.encode().hex() for part in (sought[:7], sought[7:]))),
+        )
+        for name, sought in zip(names, [*names[1:], names[0]], strict=True)
     ]
     results = bench.sandbox.run_batch(job, cases)
     return first(*[honest(result, b"searched []\n") for result in results])
+
+
+@probe
+def results_of_other_cases(bench: Bench) -> str:
+    """How earlier cases of a batch ended, and what they wrote, is not in the memory of a case."""
+    source = _SEARCH.replace('VALUES["half"]', '"exit stat"').replace('VALUES["rest"]', '"us 77"')
+    job = python_job(
+        """
+        import gc
+        if sys.stdin.read() == "fail":
+            sys.exit(77)
+        for held in gc.get_objects():
+            if isinstance(held, dict) and held.get("exit_code") == 77:
+                say("found a result")
+        """
+        + textwrap.indent(source, "        ")
+    )
+    results = bench.sandbox.run_batch(job, [Case(stdin=b"fail"), Case(), Case()])
+    return first(*[honest(result, b"searched []\n") for result in results[1:]])
 
 
 @probe

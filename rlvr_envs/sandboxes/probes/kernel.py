@@ -209,6 +209,24 @@ def kernel_log(bench: Bench) -> str:
 
 
 @probe
+def later_calls(bench: Bench) -> str:
+    """System calls that no program needs are closed, and so is every one newer than known."""
+    return bench.attempts(
+        """
+        old = {"modify_ldt": (154, None), "splice": (275, 76), "vmsplice": (278, 75),
+               "io_setup": (206, 0), "remap_file_pages": (216, 234)}
+        for name, numbers in old.items():
+            number = numbers[os.uname().machine != "x86_64"]
+            if number is not None:
+                attempt(name, system_number, number, -1, None, -1, None, 0, 0)
+        for number in (425, 428, 442, 447, 448, 457, 458, 463, *range(464, 520)):
+            attempt(str(number), system_number, number, -1, None, -1, None, 0, 0)
+        """,
+        refusals=KERNEL_REFUSALS,
+    )
+
+
+@probe
 def hardware_ports(bench: Bench) -> str:
     """Ports of the machine's hardware cannot be opened."""
     return bench.attempts(

@@ -124,6 +124,22 @@ def path_socket(bench: Bench) -> str:
 
 
 @probe
+def datagram_socket(bench: Bench) -> str:
+    """A pair of sockets does not reach a Unix socket of the host, by an address in a datagram."""
+    seen = bench.attempts(
+        """
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
+            def send():
+                mine, other = socket.socketpair(socket.AF_UNIX, kind)
+                return mine.sendto(b"bait", VALUES["path"])
+            attempt(str(kind), send)
+        """,
+        {"path": bench.host.datagram_path},
+    )
+    return first(bench.host.reached("datagram"), seen)
+
+
+@probe
 def interfaces(bench: Bench) -> str:
     """No network interface but the loopback one is there, and none is up."""
     # Reading the flags of an interface by SIOCGIFFLAGS shows one that is in use.

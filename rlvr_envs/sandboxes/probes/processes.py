@@ -1,5 +1,7 @@
 """Probes of other processes: what a program sees of them and does to them, and what outlives it."""
 
+from pathlib import Path
+
 from rlvr_envs.sandboxes.base import Limits, RunStatus
 from rlvr_envs.sandboxes.probes.bench import (
     Bench,
@@ -145,6 +147,23 @@ def limits_of_others(bench: Bench) -> str:
             attempt(f"limit {pid}", limit, pid)
             attempt(f"affinity {pid}", lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid)))
             attempt(f"priority {pid}", priority, pid)
+        def group():
+            # Of a group of its own, or else of the job's; never of the user: that may be you.
+            child = os.fork()
+            if child == 0:
+                try:
+                    os.setsid()
+                except OSError:
+                    pass
+                try:
+                    os.setpriority(os.PRIO_PGRP, 0, os.getpriority(os.PRIO_PGRP, 0))
+                except OSError as error:
+                    os._exit(error.errno)
+                os._exit(0)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            if code:
+                raise OSError(code, "priority")
+        attempt("priority of a group", group)
         """,
         _pids(bench),
     )
@@ -206,6 +225,36 @@ def kill_the_group(bench: Bench) -> str:
     if result.stdout != b"END\n" or result.signal != 9:
         return f"expected the program's own end by signal 9, got {account(result)}"
     return ended_as(result, RunStatus.SIGNAL)
+
+
+@probe
+def other_programs(bench: Bench) -> str:
+    """A Python program can run no other interpreter or compiler, nor load one as a library."""
+    return bench.attempts(
+        """
+        import glob
+        def run(*command):
+            child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
+            if b"Permission denied" in child.stderr or b"not found" in child.stderr:
+                raise PermissionError(errno.EACCES, "by the loader")
+            return child.returncode
+        def load(path):
+            with open(path, "rb") as file:
+                return file.read(4)
+        for name in VALUES["programs"]:
+            path = "/usr/bin/" + name
+            attempt(name, run, path, "--version")
+            attempt(name + " by the loader", run, VALUES["loader"], path, "--version")
+        for name in VALUES["libraries"]:
+            for path in glob.glob(f"/usr/lib/*/{name}.so*"):
+                attempt(path, load, path)
+        """,
+        {
+            "programs": ["sh", "bash", "perl", "awk", "node", "gcc", "lua5.4", "ruby", "java"],
+            "loader": str(next(Path("/").glob("lib*/ld-*.so.*"), "/lib/ld.so")),
+            "libraries": ["libperl", "liblua*", "libnode", "libruby*", "libgccjit", "libtcc"],
+        },
+    )
 
 
 @probe

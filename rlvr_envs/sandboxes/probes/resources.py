@@ -1,5 +1,7 @@
 """Probes of the limits on memory, disk, files and output."""
 
+import contextlib
+
 from rlvr_envs.sandboxes.base import Job, Limits, Result, RunStatus
 from rlvr_envs.sandboxes.probes.bench import (
     Bench,
@@ -78,6 +80,59 @@ def memory_in_children(bench: Bench) -> str:
 
 
 @probe
+def memory_in_page_tables(bench: Bench) -> str:
+    """Page tables count too: 200 MiB of them, for pages of zeros that are in no resident set."""
+    source = """
+        import mmap
+        say(0)
+        LIBC.prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE
+        libc_mmap = LIBC.mmap
+        libc_mmap.restype = ctypes.c_void_p
+        kinds = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        libc_mmap.argtypes = kinds
+        chunk, held, count = 1 << 33, [], 0
+        for _ in range(25):
+            private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
+            area = libc_mmap(None, chunk, mmap.PROT_READ, private, -1, 0)
+            if area in (None, ctypes.c_void_p(-1).value):
+                break
+            for place in range(area, area + chunk, 2 << 20):  # one page of the table each
+                ctypes.c_char.from_address(place).value
+                count += 4096
+            say(count >> 20)
+    """
+    result = bench.sandbox.run(_unreserved(source))
+    return at_most(result, 96, "MiB of page tables", RunStatus.MEMORY)
+
+
+@probe
+def memory_in_many_processes(bench: Bench) -> str:
+    """Memory counts that many processes hold in small parts, each a program of its own."""
+    name = token()
+    result = bench.python(
+        """
+        mark(VALUES["name"])
+        told, tell = os.pipe()
+        os.set_inheritable(tell, True)
+        program = "import os, sys, time; held = b'x' * (9 << 20); "
+        program += "os.write(int(sys.argv[1]), b'x'); time.sleep(60)"
+        for _ in range(55):
+            if os.fork() == 0:
+                command = [sys.executable, "-I", "-S", "-c", program, str(tell)]
+                os.execv(sys.executable, command)
+        for _ in range(55):
+            os.read(told, 1)
+        time.sleep(0.5)
+        say("all of them held 9 MiB")
+        """,
+        {"name": name},
+        limits=Limits(cpu_s=10, wall_s=30, memory_mib=256),
+    )
+    held = "55 processes held 495 MiB at once, the limit is 256" if result.stdout else ""
+    return first(survivors(name), held, ended_as(result, RunStatus.MEMORY))
+
+
+@probe
 def memory_out_of_sight(bench: Bench) -> str:
     """Memory that is in no process's map counts too: anonymous files, and shared pages let go."""
     source = """
@@ -147,6 +202,7 @@ def disk(bench: Bench) -> str:
     result = bench.python(
         """
         places = [os.getcwd(), tempfile.gettempdir(), "/dev/shm", "/var/tmp", "/run/lock"]
+        places = {os.path.realpath(place) for place in places}  # one may be a link to another
         written = 0
         for place in places:
             try:
@@ -170,7 +226,8 @@ def inodes(bench: Bench) -> str:
     result = bench.python(
         """
         made = 0
-        for place in (os.getcwd(), tempfile.gettempdir(), "/dev/shm"):
+        places = [os.getcwd(), tempfile.gettempdir(), "/dev/shm"]
+        for place in {os.path.realpath(place) for place in places}:  # one may be a link to another
             try:
                 for number in range(3000):
                     os.close(os.open(f"{place}/{number}", os.O_CREAT | os.O_WRONLY))
@@ -226,8 +283,26 @@ def deep_folders(bench: Bench) -> str:
         say("END")
         """
     )
-    early = "" if result.stdout == b"END\n" else account(result)
+    stopped = result.status is RunStatus.FILE_LIMIT
+    early = "" if stopped or result.stdout == b"END\n" else account(result)
     return first(early, ended_as(result, RunStatus.OK, RunStatus.FILE_LIMIT))
+
+
+@probe
+def nested_folders(bench: Bench) -> str:
+    """1,500 folders in one another, each still named by a path, cause no fault of ours."""
+    source = """
+        for _ in range(1500):
+            os.mkdir("d")
+            os.chdir("d")
+        time.sleep(0.2)
+        say("END")
+    """
+    results = [bench.python(source)]
+    with contextlib.closing(bench.sandbox.session()) as session:
+        results += [session.run(python_job(text)) for text in (source, "say('END')")]
+    stopped = RunStatus.FILE_LIMIT
+    return first(*[honest(each, b"END\n") for each in results if each.status is not stopped])
 
 
 @probe

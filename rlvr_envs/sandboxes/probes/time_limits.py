@@ -105,6 +105,31 @@ def spin_unseen(bench: Bench) -> str:
 
 
 @probe
+def spin_in_heirs(bench: Bench) -> str:
+    """CPU time counts of short-lived heirs, each forked by the one before it and seen by nobody."""
+    result = bench.python(
+        """
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        LIBC.prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+        told, tell = os.pipe()
+        if os.fork() == 0:
+            for turn in range(700):
+                spin(0.003)
+                if os.fork():
+                    os._exit(0)
+            os.write(tell, b"x")
+            os._exit(0)
+        os.read(told, 1)
+        say("all heirs")
+        """,
+        limits=Limits(cpu_s=0.5, wall_s=30),
+    )
+    if result.stdout:
+        return f"heirs used 2.1 s of CPU time, the limit is 0.5 s: {account(result)}"
+    return first(_cpu(result, 0.5), ended_as(result, RunStatus.CPU_TIMEOUT))
+
+
+@probe
 def sleep(bench: Bench) -> str:
     """A program that sleeps is ended by the wall-clock guard."""
     result = bench.python("time.sleep(60)", limits=Limits(cpu_s=1, wall_s=0.3))

@@ -23,7 +23,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-MODULES = ("basics", "frames", "walls", "folders", "watch", "runner", "serve", "start")
+MODULES = ("basics", "frames", "walls", "cgroup", "folders", "watch", "runner", "serve", "start")
 
 # The first process reads the server's text from its standard input, where the frames follow it. So
 # any image with a Python will do, on a remote engine, too.

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlvr_envs.sandboxes.slot.basics import MIB, check, libc
 from rlvr_envs.sandboxes.slot.frames import private_memory, read_into, write_all
 from rlvr_envs.sandboxes.slot.walls import MS_NODEV, MS_NOSUID, mount
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def open_beneath(root: int, path: str, flags: int) -> int:
@@ -55,6 +59,30 @@ def clear(here: int, name: str) -> None:
     finally:
         os.close(fd)
     os.rmdir(name, dir_fd=here)
+
+
+# More folders in one another than a path can name would escape being counted.
+DEEPEST, LONGEST_PATH = 200, 4000
+
+
+def entries_below(top: str) -> Iterator[tuple[os.DirEntry[str], int]]:
+    """Yield every entry below a directory with its depth, and follow no link.
+
+    What lies deeper than a path can name is left out; its folder then counts as too deep.
+    """
+    todo = [(top, 0)]
+    while todo:
+        folder, depth = todo.pop()
+        try:
+            entries = os.scandir(folder)
+        except OSError:
+            continue
+        with entries:
+            for entry in entries:
+                named = len(os.fsencode(entry.path)) < LONGEST_PATH
+                yield entry, depth if named else DEEPEST + 1
+                if named and entry.is_dir(follow_symlinks=False):
+                    todo.append((entry.path, depth + 1))
 
 
 class Box:
@@ -120,39 +148,38 @@ class Box:
     def snapshot(self) -> dict[str, tuple[int, memoryview]]:
         """Return the regular files of the working directory with their modes."""
         files: dict[str, tuple[int, memoryview]] = {}
-        root = self._open(self.work)
-        try:
-            for folder, _, names, here in os.fwalk(".", dir_fd=root, follow_symlinks=False):
-                for name in names:
-                    found = os.stat(name, dir_fd=here, follow_symlinks=False)
-                    if stat.S_ISREG(found.st_mode):
-                        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=here)
-                        content = private_memory(found.st_size)
-                        read_into(fd, content)
-                        os.close(fd)
-                        path = os.path.normpath(os.path.join(folder, name))
-                        files[path] = (stat.S_IMODE(found.st_mode) & 0o755 | 0o400, content)
-        finally:
-            os.close(root)
+        os.close(self._open(self.work))
+        for entry, _ in entries_below(self.work):
+            if entry.is_file(follow_symlinks=False):
+                found = entry.stat(follow_symlinks=False)
+                content = private_memory(found.st_size)
+                fd = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW)
+                read_into(fd, content)
+                os.close(fd)
+                path = os.path.relpath(entry.path, self.work)
+                files[path] = (stat.S_IMODE(found.st_mode) & 0o755 | 0o400, content)
         return files
 
     def full(self) -> bool:
         """Whether a directory has no room for another page or file."""
         return False
 
+    def in_memory(self) -> int | None:
+        """Return how many bytes of its files are memory; None where that is not known."""
+        return None if kind_of_file_system(self.work) == TMPFS else 0
+
     def over(self, limits: dict[str, Any]) -> bool:
         """Whether a directory holds more than it may; nothing else limits it."""
         for top in (self.work, self.tmp):
             size, count = 0, 0
-            for folder, folders, names in os.walk(top):
-                count += len(folders) + len(names)
-                if count > limits["inodes"]:
+            for entry, depth in entries_below(top):
+                count += 1
+                if count > limits["inodes"] or depth > DEEPEST:
                     return True
-                for name in names:
-                    try:
-                        size += os.lstat(f"{folder}/{name}").st_blocks * 512
-                    except OSError:
-                        continue
+                try:
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
+                except OSError:
+                    continue
             if size > limits["disk_mib"] * MIB:
                 return True
         return False
@@ -189,11 +216,16 @@ class MountedBox(Box):
     def over(self, limits: dict[str, Any]) -> bool:
         return False  # there is no way to be
 
+    def in_memory(self) -> int | None:
+        rooms = map(os.statvfs, (self.work, self.tmp))
+        return sum((room.f_blocks - room.f_bfree) * room.f_frsize for room in rooms)
+
 
 class LimitedBox(Box):
     """Directories that the container has limited, perhaps less than a job asks for."""
 
     full = MountedBox.full
+    in_memory = MountedBox.in_memory
 
     def over(self, limits: dict[str, Any]) -> bool:
         for room in map(os.statvfs, (self.work, self.tmp)):
@@ -201,6 +233,16 @@ class LimitedBox(Box):
             if size > limits["disk_mib"] * MIB or room.f_files - room.f_ffree > limits["inodes"]:
                 return True
         return False
+
+
+TMPFS = 0x01021994
+
+
+def kind_of_file_system(path: str) -> int:
+    """Return the magic number of the file system that holds a path."""
+    buffer = ctypes.create_string_buffer(256)
+    check(libc.statfs(path.encode(), buffer), f"statfs {path}")
+    return int(ctypes.c_long.from_buffer(buffer).value)
 
 
 def wipe(top: int) -> None:

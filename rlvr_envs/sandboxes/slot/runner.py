@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import builtins
 import errno
+import json
 import os
 import re
 import resource
@@ -27,18 +28,29 @@ from rlvr_envs.sandboxes.slot.basics import (
     check,
     libc,
 )
+from rlvr_envs.sandboxes.slot.cgroup import Group
 from rlvr_envs.sandboxes.slot.folders import Box
-from rlvr_envs.sandboxes.slot.frames import private_memory
+from rlvr_envs.sandboxes.slot.frames import private_memory, write_all
 from rlvr_envs.sandboxes.slot.walls import (
     DEVICES,
+    LL_DEVICES,
+    LL_EXECUTE,
+    LL_READ,
+    LL_READ_DIR,
+    LL_SHOWN,
+    LL_WRITE,
     NO_CAPABILITIES,
     PR_SET_DUMPABLE,
     PR_SET_NO_NEW_PRIVS,
     PR_SET_PDEATHSIG,
+    add_rules,
     filter_of,
+    forget_rules,
     install,
+    landlock_abi,
+    new_ruleset,
     put,
-    ruleset_of,
+    rules_of,
 )
 from rlvr_envs.sandboxes.slot.watch import OWN_PROCESSES, Watch, children_cpu, family
 
@@ -81,11 +93,23 @@ class Stream:
 class Runner:
     """Runs the steps of a job, one at a time; is the parent of all its processes."""
 
-    def __init__(self, tier: str, box: Box, shown: list[str], uid: int | None) -> None:
-        self.tier, self.box, self.shown, self.uid = tier, box, shown, uid
+    def __init__(
+        self,
+        tier: str,
+        box: Box,
+        shown: list[str],
+        uid: int | None,
+        group: Group | None = None,
+    ) -> None:
+        self.tier, self.box, self.shown, self.uid, self.group = tier, box, shown, uid, group
         self.client = -1  # where the end of the client is seen by no guard outside
         self.other_tasks = 0  # of the same user, where RLIMIT_NPROC counts them
-        self._filter = b"" if tier == "process" else filter_of(tier)
+        self._every: list[bytes] = []
+        self._usual: list[bytes] = []
+        self._python: list[bytes] = []
+        # Whether the kernel counts shared memory; without that, nobody sees it.
+        shares = group is not None and box.in_memory() is not None
+        self._filter = b"" if tier == "process" else filter_of(tier, shares=shares)
 
     def step(self, what: dict[str, Any]) -> dict[str, Any]:
         """Run one program to its end, and everything that it started; return its result."""
@@ -95,6 +119,7 @@ class Runner:
         err = Stream(limits["stderr_kib"] << 10, most)
         read_end, write_end = os.pipe()
         before = children_cpu()
+        watch = Watch(self.tier, self.box, limits, before, self.group)
         # Whatever can be made ready is made ready before the fork, after which every page touched
         # is a page copied.
         program = Program(self, what, (read_end, out.outside, err.outside))
@@ -103,7 +128,6 @@ class Runner:
         if pid == 0:
             program.become()
         program.close()
-        watch = Watch(self.tier, self.box, limits, before)
         broken = self._attend(pid, (out, err), (write_end, what["stdin"]), watch)
         if not broken and not ended_well(pid):
             broken = watch.look()  # what it leaves behind tells a fork bomb
@@ -112,10 +136,13 @@ class Runner:
         for stream in (out, err):
             stream.drain()
             os.close(stream.inside)
+        if self.group is not None:
+            watch.settle(self.group)
         if broken == "starved":
             raise Fault(f"in {wall:.0f} s the machine did not give it the CPU time that it may use")
         result: dict[str, Any] = {
-            "cpu_s": max(0.0, children_cpu() - before, watch.cpu),
+            "accounted": self.group is not None,
+            "cpu_s": max(0.0, watch.cpu, 0.0 if self.group else children_cpu() - before),
             "wall_s": wall,
             "peak": max(watch.peak, used.ru_maxrss << 10),
             "stdout": out.kept,
@@ -186,12 +213,12 @@ class Runner:
             except ProcessLookupError:
                 pass
         else:
-            kill_family(self.tier, pid)
+            kill_family(self.tier, pid, self.group)
         _, status, used = os.wait4(pid, 0)
         while True:
             try:
                 if self.tier not in OWN_PROCESSES:
-                    kill_family(self.tier, 0)
+                    kill_family(self.tier, 0, self.group)
                 os.waitpid(-1, 0)
             except ChildProcessError:
                 return status, used
@@ -232,6 +259,8 @@ class Runner:
         limits, number = watch.limits, result["signal"]
         if number == signal.SIGXCPU or result["cpu_s"] > limits["cpu_s"]:
             return "cpu_timeout"
+        if watch.killed:
+            return "memory"
         if max(result["stdout_bytes"], result["stderr_bytes"]) > limits["output_kib"] << 10:
             return "output_limit"
         if result["peak"] - watch.floor > limits["memory_mib"] * MIB:
@@ -249,13 +278,46 @@ class Runner:
             return "process_limit"
         return ""
 
-    def ruleset(self) -> int:
+    def prepare(self, start: dict[str, Any]) -> None:
+        """Open what the rules of every job name, once: programs, devices, and Python's own."""
+        if self.tier == "process" or landlock_abi() < 1:
+            return
+        devices = rules_of([f"/dev/{name}" for name in DEVICES], LL_READ | LL_WRITE)
+        if self.tier == "landlock":
+            every = rules_of([*self.shown, "/proc/self"], LL_SHOWN)
+            usual = rules_of([*start["usual"], "/proc/self"], LL_SHOWN)
+            usual += rules_of(self.shown, LL_READ_DIR)
+        else:
+            every = rules_of(["/"], LL_SHOWN)
+            usual = rules_of(["/etc", *start.get("usual", ())], LL_SHOWN)
+            usual += rules_of(["/"], LL_READ_DIR)  # names are seen in any case
+        self._every, self._usual = every + devices, usual + devices
+        self._python = rules_of(list(start.get("python", ())), LL_SHOWN)
+
+    def ruleset(self, what: dict[str, Any]) -> int:
         """Return the Landlock ruleset of a program that starts now, or -1."""
         if self.tier == "process":
             return -1
-        readable = [*self.shown, "/proc/self"] if self.tier == "landlock" else ["/"]
-        devices = [f"/dev/{name}" for name in DEVICES]
-        return ruleset_of(readable, [self.box.work, self.box.tmp], devices)
+        ruleset = new_ruleset()
+        if ruleset < 0:
+            return -1
+        programs, fresh = what["programs"], []
+        if programs is None:
+            add_rules(ruleset, self._every)
+        else:
+            add_rules(ruleset, self._usual)
+            fresh = rules_of(programs, LL_SHOWN)
+            if what["script"]:
+                add_rules(ruleset, self._python)
+            if what["reads_all"]:
+                fresh += rules_of(self.shown if self.tier == "landlock" else ["/"], LL_READ)
+            if self.tier != "landlock":  # in its namespace, a job sees its own processes alone
+                fresh += rules_of(["/proc"], LL_READ)
+        own = ~LL_DEVICES & ~(LL_EXECUTE if what["script"] and programs is not None else 0)
+        fresh += rules_of([self.box.work, self.box.tmp], own)
+        add_rules(ruleset, fresh)
+        forget_rules(fresh)
+        return ruleset
 
     def limits_of(self, what: dict[str, Any]) -> list[tuple[int, tuple[int, int]]]:
         """Return the kernel's limits for a program, which also stop what two looks would miss."""
@@ -303,25 +365,38 @@ class Program:
 
     def __init__(self, runner: Runner, what: dict[str, Any], streams: tuple[int, int, int]) -> None:
         self.runner, self.streams = runner, streams
-        self.script, self.args = what["script"], what["args"]
-        self.argv = [*what["argv"], *what["args"]]
+        self.script, self.args, self.argv = what["script"], what["args"], what["argv"]
+        # Read by the child alone: as objects of this process, all later cases would inherit them.
+        self.own_args = -1
+        if what["own_args"]:
+            self.own_args = os.memfd_create("args")
+            write_all(self.own_args, what["own_args"])
         self.limits = runner.limits_of(what)
         home = {"HOME": runner.box.work, "TMPDIR": runner.box.tmp}
         self.environment = {**ENVIRONMENT, **home}
         self.environment.update((name, expand(text, home)) for name, text in what["env"].items())
-        self.ruleset = runner.ruleset()
+        self.ruleset = runner.ruleset(what)
 
     def close(self) -> None:
         """In the parent: drop what only the child needs."""
-        for fd in (*self.streams, self.ruleset):
+        for fd in (*self.streams, self.ruleset, self.own_args):
             if fd >= 0:
                 os.close(fd)
+
+    def _read_own_args(self) -> list[str]:
+        """Return the arguments of this case alone."""
+        if self.own_args < 0:
+            return []
+        os.lseek(self.own_args, 0, os.SEEK_SET)
+        with open(self.own_args, "rb") as file:
+            return [str(text) for text in json.load(file)]
 
     def become(self) -> NoReturn:
         """In the forked child: put up the walls and turn into the program."""
         try:
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             os.setsid()
+            args = [*self.args, *self._read_own_args()]
             for target, fd in enumerate(self.streams):
                 os.dup2(fd, target)
             ruleset = -1 if self.ruleset < 0 else os.dup2(self.ruleset, 3)
@@ -338,8 +413,8 @@ class Program:
             path = "" if self.script else find_program(self.argv[0])
             self.runner.wall_off(ruleset)
             if self.script:
-                run_script(self.script, self.args, self.environment)
-            os.execve(path, self.argv, self.environment)
+                run_script(self.script, args, self.environment)
+            os.execve(path, [*self.argv, *args], self.environment)
         except FileNotFoundError as error:
             os.write(2, f"{error.filename or self.argv[:1]}: not found\n".encode())
             os._exit(127)
@@ -393,14 +468,14 @@ def feed_some(fd: int, data: memoryview, event: int) -> memoryview:
         return data[:0]
 
 
-def kill_family(tier: str, leader: int) -> None:
+def kill_family(tier: str, leader: int, group: Group | None = None) -> None:
     """Kill a process group and every descendant; without a pid namespace, as far as it is seen."""
     if leader:
         try:
             os.killpg(leader, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             pass
-    for pid in family(tier):
+    for pid in family(tier, group):
         try:
             os.kill(pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rlvr_envs.sandboxes.slot.basics import check, keeping_gil, libc
 from rlvr_envs.sandboxes.slot.folders import Box
-from rlvr_envs.sandboxes.slot.frames import Control
+from rlvr_envs.sandboxes.slot.frames import Control, private_memory
 from rlvr_envs.sandboxes.slot.runner import Runner
 from rlvr_envs.sandboxes.slot.walls import (
     CLONE_NEWNS,
@@ -42,13 +43,24 @@ def run_job(runner: Runner, request: dict[str, Any], blobs: list[memoryview]) ->
         if compiled["status"] != "ok":
             return answer_of(compiled, [])
         files = box.snapshot()
-    results = []
+    results: list[tuple[memoryview, dict[str, Any]]] = []
     for case in request["cases"]:
         fill(box, files, job["limits"])
-        results.append(runner.step(run_step(job, case, blobs)))
-        if request["stop_on_fault"] and results[-1]["status"] != "ok":
+        well = put_away(runner.step(run_step(job, case, blobs)), results)
+        if request["stop_on_fault"] and not well:
             break
-    return answer_of(compiled, results)
+    return answer_of(compiled, [{**json.loads(bytes(told)), **kept} for told, kept in results])
+
+
+def put_away(result: dict[str, Any], results: list[tuple[memoryview, dict[str, Any]]]) -> bool:
+    """Keep a result where the jobs that are forked later do not see it; return whether it is ok."""
+    kept = {name: result.pop(name) for name in ("stdout", "stderr", "files")}
+    text = bytearray(json.dumps(result).encode())
+    told = private_memory(len(text))
+    told[:] = text
+    text[:] = bytes(len(text))
+    results.append((told, kept))
+    return bool(result["status"] == "ok")
 
 
 def answer_of(compiled: dict[str, Any] | None, results: list[dict[str, Any]]) -> Answer:
@@ -83,12 +95,21 @@ NOTHING = memoryview(b"")
 def compile_step(job: dict[str, Any]) -> dict[str, Any]:
     """Return the step that compiles a job."""
     plain = {"argv": job["compile"], "script": "", "args": [], "stdin": NOTHING, "collect": []}
-    return {**job, **plain, "limits": job["compile_limits"], "limit_address_space": False}
+    # The compiler may read all: what a source makes it read is no program that runs.
+    programs = {"programs": job["compile_programs"], "reads_all": True, "own_args": NOTHING}
+    return {
+        **job,
+        **plain,
+        **programs,
+        "limits": job["compile_limits"],
+        "limit_address_space": False,
+    }
 
 
 def run_step(job: dict[str, Any], case: dict[str, Any], blobs: list[memoryview]) -> dict[str, Any]:
     """Return the step that runs a case of a job."""
-    return {**job, "stdin": blobs[case["stdin"]], "args": [*job["args"], *case["args"]]}
+    own = {"stdin": blobs[case["stdin"]], "own_args": blobs[case["args"]]}
+    return {**job, **own, "reads_all": False}
 
 
 def run_in_session(runner: Runner, request: dict[str, Any], blobs: list[memoryview]) -> Answer:

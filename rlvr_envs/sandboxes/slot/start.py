@@ -13,6 +13,7 @@ import sys
 from typing import Any, NoReturn
 
 from rlvr_envs.sandboxes.slot.basics import PRELOAD, Fault, UserTaken, check, libc
+from rlvr_envs.sandboxes.slot.cgroup import Group, container_group, new_group
 from rlvr_envs.sandboxes.slot.folders import Box, LimitedBox, MountedBox, wipe
 from rlvr_envs.sandboxes.slot.frames import Control
 from rlvr_envs.sandboxes.slot.runner import CONSTANT_LIMITS, Runner, kill_family, set_limit
@@ -60,6 +61,8 @@ def start_in_namespaces(control: Control, start: dict[str, Any]) -> Runner:
     """Fork the server into namespaces of its own; this process stays outside as its guard."""
     client = open_client(start["client"])
     root = os.geteuid() == 0
+    outside = os.getpid()
+    group = enter_group(control, client) if start["cgroups"] else None
     enter_user_namespace(start["outer_id"])
     flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
     check(libc.unshare(flags | CLONE_NEWCGROUP), "unshare")
@@ -67,6 +70,8 @@ def start_in_namespaces(control: Control, start: dict[str, Any]) -> Runner:
     sources = open_paths(places)  # while we are still who may look anywhere
     if root:
         become_inner_user()
+    if os.getpid() != outside:
+        end_with_parent(outside)  # not earlier: a change of user undoes it
     server = os.fork()
     if server:
         control.close()
@@ -76,7 +81,40 @@ def start_in_namespaces(control: Control, start: dict[str, Any]) -> Runner:
     check(libc.sethostname(b"sandbox", 7), "sethostname")
     build_root(sources)
     drop_bounding_set()
-    return Runner("namespaces", MountedBox(), start["shown"], None)
+    return Runner("namespaces", MountedBox(), start["shown"], None, group)
+
+
+def enter_group(control: Control, client: int) -> Group | None:
+    """Go on in a child in a cgroup of its own; this process stays outside, to remove the group.
+
+    Where no group may be had, nothing happens.
+    """
+    group = new_group()
+    if group is None:
+        return None
+    child = os.fork()
+    if child:
+        control.close()
+        stand_guard(child, client, None, group)
+    return joined(group)
+
+
+def end_with_parent(parent: int) -> None:
+    """Let the kernel end this process when its parent ends, which may have happened already."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def joined(group: Group) -> Group | None:
+    """Move this process into a group and return it, or None where that is refused."""
+    try:
+        group.join()
+        group.count()
+    except (OSError, KeyError, ValueError):
+        group.close()
+        return None
+    return group
 
 
 def start_in_directory(control: Control, start: dict[str, Any]) -> Runner:
@@ -93,16 +131,18 @@ def start_in_directory(control: Control, start: dict[str, Any]) -> Runner:
         if uid is not None:
             os.chown(f"{folder}/{name}", uid, uid)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    group = new_group() if tier == "landlock" and start["cgroups"] else None
     server = os.fork()
     if server:
         control.close()
-        stand_guard(server, client, folder)
+        stand_guard(server, client, folder, group)
     os.close(client)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     shown = [*start["shown"], *start.get("placed", ())]
-    runner = Runner(tier, Box(f"{folder}/work", f"{folder}/tmp", uid), shown, uid)  # noqa: S108
+    box = Box(f"{folder}/work", f"{folder}/tmp", uid)  # noqa: S108
+    runner = Runner(tier, box, shown, uid, None if group is None else joined(group))
     runner.other_tasks = tasks_of(os.geteuid() if uid is None else uid)
     return runner
 
@@ -146,7 +186,9 @@ def open_client(pid: int) -> int:
     return client
 
 
-def stand_guard(server: int, client: int, folder: str | None) -> NoReturn:
+def stand_guard(
+    server: int, client: int, folder: str | None, group: Group | None = None
+) -> NoReturn:
     """Wait for the end of the server or of the client, and leave nothing behind."""
     poll = select.poll()
     poll.register(os.pidfd_open(server), select.POLLIN)
@@ -165,6 +207,8 @@ def stand_guard(server: int, client: int, folder: str | None) -> NoReturn:
         wipe(fd)
         os.close(fd)
         os.rmdir(folder)
+    if group is not None:
+        group.remove()
     os._exit(0)
 
 
@@ -185,19 +229,22 @@ def main() -> None:
             runner = start_in_namespaces(control, start)
         elif start["tier"] == "docker":
             libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-            runner = Runner("docker", LimitedBox("/work", "/tmp", None), [], None)  # noqa: S108
+            box = LimitedBox("/work", "/tmp", None)  # noqa: S108
+            runner = Runner("docker", box, [], None, container_group())
             runner.client = control.reading
             runner.other_tasks = tasks_of(os.geteuid())
             if not counted_alone(runner.other_tasks):
                 raise UserTaken(f"other processes of the machine run as user {os.geteuid()}")
         else:
             runner = start_in_directory(control, start)
+        runner.prepare(start)
         gc.collect()
         gc.freeze()
     except (OSError, ImportError, Fault) as error:
         control.write({"error": str(error), "again": isinstance(error, UserTaken)})
         return
-    control.write({"ok": True, "python": sys.version.split()[0], "landlock": landlock_abi()})
+    about = {"python": sys.version.split()[0], "landlock": landlock_abi()}
+    control.write({"ok": True, "accounted": runner.group is not None, **about})
     serve = serve_in_namespaces if start["tier"] == "namespaces" else serve_directly
     serve(control, runner)
 

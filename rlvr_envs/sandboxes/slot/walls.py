@@ -8,6 +8,7 @@ import mmap
 import os
 import stat
 import struct
+from functools import cache
 
 from rlvr_envs.sandboxes.slot.basics import INNER_ID, Fault, check, libc
 
@@ -48,15 +49,38 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "settimeofday": (164, 170), "shmget": (29, 194), "socket": (41, 198), "swapoff": (168, 225),
     "swapon": (167, 224), "syslog": (103, 116), "umount2": (166, 39), "unshare": (272, 97),
     "userfaultfd": (323, 282), "vhangup": (153, 58),
+    "_sysctl": (156, None), "create_module": (174, None), "get_kernel_syms": (177, None),
+    "io_cancel": (210, 3), "io_destroy": (207, 1), "io_getevents": (208, 4),
+    "io_pgetevents": (333, 292), "io_setup": (206, 0), "io_submit": (209, 2),
+    "modify_ldt": (154, None), "nfsservctl": (180, 42), "query_module": (178, None),
+    "remap_file_pages": (216, 234), "socketpair": (53, 199), "splice": (275, 76),
+    "sysfs": (139, None), "tee": (276, 77), "uselib": (134, None), "ustat": (136, None),
+    "vmsplice": (278, 75),
+}
+# Programs do without these, and look for another way if they are told that there is no such call.
+ABSENT = {"io_cancel", "io_destroy", "io_getevents", "io_pgetevents", "io_setup", "io_submit"}
+ABSENT |= {"remap_file_pages", "splice", "tee", "vmsplice"}
+# Of the calls from 424 on, those that programs may make: every other one, also of kernels to come,
+# does not exist for them.
+NEWER = {
+    "pidfd_send_signal": 424, "pidfd_open": 434, "close_range": 436, "openat2": 437,
+    "faccessat2": 439, "epoll_pwait2": 441, "landlock_create_ruleset": 444,
+    "landlock_add_rule": 445, "landlock_restrict_self": 446, "futex_waitv": 449, "fchmodat2": 452,
+    "map_shadow_stack": 453, "futex_wake": 454, "futex_wait": 455, "futex_requeue": 456,
+    "mseal": 462,
 }
 # fmt: on
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+# The last call below 424: the table up to there is finished, and has been gone through.
+LAST_OLD = (334, 294)
 # Not refused outright: allowed, or decided by their arguments below.
-CONDITIONAL = {"clone", "clone3", "ioctl", "mmap", "personality", "socket", "capset", "setsid"}
-CONDITIONAL |= {"setpgid", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
+CONDITIONAL = {"clone", "clone3", "ioctl", "mmap", "personality", "socket", "socketpair", "capset"}
+CONDITIONAL |= {"setsid", "setpgid"}
+CONDITIONAL |= {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
 # What a process may do to itself but not to another, which would be the server: the number of the
-# argument that says to whom.
+# argument that says to whom. It means a process only where the argument before it says so.
 ONLY_TO_ITSELF = {"prlimit64": 0, "sched_setaffinity": 0, "setpriority": 1, "ioprio_set": 1}
+WHICH_IS_A_PROCESS = {"setpriority": 0, "ioprio_set": 1}
 # The other calls about scheduling are refused, and a priority stays what it is: a job that gave way
 # to all others could wait for a processor for ever, and that counts as the machine's doing.
 NAMESPACE_FLAGS = (
@@ -118,23 +142,47 @@ class Filter:
             self._add(self.RETURN, self._error(max(code, 0)) if code else self.ALLOW)
         self._add(self.RETURN, self.ALLOW)
 
+    def require(self, name: str, argument: int, value: int, code: int) -> None:
+        """Let the call fail unless an argument has a value; what follows decides further."""
+        number = call_number(name)
+        if number is not None:
+            self._add(self.EQUAL, number, 0, 4)
+            self._add(self.LOAD, 16 + 8 * argument)
+            self._add(self.EQUAL, value, 1, 0)
+            self._add(self.RETURN, self._error(code))
+            self._add(self.LOAD, 0)
+
     def program(self) -> bytes:
-        """Return the finished filter."""
+        """Return the finished filter, which knows the rest of the old calls, and `NEWER`."""
+        for number in NEWER.values():
+            self._add(self.EQUAL, number, 0, 1)
+            self._add(self.RETURN, self.ALLOW)
+        self._add(self.AT_LEAST, LAST_OLD[MACHINES[os.uname().machine][0]] + 1, 0, 1)
+        self._add(self.RETURN, self._error(errno.ENOSYS))
         self._add(self.RETURN, self.ALLOW)
         return b"".join(self.code)
 
 
-def filter_of(tier: str) -> bytes:
-    """Return the filter that refuses the system calls that no job needs."""
+def filter_of(tier: str, *, shares: bool = False) -> bytes:
+    """Return the filter that refuses the system calls that no job needs.
+
+    Args:
+        tier: of the slot.
+        shares: whether anonymous shared memory is allowed, which only a cgroup counts.
+    """
     wall = Filter()
     for name in CALLS:
         if name not in CONDITIONAL and name not in ONLY_TO_ITSELF:
-            wall.refuse(name, errno.EPERM)
+            wall.refuse(name, errno.ENOSYS if name in ABSENT else errno.EPERM)
     wall.refuse("clone3", errno.ENOSYS)  # its flags cannot be seen, and everybody falls back
     if tier == "landlock":  # without a pid namespace, the process group is what holds a job
         wall.refuse("setsid", errno.EPERM)
         wall.refuse("setpgid", errno.EPERM)
         wall.refuse("socket", errno.EACCES)
+        # A pair that takes addresses could send to any socket of the host.
+        wall.require("socketpair", 0, 1, errno.EACCES)
+        connected = [(Filter.EQUAL, 1, 0), (Filter.EQUAL, 5, 0), (Filter.AT_LEAST, 0, errno.EACCES)]
+        wall.judge("socketpair", 1, connected, mask=0xF)
     else:
         unix = [(Filter.EQUAL, 1, 0), (Filter.AT_LEAST, 0, errno.EACCES)]
         wall.judge("socket", 0, unix)
@@ -143,13 +191,16 @@ def filter_of(tier: str) -> bytes:
     wall.judge("ioctl", 1, [(Filter.EQUAL, r, errno.EPERM) for r in (TIOCSTI, TIOCLINUX)])
     same = [(Filter.EQUAL, 0, 0), (Filter.EQUAL, 0xFFFFFFFF, 0), (Filter.AT_LEAST, 0, errno.EPERM)]
     wall.judge("personality", 0, same)
+    for name, which in WHICH_IS_A_PROCESS.items():
+        wall.require(name, 0, which, errno.EPERM)
     for name, argument in ONLY_TO_ITSELF.items():
         allowed = -1 if name == "setpriority" else 0
         itself = [(Filter.EQUAL, 0, allowed), (Filter.AT_LEAST, 0, errno.EPERM)]
         wall.judge(name, argument, itself)
     # Shared anonymous pages that are let go of stay in memory and are in nobody's resident set.
     both = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
-    wall.judge("mmap", 3, [(Filter.EQUAL, both, errno.EPERM)], mask=both)
+    if not shares:
+        wall.judge("mmap", 3, [(Filter.EQUAL, both, errno.EPERM)], mask=both)
     return wall.program()
 
 
@@ -160,6 +211,7 @@ def install(program: bytes) -> None:
     check(libc.prctl(PR_SET_SECCOMP, 2, header, 0, 0), "seccomp")
 
 
+@cache
 def landlock_abi() -> int:
     """Return the kernel's version of Landlock; below 1 there is none."""
     if os.uname().machine not in MACHINES:
@@ -167,34 +219,65 @@ def landlock_abi() -> int:
     return int(libc.syscall(444, None, ctypes.c_size_t(0), ctypes.c_uint(1)))
 
 
-def ruleset_of(readable: list[str], writable: list[str], devices: list[str]) -> int:
-    """Return a Landlock ruleset: some paths, no TCP, no signals to the outside; -1 for none."""
+# Rights of Landlock on files.
+LL_EXECUTE, LL_WRITE, LL_READ, LL_READ_DIR, LL_TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
+LL_DEVICES = (1 << 6) | (1 << 11)  # make character and block devices
+LL_SHOWN = LL_EXECUTE | LL_READ | LL_READ_DIR
+
+
+def every_right(abi: int) -> int:
+    """Return all rights on files that a version of Landlock knows."""
+    every = (1 << 13) - 1
+    every |= (1 << 13 if abi >= 2 else 0) | (LL_TRUNCATE if abi >= 3 else 0)
+    return every | (1 << 15 if abi >= 5 else 0)
+
+
+def new_ruleset() -> int:
+    """Return a Landlock ruleset that allows no file, no TCP and no signals to the outside.
+
+    -1 where there is no Landlock.
+    """
     abi = landlock_abi()
     if abi < 1:
         return -1
-    execute, write, read, read_dir, truncate = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
-    devices_and_sockets = (1 << 6) | (1 << 11)  # make character and block devices
-    every = (1 << 13) - 1
-    every |= (1 << 13 if abi >= 2 else 0) | (truncate if abi >= 3 else 0)
-    every |= 1 << 15 if abi >= 5 else 0
-    of_files = execute | write | read | (truncate if abi >= 3 else 0)
-    attribute = struct.pack("QQQ", every, 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
-    ruleset = check(libc.syscall(444, attribute, ctypes.c_size_t(len(attribute)), 0), "landlock")
-    for paths, access in (
-        (readable, execute | read | read_dir),
-        (writable, every & ~devices_and_sockets),
-        (devices, read | write),
-    ):
-        for path in paths:
-            try:
-                fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            except OSError:
-                continue
-            allowed = access if stat.S_ISDIR(os.fstat(fd).st_mode) else access & of_files
-            rule = struct.pack("=Qi", allowed, fd)
-            check(libc.syscall(445, ruleset, 1, rule, 0), f"landlock {path}")
-            os.close(fd)
-    return ruleset
+    known = 8 if abi < 4 else 16 if abi < 6 else 24
+    attribute = struct.pack("QQQ", every_right(abi), 3, 3)[:known]
+    return check(libc.syscall(444, attribute, ctypes.c_size_t(len(attribute)), 0), "landlock")
+
+
+def rule_of(path: str, access: int) -> bytes:
+    """Return the rule that allows something below a path; it keeps the path open.
+
+    Empty where the path does not exist, or without Landlock.
+    """
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    abi = landlock_abi()
+    of_files = LL_EXECUTE | LL_WRITE | LL_READ | (LL_TRUNCATE if abi >= 3 else 0)
+    access &= every_right(abi) if stat.S_ISDIR(os.fstat(fd).st_mode) else of_files
+    if not access:
+        os.close(fd)
+        return b""
+    return struct.pack("=Qi", access, fd)
+
+
+def rules_of(paths: list[str], access: int) -> list[bytes]:
+    """Return the rules for paths, those that do not exist left out."""
+    return [rule for rule in (rule_of(path, access) for path in paths) if rule]
+
+
+def add_rules(ruleset: int, rules: list[bytes]) -> None:
+    """Allow what some rules allow."""
+    for rule in rules:
+        check(libc.syscall(445, ruleset, 1, rule, 0), "landlock")
+
+
+def forget_rules(rules: list[bytes]) -> None:
+    """Close the paths of rules."""
+    for rule in rules:
+        os.close(struct.unpack("=Qi", rule)[1])
 
 
 def drop_bounding_set() -> None:
@@ -316,6 +399,7 @@ def build_root(sources: dict[str, int]) -> None:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.symlink(f"/proc/self/fd/{number}", f"{top}/dev/{name}")
     os.symlink("/proc/self/fd", f"{top}/dev/fd")
+    os.symlink("/tmp", f"{top}/dev/shm")  # noqa: S108 - semaphores and shared memory by name
     write_accounts(f"{top}/etc")
     try:
         mount("proc", f"{top}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)

@@ -22,8 +22,8 @@ SLEEPS = "import time\ntime.sleep(600)"
 READS_A_PIPE = "import os\nos.read(os.pipe()[0], 1)"
 # A parent of a vfork is in the state of a process that waits for a disk.
 CHILDREN_SLEEP = """
-import os, subprocess
-for _ in range(3): subprocess.Popen(["/bin/sleep", "600"])
+import os, subprocess, sys
+for _ in range(3): subprocess.Popen([sys.executable, "-ISc", "import time; time.sleep(600)"])
 os.wait()
 """
 THREADS_SLEEP = """
@@ -131,7 +131,7 @@ def watch(monkeypatch, states, step=0.02):
         clock.now += step
         monkeypatch.setattr(watching, "family", lambda tier, state=state: [7] if state else [])
         used = (1, 0.0, 0.0, 0, 1, state == "R")
-        monkeypatch.setattr(watching, "use_of", lambda pid, used=used: used)
+        monkeypatch.setattr(watching, "use_of", lambda pid, floor, used=used: used)
         if status := seen.look():
             return status, clock.now - 100
     return "", clock.now - 100

@@ -22,6 +22,7 @@ class Fake:
     """A sandbox whose every result is made by a function."""
 
     backend = "fake"
+    accounted_by_kernel = hides_programs = True
 
     def __init__(self, answer):
         self.run = answer
@@ -152,6 +153,27 @@ def test_a_known_gap_is_neither_a_pass_nor_a_fault(monkeypatch):
     assert summary(found) == "fake 1/3 (1 known gap), other 1/1"
 
 
+def test_what_only_the_kernel_can_count_is_a_gap_where_it_does_not():
+    def answer(job):
+        return Result(status=RunStatus.OK, stdout=b"42\n")
+
+    (name,) = selfcheck.ESTIMATES
+    probe = Probe(name=name, contains="Nothing.", judge=lambda bench: "it went unseen")
+    sandbox = Fake(answer)
+    assert self_check(sandbox, [probe])[0].faulty
+    sandbox.accounted_by_kernel = False
+    assert self_check(sandbox, [probe])[0].gap == selfcheck.ESTIMATES[name]
+
+
+def test_programs_that_cannot_be_hidden_are_a_gap():
+    name = "other_programs"
+    probe = Probe(name=name, contains="Nothing.", judge=lambda bench: "it ran node")
+    sandbox = Fake(lambda job: Result(status=RunStatus.OK, stdout=b"42\n"))
+    assert self_check(sandbox, [probe])[0].faulty
+    sandbox.hides_programs = False
+    assert self_check(sandbox, [probe])[0].gap == selfcheck.SHOWN_PROGRAMS[name]
+
+
 def test_a_probe_that_passes_in_spite_of_a_declared_gap_is_a_pass(monkeypatch):
     monkeypatch.setattr(selfcheck, "GAPS", {"fake": {"tight": "outdated"}})
     probe = Probe(name="tight", contains="Nothing.", judge=lambda bench: "")
@@ -165,7 +187,7 @@ def test_gaps_name_probes_and_are_in_the_threat_model():
     names = {probe.name for probe in PROBES}
     text = THREAT_MODEL.read_text()
     assert set(GAPS) <= set(BACKENDS)
-    for gaps in GAPS.values():
+    for gaps in (*GAPS.values(), selfcheck.ESTIMATES, selfcheck.SHOWN_PROGRAMS):
         assert set(gaps) <= names
         for name, why in gaps.items():
             assert why

@@ -118,11 +118,11 @@ def test_a_class_with_a_method():
 
 def test_what_a_function_prints_is_not_its_result():
     source = (
-        "import os, subprocess\n"
+        "import os, subprocess, sys\n"
         "def total(items):\n"
         "    print('debugging', flush=True)\n"
         "    os.write(1, b'more of it')\n"
-        "    subprocess.run(['/bin/echo', 'and from a child'])\n"
+        "    subprocess.run([sys.executable, '-c', 'print(\"and from a child\")'])\n"
         "    return sum(items)\n"
         "print('loaded', flush=True)"
     )
