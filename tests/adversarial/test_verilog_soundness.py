@@ -104,6 +104,15 @@ def test_a_bomb_of_thousands_of_cycles_is_refused(cycles):
     assert verdict.parts["cycle"] >= cycles
 
 
+@pytest.mark.parametrize("family", ["RegisterFile", "StateMachine"])
+def test_a_bomb_beyond_what_a_large_design_is_simulated_for_does_not_pay(family):
+    design = variants.drawn(family, 10, 0)
+    (bomb,) = variants.bombs(design, (40_000,))  # with 16 bits of state
+    verdict = judge(bomb.source, design.reference)
+    assert verdict.parts["depth"] < 40_000
+    assert (verdict.status, verdict.score) == (Status.UNDECIDED, 0.0)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_a_simulator_of_events_tells_from_right_is_refused(family):
     """Icarus decides which mutants differ for certain; without it, there is nothing to compare."""

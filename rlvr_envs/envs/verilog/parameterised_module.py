@@ -470,7 +470,12 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
         # In front and in one line: nothing that the answer says can change the given module, and
         # the lines of the answer are told as they are, with one added.
         given = " ".join(_given(problem).split())
-        return judge(f"{given}\n{answer}", problem.design.reference, reward=problem.reward)
+        return judge(
+            f"{given}\n{answer}",
+            problem.design.reference,
+            reward=problem.reward,
+            accept_bounded=problem.accept_bounded,
+        )
 
     def solve(self, problem: VerilogProblem) -> str:
         return problem.alternative.removesuffix(_given(problem))

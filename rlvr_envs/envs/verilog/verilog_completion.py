@@ -67,6 +67,7 @@ class VerilogCompletionProblem:
     reward: str
     golden: str = hidden()
     whole: str = hidden()  # the text without the gap
+    accept_bounded: bool = hidden(True)
 
 
 @register("VerilogCompletion-v0", domain="verilog", answer_format=LANGUAGE)
@@ -114,6 +115,7 @@ class VerilogCompletionTask(Task[VerilogCompletionConfig, VerilogCompletionProbl
             ports=design.reference.ports,
             clocking=design.clocking,
             reward=config.reward,
+            accept_bounded=config.accept_bounded,
             golden=design.golden,
             whole=whole,
         )
@@ -129,7 +131,12 @@ class VerilogCompletionTask(Task[VerilogCompletionConfig, VerilogCompletionProbl
 
     def verify(self, problem: VerilogCompletionProblem, answer: str) -> Verdict:
         reference = Reference(problem.golden, problem.ports, problem.clocking, TOP)
-        return judge(answer, reference, reward=problem.reward)
+        return judge(
+            answer,
+            reference,
+            reward=problem.reward,
+            accept_bounded=problem.accept_bounded,
+        )
 
     def solve(self, problem: VerilogCompletionProblem) -> str:
         return problem.whole

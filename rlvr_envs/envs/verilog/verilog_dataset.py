@@ -17,7 +17,7 @@ from rlvr_envs.generators.published.verilog_files import load
 from rlvr_envs.generators.published.verilog_references import Unusable, bench_of, reference_of
 from rlvr_envs.generators.published.verilog_rows import VerilogRow
 from rlvr_envs.verifiers.hdl.icarus import cosimulate, require
-from rlvr_envs.verifiers.hdl.judge import REWARDS, judge
+from rlvr_envs.verifiers.hdl.judge import REWARDS, judge, only_proved
 from rlvr_envs.verifiers.hdl.simulate import Effort
 from rlvr_envs.verifiers.hdl.source import silenced
 from rlvr_envs.verifiers.hdl.testbench import judge_by_bench
@@ -200,11 +200,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
             verdict = _judged(problem, answer)
         except (Unusable, SandboxError) as error:
             return Verdict.verifier_error(str(error))
-        if verdict.status is not Status.CORRECT or problem.accept_bounded:
-            return verdict
-        if verdict.parts["proved"]:
-            return verdict
-        return Verdict.verifier_error(f"{verdict.detail}, and accept_bounded is False")
+        return verdict if problem.accept_bounded else only_proved(verdict)
 
     def solve(self, problem: VerilogDatasetProblem) -> str:
         """Return the reference; nothing where the file has a testbench alone."""

@@ -55,6 +55,7 @@ class VerilogDialogueProblem:
     reward: str
     golden: str = hidden()
     alternative: str = hidden()
+    accept_bounded: bool = hidden(True)
 
     @property
     def reference(self) -> Reference:
@@ -76,7 +77,12 @@ class VerilogDialogueSession:
             verdict = Verdict.unparsable(f"the message has no module: {found.reason}")
         else:
             problem = self._problem
-            verdict = judge(found.answer, problem.reference, reward=problem.reward)
+            verdict = judge(
+                found.answer,
+                problem.reference,
+                reward=problem.reward,
+                accept_bounded=problem.accept_bounded,
+            )
         if verdict.score == 1.0 or not verdict.scored:
             return Reply("", self._ended(verdict))
         self._failed += 1
@@ -154,6 +160,7 @@ class VerilogDialogueTask(InteractiveTask[VerilogDialogueConfig, VerilogDialogue
             reward=config.reward,
             golden=design.golden,
             alternative=design.alternative,
+            accept_bounded=config.accept_bounded,
         )
 
     def prompt(self, problem: VerilogDialogueProblem) -> str:

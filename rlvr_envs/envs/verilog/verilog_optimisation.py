@@ -77,6 +77,7 @@ class VerilogOptimisationProblem:
     reward: str
     best: str = hidden()  # the smallest writing that is known
     best_cells: int = hidden()
+    accept_bounded: bool = hidden(True)
 
     @property
     def reference(self) -> Reference:
@@ -135,6 +136,7 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
             ports=design.reference.ports,
             clocking=design.clocking,
             reward=self.config.reward,
+            accept_bounded=self.config.accept_bounded,
             best=design.golden,
             best_cells=best,
         )
@@ -165,7 +167,7 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
         )
 
     def verify(self, problem: VerilogOptimisationProblem, answer: str) -> Verdict:
-        verdict = judge(answer, problem.reference)
+        verdict = judge(answer, problem.reference, accept_bounded=problem.accept_bounded)
         if verdict.score < 1.0:
             return verdict
         # Of a module with another clock, judging counts in a way of its own that is no smaller.

@@ -57,6 +57,7 @@ class VerilogRepairProblem:
     reward: str
     golden: str = hidden()
     repaired: str = hidden()  # the text before the bugs were put in
+    accept_bounded: bool = hidden(True)
 
 
 @register("VerilogRepair-v0", domain="verilog", answer_format=LANGUAGE)
@@ -110,6 +111,7 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
             ports=design.reference.ports,
             clocking=design.clocking,
             reward=config.reward,
+            accept_bounded=config.accept_bounded,
             golden=design.golden,
             repaired=right,
         )
@@ -132,7 +134,12 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
         if _texts(answer) == _texts(problem.source):
             return Verdict.wrong("it is the module that was shown, with all its mistakes")
         reference = Reference(problem.golden, problem.ports, problem.clocking, TOP)
-        return judge(answer, reference, reward=problem.reward)
+        return judge(
+            answer,
+            reference,
+            reward=problem.reward,
+            accept_bounded=problem.accept_bounded,
+        )
 
     def solve(self, problem: VerilogRepairProblem) -> str:
         return problem.repaired

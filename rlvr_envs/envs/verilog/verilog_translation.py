@@ -66,6 +66,7 @@ class VerilogTranslationProblem:
     clocking: Clocking | None
     reward: str
     other: str = hidden()  # the same design by another idea; in the style, as it may be
+    accept_bounded: bool = hidden(True)
 
 
 @register("VerilogTranslation-v0", domain="verilog", answer_format=LANGUAGE)
@@ -114,6 +115,7 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
             ports=design.reference.ports,
             clocking=design.clocking,
             reward=self.config.reward,
+            accept_bounded=self.config.accept_bounded,
             other=design.alternative if source == design.golden else design.golden,
         )
 
@@ -170,7 +172,12 @@ class VerilogTranslationTask(Task[VerilogTranslationConfig, VerilogTranslationPr
         text = answer
         if style.given and problem.clocking is not None:
             text = f"{answer}\n{flip_flop(problem.clocking)}"
-        return judge(text, self._reference(problem), reward=problem.reward)
+        return judge(
+            text,
+            self._reference(problem),
+            reward=problem.reward,
+            accept_bounded=problem.accept_bounded,
+        )
 
     def solve(self, problem: VerilogTranslationProblem) -> str:
         if not style_of(problem.style).broken_by(problem.other, problem.clocking):

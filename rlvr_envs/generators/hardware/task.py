@@ -22,12 +22,15 @@ LANGUAGE = "fenced:verilog"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignConfig(TaskConfig):
-    """The knob that all design tasks share; each family adds its own."""
+    """The knobs that all design tasks share; each family adds its own."""
 
     reward: str = knob(
         "equivalence",
         '"graded" gives a little for compiling and for the right ports',
         choices=REWARDS,
+    )
+    accept_bounded: bool = knob(
+        True, "False does not score an answer that simulation and no proof takes for right"
     )
 
 
@@ -47,6 +50,7 @@ class VerilogProblem:
     reward: str
     golden: str = hidden()
     alternative: str = hidden()
+    accept_bounded: bool = hidden(True)
 
     @property
     def design(self) -> Design:
@@ -97,13 +101,29 @@ class DesignTask(Task[ConfigT, VerilogProblem], Generic[ConfigT]):
     def generate(self, rng: Rng) -> VerilogProblem:
         layout = integer(rng, 0, LAYOUTS - 1)
         design = perhaps_waved(self.design(rng), rng)
-        return posed(design, layout, self.config.reward)
+        return VerilogProblem(
+            title=design.title,
+            signals=design.signals,
+            rules=design.rules,
+            clocking=design.clocking,
+            figure=design.figure,
+            layout=layout,
+            reward=self.config.reward,
+            golden=design.golden,
+            alternative=design.alternative,
+            accept_bounded=self.config.accept_bounded,
+        )
 
     def prompt(self, problem: VerilogProblem) -> str:
         return wording(problem.design, problem.layout)
 
     def verify(self, problem: VerilogProblem, answer: str) -> Verdict:
-        return judge(answer, problem.design.reference, reward=problem.reward)
+        return judge(
+            answer,
+            problem.design.reference,
+            reward=problem.reward,
+            accept_bounded=problem.accept_bounded,
+        )
 
     def solve(self, problem: VerilogProblem) -> str:
         return problem.alternative
@@ -115,18 +135,3 @@ class DesignTask(Task[ConfigT, VerilogProblem], Generic[ConfigT]):
     def baseline(self, rng: Rng, problem: VerilogProblem) -> str:
         """Return a module whose outputs are always 0."""
         return silent(problem.design.reference.ports)
-
-
-def posed(design: Design, layout: int, reward: str) -> VerilogProblem:
-    """Return a design as a problem."""
-    return VerilogProblem(
-        title=design.title,
-        signals=design.signals,
-        rules=design.rules,
-        clocking=design.clocking,
-        figure=design.figure,
-        layout=layout,
-        reward=reward,
-        golden=design.golden,
-        alternative=design.alternative,
-    )

@@ -24,10 +24,6 @@ from rlvr_envs.verifiers.hdl.simulate import (
     exhaustive,
 )
 
-# Bits of state that any answer may hold beyond those of its reference without being proved right:
-# as many as count the cycles of the longest simulation.
-MOST_SPARE = 16
-
 
 class ReferenceRefused(RlvrEnvsError):
     """The reference itself cannot be read: a fault of ours, or of a dataset."""
@@ -152,8 +148,8 @@ def decide(pair: Pair, deep: Effort = DEEP) -> Outcome:
     """Return whether the two designs are equivalent; without a proof, after a long simulation.
 
     A proof that does not come to an end within its limits, which a slow machine may cause, leaves
-    a bounded verdict instead of a proven one; it never turns right into wrong, unless the answer
-    holds so much more state than the reference that simulation could not reach a difference.
+    a bounded verdict instead of a proven one. It counts only where the answer holds no more state
+    beyond the reference's than could count the cycles that were simulated.
     """
     gold, gate, reference = pair.gold, pair.gate, pair.reference
     found = compare(gold, gate, reference, clocked=pair.clocked, effort=QUICK)
@@ -165,39 +161,28 @@ def decide(pair: Pair, deep: Effort = DEEP) -> Outcome:
     proof = prove(gold, gate, reference, clocked=pair.clocked)
     if proof.status != "open":
         return Outcome(proof.status == "equal", True, proof.engine, difference=proof.difference)
-    found = _long(pair, deep)
-    if found is None and _could_wait(pair, deep):
-        deep = LONGEST
-        found = _long(pair, deep)
+    effort = _effort(pair, deep)
+    found = compare(gold, gate, reference, clocked=pair.clocked, effort=effort, seed=1)
     if found is not None:
         return Outcome(equal=False, proved=True, engine="long simulation", difference=found)
-    cycles = depth(gold, gate, _effort(pair, deep)) // (1 if pair.clocked else 2)
-    return Outcome(_bounded_enough(pair), proved=False, engine="long simulation", depth=cycles)
-
-
-def _long(pair: Pair, deep: Effort) -> Difference | None:
-    """Return a difference that a long simulation finds."""
-    effort = _effort(pair, deep)
-    return compare(
-        pair.gold, pair.gate, pair.reference, clocked=pair.clocked, effort=effort, seed=1
-    )
+    cycles = depth(gold, gate, effort) // (1 if pair.clocked else 2)
+    spare = pair.netlist.state_bits - pair.gold_netlist.state_bits
+    enough = not _counts_beyond(spare, cycles)
+    return Outcome(enough, proved=False, engine="long simulation", depth=cycles)
 
 
 def _effort(pair: Pair, deep: Effort) -> Effort:
-    """Return how long a long simulation is: where the clock is toggled, a cycle is two steps."""
+    """Return how long a long simulation is.
+
+    A late difference takes state to wait for it, so an answer with much is run for longer. Where
+    the clock is toggled, a cycle is two steps.
+    """
+    if _counts_beyond(pair.netlist.state_bits, deep.cycles):
+        cycles, budget = max(deep.cycles, LONGEST.cycles), max(deep.budget, LONGEST.budget)
+        deep = replace(deep, cycles=cycles, budget=budget)
     return deep if pair.clocked else replace(deep, cycles=2 * deep.cycles)
 
 
-def _spare(pair: Pair) -> int:
-    """Return how many bits of state an answer holds beyond those of the reference."""
-    return pair.netlist.state_bits - pair.gold_netlist.state_bits
-
-
-def _could_wait(pair: Pair, deep: Effort) -> bool:
-    """Return whether an answer has the state to count further than a long simulation goes."""
-    return 1 << min(max(_spare(pair), 0), 64) > deep.cycles
-
-
-def _bounded_enough(pair: Pair) -> bool:
-    """Return whether a bounded verdict counts: a late difference takes state to wait for it."""
-    return _spare(pair) <= max(pair.gold_netlist.state_bits, MOST_SPARE)
+def _counts_beyond(bits: int, cycles: int) -> bool:
+    """Return whether so many bits of state can count further than so many cycles."""
+    return bits > 0 and 1 << min(bits, 64) > cycles

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean
-from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.verifiers.hdl.aig import NetlistError
 from rlvr_envs.verifiers.hdl.elaborate import Refusal
 from rlvr_envs.verifiers.hdl.equivalence import Outcome, Pair, ReferenceRefused, decide, pair
@@ -22,7 +22,12 @@ _LOOKED_AT = 16  # outputs that are simulated one by one
 
 
 def judge(
-    answer: str, reference: Reference, *, reward: str = "equivalence", deep: Effort = DEEP
+    answer: str,
+    reference: Reference,
+    *,
+    reward: str = "equivalence",
+    accept_bounded: bool = True,
+    deep: Effort = DEEP,
 ) -> Verdict:
     """Judge a module by whether it is equivalent to a reference.
 
@@ -32,6 +37,8 @@ def judge(
         reward: ``"equivalence"`` gives 1 or 0; ``"graded"`` gives a module that is not equivalent
             0.1 for compiling, 0.2 with the right ports, and up to 0.3 more for the share of the
             outputs that never differed in a short simulation.
+        accept_bounded: whether an answer counts in which a long simulation found no difference,
+            where no proof was found either; False leaves it unscored.
         deep: how much is simulated where no proof is found.
 
     Returns:
@@ -54,7 +61,15 @@ def judge(
         outcome = decide(found, deep)
     except (ReferenceRefused, NetlistError, SandboxError) as error:
         return Verdict.verifier_error(str(error))
-    return _verdict(found, outcome, reward)
+    verdict = _verdict(found, outcome, reward)
+    return verdict if accept_bounded else only_proved(verdict)
+
+
+def only_proved(verdict: Verdict) -> Verdict:
+    """Return a verdict, or that an answer is not scored which was taken for right without proof."""
+    if verdict.status is not Status.CORRECT or verdict.parts["proved"]:
+        return verdict
+    return Verdict.verifier_error(f"{verdict.detail}, and accept_bounded is False")
 
 
 def refused(refusal: Refusal, reward: str = "equivalence") -> Verdict:
@@ -91,7 +106,7 @@ def _verdict(pair: Pair, outcome: Outcome, reward: str) -> Verdict:
             f"holds {pair.netlist.state_bits} bits of state, where {pair.gold_netlist.state_bits} "
             "would do"
         )
-        return Verdict.wrong(detail, **parts)
+        return Verdict.undecided(detail, **parts)
     parts["cycle"] = float(outcome.difference.cycle)
     detail = "it behaves differently:\n" + waveform(
         pair.gold, pair.gate, pair.reference, outcome.difference

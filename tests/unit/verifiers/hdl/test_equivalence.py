@@ -7,10 +7,10 @@ import pytest
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.verifiers.hdl import equivalence
 from rlvr_envs.verifiers.hdl.elaborate import Netlist
-from rlvr_envs.verifiers.hdl.equivalence import MOST_SPARE, Outcome, decide, one_clock, ports_differ
+from rlvr_envs.verifiers.hdl.equivalence import Outcome, decide, one_clock, ports_differ
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.prove import Proof
-from rlvr_envs.verifiers.hdl.simulate import DEEP, LONGEST, QUICK, Difference
+from rlvr_envs.verifiers.hdl.simulate import DEEP, LONGEST, QUICK, Difference, Effort
 from rlvr_envs.verifiers.hdl.waveform import _word
 
 FOUND = Difference(True, ((0,),), ((0, 0),))
@@ -78,24 +78,30 @@ def test_then_a_long_simulation(asked):
 
 def test_an_answer_that_can_count_further_is_run_for_longer(asked):
     # 12 bits count to 4095, which is less than the 5000 cycles; 13 bits count further.
-    assert decide(a_pair(spare=12)).depth == DEEP.cycles
-    assert decide(a_pair(spare=13)).depth == LONGEST.cycles
+    assert decide(a_pair(bits=12)).depth == DEEP.cycles
+    assert decide(a_pair(bits=13)).depth == LONGEST.cycles
     assert asked.efforts[-1] == (LONGEST, 1, True)
-    assert decide(a_pair(spare=-3)).depth == DEEP.cycles
+    assert decide(a_pair(bits=9, spare=4)).depth == LONGEST.cycles
+    assert decide(a_pair(bits=13, spare=-1)).depth == DEEP.cycles
     asked.finds = {LONGEST.cycles}
-    assert decide(a_pair(spare=12)).equal
-    assert not decide(a_pair(spare=13)).equal
-    asked.finds, asked.efforts = {DEEP.cycles}, []
-    assert not decide(a_pair(spare=13)).equal
-    assert [effort for effort, _, _ in asked.efforts] == [QUICK, DEEP]
+    assert decide(a_pair(bits=12)).equal
+    assert not decide(a_pair(bits=13)).equal
 
 
-def test_much_more_state_than_the_reference_is_not_taken_for_right(asked):
-    assert decide(a_pair(spare=MOST_SPARE)).equal
-    assert not decide(a_pair(spare=MOST_SPARE + 1)).equal
-    assert decide(a_pair(bits=40, spare=40)).equal
-    assert not decide(a_pair(bits=40, spare=41)).equal
-    assert not decide(a_pair(bits=40, spare=41)).proved
+def test_spare_state_is_what_could_count_the_cycles_that_were_simulated(asked, monkeypatch):
+    assert decide(a_pair(bits=40, spare=16)).equal  # counts to 65,535
+    assert not decide(a_pair(bits=40, spare=17)).equal
+    assert not decide(a_pair(bits=40, spare=17)).proved
+    monkeypatch.setattr(equivalence, "depth", lambda gold, gate, effort: 9000)  # a large design
+    assert decide(a_pair(bits=40, spare=13)).equal
+    assert not decide(a_pair(bits=40, spare=14)).equal
+    assert decide(a_pair(bits=40, spare=-9)).equal
+
+
+def test_an_effort_that_is_larger_still_is_kept(asked):
+    patient = Effort(2 * LONGEST.cycles, 64, 2 * LONGEST.budget)
+    assert decide(a_pair(bits=30), patient).depth == patient.cycles
+    assert asked.efforts[-1][0] == patient
 
 
 def test_a_cycle_of_a_toggled_clock_is_two_steps(asked):
