@@ -8,6 +8,8 @@ _DOMAINS = ("np_hard", "puzzles")  # whose answers are lists, grids and lines
 _LIST = re.compile(r"[^,\n]+(?:, [^,\n]+)+")
 _MATHEMATICAL = frozenset("()[]{}=+*/^\\|")
 _WHOLE = re.compile(r"-?\d+")
+_CELL = re.compile(r"\((\d+), (\d+)\)")
+_CELLS = re.compile(rf"{_CELL.pattern}(?:, {_CELL.pattern})+")
 
 
 def spellings_are_read(subject: Subject) -> None:
@@ -36,6 +38,8 @@ def spellings(answer: str) -> dict[str, str]:
         found["a full stop"] = f"{answer}."
     if _LIST.fullmatch(answer) and not _MATHEMATICAL & set(answer):
         found |= _of_list(answer.split(", "))
+    if _CELLS.fullmatch(answer):
+        found |= _of_cells([f"{row}, {column}" for row, column in _CELL.findall(answer)])
     rows = [line.replace(",", " ").split() for line in answer.split("\n")]
     if len(rows) > 1 and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
         found |= _of_grid(rows)
@@ -62,6 +66,17 @@ def _of_list(items: list[str]) -> dict[str, str]:
         found["quotients"] = ", ".join(f"{2 * int(item)}/2" for item in items)
         found["TeX's fractions"] = ", ".join(rf"\frac{{{3 * int(i)}}}{{3}}" for i in items)
     return found
+
+
+def _of_cells(cells: list[str]) -> dict[str, str]:
+    """Return other spellings of a list of cells, each told as its row and column."""
+    named = [f"r{cell.replace(', ', 'c')}" for cell in cells]
+    return {
+        "named cells": ", ".join(named),
+        "named cells and and": f"{', '.join(named[:-1])} and {named[-1]}",
+        "numbered cells": "\n".join(f"{i}. ({cell})" for i, cell in enumerate(cells, 1)),
+        "bracketed cells": f"[{', '.join(f'[{cell}]' for cell in cells)}]",
+    }
 
 
 def _of_grid(rows: list[list[str]]) -> dict[str, str]:

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from rlvr_envs.verifiers.markup import unmarked
+from rlvr_envs.verifiers.certificate import lines, separated, unbracketed
 from rlvr_envs.verifiers.parse import MAX_CHARACTERS
 
-_PAIR = re.compile(r"\(\s*+([0-9]{1,6})\s*+,\s*+([0-9]{1,6})\s*+\)")
+_TWO = r"\s*+([0-9]{1,6})\s*+,\s*+([0-9]{1,6})\s*+"
+_NAMED = r"\b(?:r|row ?)([0-9]{1,6}),? ?(?:c|col ?|column ?)([0-9]{1,6})\b"
+_PAIR = re.compile(rf"\({_TWO}\)|\[{_TWO}\]|{_NAMED}", re.IGNORECASE)
 _LIST = re.compile(r"P(?:[\s,;]++P)*")  # with P for each pair
-_SIZED = re.compile(r"\\(?:left|right)(?=[()])")  # brackets of any size, in TeX
-_BRACKETS = {"[": "]", "{": "}"}
+_SIZED = re.compile(r"\\(?:left|right)(?=[()\[\]])")  # brackets of any size, in TeX
 _ORTHOGONAL = ((-1, 0), (0, 1), (1, 0), (0, -1))
 _DIAGONAL = ((-1, -1), (-1, 1), (1, 1), (1, -1))
 
@@ -38,18 +39,17 @@ def neighbours(
 def read_cells(text: str, n_rows: int, n_columns: int) -> list[int] | None:
     """Return the cells of a list such as ``(1, 2), (3, 1)``, in its order, repeats included.
 
-    One pair of square or curly brackets around the list is allowed. None if the text is anything
-    else, or a cell lies outside the board.
+    A cell may also be ``[1, 2]``, ``r1c2`` or ``row 1, column 2``; the list may be in any of the
+    spellings of `rlvr_envs.verifiers.certificate`. None if the text is anything else, or a cell
+    lies outside the board.
     """
-    text = unmarked(text).removesuffix(".") if len(text) <= MAX_CHARACTERS else "P"
-    if "P" in text:
+    if len(text) > MAX_CHARACTERS or "P" in text:
         return None
-    if text and _BRACKETS.get(text[0]) == text[-1]:
-        text = text[1:-1].strip()
-    text = _SIZED.sub("", text)
-    if not _LIST.fullmatch(_PAIR.sub("P", text)):
+    text = _SIZED.sub("", "\n".join(lines(text)))
+    if not _LIST.fullmatch(separated(unbracketed(_PAIR.sub("P", text)))):
         return None
-    pairs = [(int(row), int(column)) for row, column in _PAIR.findall(text)]
+    found = [[int(number) for number in pair if number] for pair in _PAIR.findall(text)]
+    pairs = [(row, column) for row, column in found]
     if not all(1 <= row <= n_rows and 1 <= column <= n_columns for row, column in pairs):
         return None
     return [(row - 1) * n_columns + column - 1 for row, column in pairs]
