@@ -17,8 +17,8 @@ from rlvr_envs.core.registry import TaskSpec
 from rlvr_envs.core.task import IndexedTask
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "environments"
-LADDER = (0, 1, 2, 3, 5, 10, 20)
-MEASURED = FOLDER.parents[1] / "benchmarks" / "results" / "levels.json"
+SHOWN_LEVELS = (0, 1, 2, 3, 5, 10, 20)
+RESULTS = FOLDER.parents[1] / "benchmarks" / "results"
 
 
 def main() -> None:
@@ -26,15 +26,34 @@ def main() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     specs = [registry.find(task_id) for task_id in registry.task_ids()]
-    figures = json.loads(MEASURED.read_text("utf-8"))["figures"] if MEASURED.exists() else {}
+    figures, solved = _figures("levels"), _figures("solve_rates")
     for spec in specs:
         path = FOLDER / spec.domain / f"{_name(spec)}.md"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(page(spec, _levels(figures, spec.id)), encoding="utf-8")
+        text = page(spec, _levels(figures, spec.id), _solved(solved, spec.id))
+        path.write_text(text, encoding="utf-8")
     (FOLDER / "index.md").write_text(index(specs), encoding="utf-8")
     decisions = FOLDER.parent / "decisions"
     print(
         f"wrote {len(specs) + 1} pages; {len(list(decisions.glob('0*.md')))} decisions beside them"
+    )
+
+
+def _figures(name: str) -> dict[str, Any]:
+    """Return the figures that a benchmark has stored; none where it has not."""
+    path = RESULTS / f"{name}.json"
+    return dict(json.loads(path.read_text("utf-8"))["figures"]) if path.exists() else {}
+
+
+def _solved(figures: dict[str, Any], task_id: str) -> str:
+    """Return in a sentence how many problems a language model solves; nothing if not measured."""
+    row = figures["tasks"]["rows"].get(task_id) if figures else None
+    if row is None:
+        return ""
+    columns = figures["tasks"]["columns"]
+    told = ", ".join(f"{100 * share:.0f} % at {of}" for of, share in zip(columns, row, strict=True))
+    return (
+        f"{figures['model']} solved {told} (of four problems each, by `benchmarks/solve_rates.py`)."
     )
 
 
@@ -71,13 +90,15 @@ def index(specs: list[TaskSpec]) -> str:
     return "\n".join([*lines, ""])
 
 
-def page(spec: TaskSpec, levels: dict[str, dict[str, Any]]) -> str:
-    """Return the page of a task: what its author wrote, and what a program knows."""
+def page(spec: TaskSpec, levels: dict[str, dict[str, Any]], solved: str) -> str:
+    """Return the page of a task: what its author wrote, what a program knows, what was measured."""
     parts = [f"# {_name(spec)}", summary(spec.task_type), "## Example", _example(spec)]
     parts += [f"## {name}\n\n{text}" for name, text in sections(spec.task_type).items()]
     parts += ["## Facts", _facts(spec), "## Knobs", _knobs(spec)]
     if levels:
         parts.append(_measured(spec, levels))
+    if solved:
+        parts.append(solved)
     return "\n\n".join([*parts, ""])
 
 
@@ -130,7 +151,7 @@ def _knobs(spec: TaskSpec) -> str:
         f"| difficulty | {' | '.join(names)} |",
         "|---" * (len(names) + 1) + "|",
     ]
-    levels = () if issubclass(spec.task_type, IndexedTask) else LADDER
+    levels = () if issubclass(spec.task_type, IndexedTask) else SHOWN_LEVELS
     rows = [("default", config_type())] + [(str(d), config_type.at(d)) for d in levels]
     for label, config in rows:
         cells = " | ".join(f"`{getattr(config, name)!s}`" for name in names)

@@ -175,9 +175,8 @@ def judge_math(
     ruling = _rule(compiled, answer, policy)
     if ruling is not None and ruling.score:
         return ruling
-    others = (_rule(compiled, other, policy) for other in alternatives(compiled.text, answer))
-    right = next((other for other in others if other is not None and other.score), ruling)
-    return right or _ask_again(compiled, answer, policy)
+    right = _right_in_other_words(compiled, answer, policy)
+    return right or ruling or _ask_again(compiled, answer, policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +207,15 @@ def _unverifiable(gold: CompiledGold) -> Verdict:
 
 def _undecided(reason: str) -> Verdict:
     return Verdict.undecided(f"not rewarded, since it was not decided: {reason}")
+
+
+def _right_in_other_words(gold: CompiledGold, answer: str, policy: _Policy) -> Verdict | None:
+    """Return the verdict on the first other spelling of an answer that is right, or None."""
+    for other in alternatives(gold.text, answer):
+        ruling = _rule(gold, other, policy)
+        if ruling is not None and ruling.score:
+            return ruling
+    return None
 
 
 def _rule(gold: CompiledGold, answer: str, policy: _Policy) -> Verdict | None:

@@ -29,15 +29,16 @@ def same_family(gold: Node, answer: Node) -> bool:
     """Return whether two expressions describe the same family of functions."""
     names = nodes.symbols(gold)
     mine = sorted(name for name in names if _ARBITRARY.fullmatch(name))
+    variables = names.difference(mine)
+    if not mine or not variables:
+        return False
+    others = nodes.symbols(answer)
     theirs = sorted(
         name
-        for name in nodes.symbols(answer)
+        for name in others
         if (name in mine or name not in names) and _ANY_LETTER.fullmatch(name)
     )
-    variables = names - set(mine)
-    if not mine or not variables or len(mine) != len(theirs):
-        return False
-    if nodes.symbols(answer) - set(theirs) != variables:
+    if len(mine) != len(theirs) or others.difference(theirs) != variables:
         return False
     if len(mine) > 1:
         linear = len(variables) == 1 and all(map(_NUMBERED.fullmatch, mine))

@@ -221,10 +221,7 @@ def symbols(node: Node) -> frozenset[str]:
     """Return the names of the variables in a tree."""
     if isinstance(node, Sym):
         return frozenset((node.name,))
-    found: set[str] = set()
-    for child in children(node):
-        found |= symbols(child)
-    return frozenset(found)
+    return frozenset().union(*map(symbols, children(node)))
 
 
 def is_finite(node: Node) -> bool:

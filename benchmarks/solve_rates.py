@@ -1,0 +1,148 @@
+"""How often a language model without tools is right, by difficulty level.
+
+    python benchmarks/solve_rates.py ask FOLDER      # prompts.txt, and of which problems they are
+    python benchmarks/solve_rates.py judge FOLDER --model "NAME, without tools"
+
+The first command writes the prompts of 60 tasks of one turn: four problems of each at the levels 0,
+3, 6 and 10. The model answers below lines such as ``===== ANSWER 7 =====`` in answers.txt; with
+``--parts N`` there are N files of either kind, for N samplers side by side. The second command
+judges all of them. The summary has a line for each task, which its page shows.
+"""
+
+import argparse
+import json
+import math
+import re
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+
+import results_file
+
+from rlvr_envs.core import registry
+from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.task import IndexedTask
+
+TASKS = {"math": 18, "code": 9, "np_hard": 9, "puzzles": 15, "verilog": 9}
+LEVELS = (0, 3, 6, 10)
+SEEDS = tuple(range(900_000, 900_004))
+MEASURED = "how many of four problems a language model solves without tools, by difficulty level"
+_ANSWER = re.compile(r"^===== ANSWER (\d+) =====\n", re.MULTILINE)
+
+Place = tuple[str, int, int]  # id, level, seed
+
+
+def chosen() -> list[str]:
+    """Return the ids of the tasks that are asked: every nth of a domain that has one turn."""
+    found = []
+    for domain, count in TASKS.items():
+        ids = [task_id for task_id in registry.task_ids(domain) if _has_one_turn(task_id)]
+        found += [ids[int(i * len(ids) / count)] for i in range(count)]
+    return found
+
+
+def _has_one_turn(task_id: str) -> bool:
+    if issubclass(registry.find(task_id).task_type, IndexedTask):
+        return False
+    env = TextEnv(task_id, difficulty=3)
+    env.reset(seed=0)
+    return not env.instance.interactive
+
+
+def ask(folder: Path, parts: int) -> None:
+    """Write the prompts, and beside them which problem each is of; tasks stay together."""
+    prompts: dict[Place, str] = {}
+    for task_id in chosen():
+        for level in LEVELS:
+            env = TextEnv(task_id, difficulty=level)
+            for seed in SEEDS:
+                prompts[task_id, level, seed] = env.reset(seed=seed)[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, places in enumerate(dealt(prompts, parts)):
+        text = "".join(
+            f"===== PROBLEM {n} =====\n{prompts[place]}\n\n" for n, place in enumerate(places, 1)
+        )
+        (folder / f"prompts{number}.txt").write_text(text, encoding="utf-8")
+        (folder / f"places{number}.json").write_text(json.dumps(places), encoding="utf-8")
+
+
+def dealt(prompts: dict[Place, str], parts: int) -> list[list[Place]]:
+    """Return the problems of each part, the easiest first; parts are about as long to read."""
+    length: dict[str, int] = defaultdict(int)
+    for (task_id, *_), prompt in prompts.items():
+        length[task_id] += len(prompt)
+    tasks: list[list[str]] = [[] for _ in range(parts)]
+    most = math.ceil(len(length) / parts)
+    for task_id in sorted(length, key=lambda name: -length[name]):
+        free = [part for part in tasks if len(part) < most]
+        min(free, key=lambda part: sum(length[name] for name in part)).append(task_id)
+    return [
+        sorted((place for place in prompts if place[0] in part), key=lambda place: place[1])
+        for part in tasks
+    ]
+
+
+def judge(folder: Path) -> list[dict[str, object]]:
+    """Return the verdict on each answer; a problem without one counts as not solved."""
+    rows = []
+    for path in sorted(folder.glob("places*.json")):
+        number = path.stem.removeprefix("places")
+        parts = _ANSWER.split((folder / f"answers{number}.txt").read_text(encoding="utf-8"))
+        answers = dict(zip(map(int, parts[1::2]), parts[2::2], strict=True))
+        for n, (task_id, level, seed) in enumerate(json.loads(path.read_text("utf-8")), 1):
+            env = TextEnv(task_id, difficulty=level)
+            env.reset(seed=seed)
+            verdict = env.instance.judge(answers.get(n, "").strip())
+            row = {"task": task_id, "level": level, "seed": seed, "score": verdict.score}
+            rows.append(row | {"status": str(verdict.status), "detail": verdict.detail[:300]})
+    return rows
+
+
+def figures_of(rows: list[dict[str, object]]) -> results_file.Json:
+    """Return the shares solved by level, of each task and of all tasks of a domain."""
+    by_task: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    by_domain: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        task_id, level = str(row["task"]), int(str(row["level"]))
+        solved = float(row["score"] == 1.0)
+        by_task[task_id][level].append(solved)
+        for name in (registry.find(task_id).domain, "all"):
+            by_domain[name][level].append(solved)
+
+    def shares(found: dict[str, dict[int, list[float]]]) -> results_file.Json:
+        lines = {
+            name: {f"level {level}": round(fmean(solved[level]), 3) for level in LEVELS}
+            for name, solved in sorted(found.items())
+        }
+        return results_file.table(lines)
+
+    return {
+        "problems": len(rows),
+        "not_answered_readably": sum(row["status"] == "unparsable" for row in rows),
+        "unscored": sum(row["status"] in ("verifier_error", "undecided") for row in rows),
+        "domains": shares(by_domain),
+        "tasks": shares(by_task),
+    }
+
+
+def main() -> None:
+    """Write prompts, or judge answers and store how many are right."""
+    parser = results_file.parser(__doc__, "solve_rates")
+    parser.add_argument("do", choices=("ask", "judge"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--parts", type=int, default=1, help="files of prompts")
+    parser.add_argument("--model", help="which answered, and with what")
+    args: argparse.Namespace = parser.parse_args()
+    if args.do == "ask":
+        ask(args.folder, args.parts)
+        return
+    if not args.model:
+        parser.error("say with --model which model answered, and with what")
+    rows = judge(args.folder)
+    figures = {"model": args.model} | figures_of(rows)
+    print(json.dumps(figures["domains"], indent=1))
+    results_file.store(args, results_file.head(MEASURED, "numpy"), figures, rows)
+
+
+if __name__ == "__main__":
+    main()
