@@ -92,7 +92,7 @@ _CHOSEN = re.compile(rf"{_TEXT}|[{{}}()$\s.,;:]|\band\b|\b(?:options?|choices?)\
 _PLAIN = re.compile(
     r"(?:[-+*/^=()|:;,_0-9${}!]|\s(?![0-9]{3})|\.(?![0-9]{3})"
     r"|\\(?:[dt]?frac|sqrt|pi|cdot|times|pm|left(?=[(|])|right(?=[)|]))(?![A-Za-z])"
-    r"|(?<![A-Za-z])[k-zK-OQ-Z](?![A-Za-z]))*+"
+    r"|(?<![A-Za-z])[k-zK-OQ-Z](?![A-Za-z]))*"
 )
 
 

@@ -219,8 +219,8 @@ def drop_enumeration(text: str) -> str:
 
 
 _MODULUS = re.compile(
-    r"(?:[\s,;(]|\\[ ,;:!]|\\q?quad)*+(?:\\(?:text|mathrm|operatorname)\{\s*+\(?\s*+)?\\?[pb]?"
-    r"mod(?:ulo)?(?![A-Za-z])(?:[\s{}]|\\[ ,;:])*+([0-9]{1,300})[\s})$.]*+"
+    r"(?:[\s,;(]|\\[ ,;:!]|\\q?quad)*(?:\\(?:text|mathrm|operatorname)\{\s*+\(?\s*+)?\\?[pb]?"
+    r"mod(?:ulo)?(?![A-Za-z])(?:[\s{}]|\\[ ,;:])*([0-9]{1,300})[\s})$.]*+"
 )
 _DIGITS = re.compile(r"[0-9]{1,3000}")
 
