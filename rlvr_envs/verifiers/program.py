@@ -5,8 +5,9 @@ that compares, never go in. So nothing that a program does to its own process ca
 it can only say what its output is, and for that it must know the right one. Exit statuses, markers
 and reports of success mean nothing.
 
-Programs are judged on their output for an input (`judge_stdio`), Python functions on their result
-for arguments (`judge_function`), each test in a fresh process.
+Programs are judged on their output for an input (`judge_stdio`), or on the result that they write
+as JSON for arguments that they read as JSON (`judge_json`), Python functions on their result for
+arguments (`judge_function`), each test in a fresh process.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +28,8 @@ from rlvr_envs.verifiers.program_calls import (
     function_job,
     read_outcome,
 )
-from rlvr_envs.verifiers.program_output import Checker, Compare, exact, floats, lines, tokens
+from rlvr_envs.verifiers.program_json import NotJson, read_line, to_line
+from rlvr_envs.verifiers.program_output import WRONG, Checker, Compare, exact, floats, lines, tokens
 from rlvr_envs.verifiers.program_values import STRICT, Match, Unreadable, agrees, read, to_text
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "exact",
     "floats",
     "judge_function",
+    "judge_json",
     "judge_stdio",
     "lines",
     "run_python",
@@ -121,6 +124,7 @@ def judge_stdio(  # noqa: PLR0913 - all but three are keywords with a usual valu
         limits: for each test.
         checker: decides instead of a comparison, for problems with several right answers: takes
             input and output, returns the empty string or what is wrong; it must bear any text.
+            What it raises ends the judging and is raised.
 
     Raises:
         ConfigError: there are no tests, or one that an empty program would pass.
@@ -138,19 +142,62 @@ def judge_stdio(  # noqa: PLR0913 - all but three are keywords with a usual valu
     job = found.job(source, limits=_with_room(limits or Limits(), 2 * longest))
     ordered = sorted(tests, key=lambda test: len(test.stdin))
 
-    def decide(index: int, result: Result) -> str:
-        if result.stdout_truncated:
-            return ENDINGS[RunStatus.OUTPUT_LIMIT]
-        try:
-            output = result.stdout.decode()
-        except UnicodeDecodeError:
-            return "the output is not UTF-8"
+    def decide(index: int, output: str) -> str:
         test = ordered[index]
         if checker is not None:
             return checker(test.stdin, output)
         return compare(test.expected, output)
 
-    return _judge(job, [Case(stdin=t.stdin.encode()) for t in ordered], decide, reward)
+    cases = [Case(stdin=test.stdin.encode()) for test in ordered]
+    return _judge(job, cases, _on_output(decide), reward)
+
+
+def judge_json(
+    source: str,
+    language: str,
+    calls: Sequence[Call],
+    *,
+    reward: Reward = "all",
+    limits: Limits | None = None,
+) -> Verdict:
+    """Judge a program that stands for a function, by the result that it writes for each call.
+
+    It reads one line, a JSON list of the arguments, and writes one line, the result as JSON.
+
+    Args:
+        source: the program.
+        language: what it is written in.
+        calls: arguments and results; a list may always stand for a tuple, which JSON lacks.
+        reward: as in `judge_stdio`.
+        limits: for each call.
+
+    Raises:
+        ConfigError: there are no calls, or arguments or a result cannot be written as JSON.
+        ToolchainMissing: the language is not installed.
+        SandboxUnavailable: no sandbox works here.
+    """
+    _check(calls, reward)
+    found = languages.find(language)
+    found.require()
+    try:
+        given = [to_line(list(call.args)) for call in calls]
+        longest = max(len(to_line(call.expected).encode()) for call in calls)
+    except NotJson as error:
+        raise ConfigError(f"arguments or a result cannot be written as JSON: {error}") from error
+    ordered = sorted(zip(given, calls, strict=True), key=lambda pair: len(pair[0]))
+    job = found.job(source, limits=_with_room(limits or Limits(), 4 * longest))
+
+    def decide(index: int, output: str) -> str:
+        call = ordered[index][1]
+        try:
+            result = read_line(output)
+        except NotJson as error:
+            return str(error)
+        match = replace(call.match, sequences_alike=True)
+        return "" if agrees(call.expected, result, match) else WRONG
+
+    cases = [Case(stdin=f"{line}\n".encode()) for line, _ in ordered]
+    return _judge(job, cases, _on_output(decide), reward)
 
 
 def judge_function(
@@ -239,6 +286,21 @@ def _with_room(limits: Limits, size: int) -> Limits:
         stdout_kib=max(limits.stdout_kib, kib),
         output_kib=max(limits.output_kib, limits.stdout_kib, kib),
     )
+
+
+def _on_output(decide: Callable[[int, str], str]) -> Callable[[int, Result], str]:
+    """Return a decision about a run, given one about its output, which has to be whole text."""
+
+    def decide_on_run(index: int, result: Result) -> str:
+        if result.stdout_truncated:
+            return ENDINGS[RunStatus.OUTPUT_LIMIT]
+        try:
+            output = result.stdout.decode()
+        except UnicodeDecodeError:
+            return "the output is not UTF-8"
+        return decide(index, output)
+
+    return decide_on_run
 
 
 def _judge(

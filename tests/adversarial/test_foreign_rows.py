@@ -315,13 +315,44 @@ def test_an_altered_row_gives_a_verdict_or_a_row_error(domain, thorough, workers
             cases = random.Random(task_id).sample(cases, 4)
         response = own_response(row)
         judged += [(place, Call((mutant, response), in_sandbox)) for place, mutant in cases]
-    for name, items, allowed in (
-        ("verify", judged, ("RowError: ",)),
-        ("solve", solved, ("RowError: ", "UsageError: ")),  # no solution in such a language
-    ):
-        calls = [call for _, call in items]
-        outcomes = workers.map(f"rlvr_envs.core.rows:{name}", calls, cpu_s=0.5)
-        for (place, call), outcome in zip(items, outcomes, strict=True):
-            ended = isinstance(outcome.error, (WorkerTimeout, WorkerMemory))
-            fine = outcome.error is None or ended or str(outcome.error).startswith(allowed)
-            assert fine, (name, call.arguments[0]["id"], place, str(outcome.error)[:300])
+    check_outcomes(workers, "verify", judged)
+    check_outcomes(workers, "solve", solved)
+
+
+def check_outcomes(workers, name, items):
+    """Each call ends, with what it is for or with a `RowError`."""
+    outcomes = workers.map(f"rlvr_envs.core.rows:{name}", [call for _, call in items], cpu_s=0.5)
+    for (place, call), outcome in zip(items, outcomes, strict=True):
+        ended = isinstance(outcome.error, (WorkerTimeout, WorkerMemory))
+        fine = outcome.error is None or ended or str(outcome.error).startswith("RowError: ")
+        assert fine, (name, call.arguments[0]["id"], place, str(outcome.error)[:300])
+
+
+CODE_ROWS = {
+    "checker": (
+        {"prompt": "Print a number above the one that you read.", "checker": "print(1)",
+         "tests": [{"input": "3", "output": "4"}, {"input": "5", "output": "6"}]},
+        {},
+        "print(int(input()) + 1)",
+    ),
+    "json": (
+        {"prompt": "def pair(n, s):\n    pass\n", "entry_point": "pair",
+         "test": "def check(candidate):\n    assert candidate(1, 'a') == (1, 'a')\n"},
+        {"language": "perl"},
+        "print scalar <STDIN>;",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CODE_ROWS)
+def test_an_altered_row_of_a_file_of_programs(kind, thorough, workers, tmp_path):
+    """Of kinds of rows that the sample of the package has not."""
+    data, knobs, program = CODE_ROWS[kind]
+    (tmp_path / "a.jsonl").write_text(json.dumps(data) + "\n")
+    row = stored("rlvr/CodeDataset-v0", path=str(tmp_path / "a.jsonl"), **knobs)
+    response = answer_format(row["answer_format"]).wrap(program)
+    assert rlvr_envs.verify(row, response).score == 1.0
+    cases = list(mutants(row, 10 if thorough else 2))
+    judged = [(place, Call((mutant, response), in_sandbox=True)) for place, mutant in cases]
+    check_outcomes(workers, "verify", judged)
+    check_outcomes(workers, "solve", [(place, Call((mutant,))) for place, mutant in cases])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rlvr_envs.envs.code.code_dataset import CodeDatasetConfig, CodeDatasetTask
+from rlvr_envs.sandboxes import languages
 
 DATA = Path(__file__).resolve().parents[3] / "shared/data/code/humaneval_even.jsonl"
 pytestmark = pytest.mark.skipif(not DATA.is_file(), reason=f"needs {DATA}, which is not shipped")
@@ -69,6 +70,36 @@ def test_solutions_with_a_spoiled_result_earn_nothing(worked_out):
         spoiled = problem.solution + SPOILED.format(name=problem.function)
         verdict = worked_out.verify(problem, spoiled)
         assert verdict.score == 0.0, (problem.function, verdict)
+
+
+# Python under another name, so that its functions are posed as programs.
+SNAKE = """
+[snake]
+install = "apt-get install python3"
+filename = "main.py"
+compile = ""
+execute = "python3 main.py"
+prompt = "Write the program in Python."
+warm = true
+"""
+AS_PROGRAM = """
+
+import json
+print(json.dumps({name}(*json.loads(input()))))
+"""
+
+
+def test_functions_as_programs_are_judged_alike(tmp_path, monkeypatch):
+    (tmp_path / "snake.toml").write_text(SNAKE)
+    monkeypatch.setenv(languages.VARIABLE, str(tmp_path / "snake.toml"))
+    config = CodeDatasetConfig(path=str(DATA), run_solutions=True, language="snake")
+    task = CodeDatasetTask(config)
+    assert len(task) == ROWS
+    for problem in problems(task):
+        program = AS_PROGRAM.format(name=problem.function)
+        assert task.verify(problem, problem.solution + program).score == 1.0, problem.function
+        spoiled = problem.solution + SPOILED.format(name=problem.function) + program
+        assert task.verify(problem, spoiled).score == 0.0, problem.function
 
 
 SWAPS = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -25,13 +25,16 @@ from rlvr_envs.verifiers.program import (
     StdioTest,
     floats,
     judge_function,
+    judge_json,
     judge_stdio,
     tokens,
 )
+from rlvr_envs.verifiers.program_checker import CheckerFault, script_checker
 from rlvr_envs.verifiers.program_values import read
 
 SAMPLE = "sample"
 _SAMPLE_FILE = Path(__file__).with_name("_sample_programs.jsonl")
+_CPU_S, _MEMORY_MIB = 5.0, 512  # for each test, where neither knob nor row says more
 _files: RowFiles[CodeRow] = RowFiles()
 
 
@@ -40,15 +43,17 @@ class CodeDatasetConfig(TaskConfig):
     """Which file, in which language, and how answers are judged."""
 
     path: str = knob(SAMPLE, 'a JSONL, JSON or Parquet file; "sample" is a few problems of our own')
-    language: str = knob("python", "language of programs; rows that ask for a function need Python")
+    language: str = knob(
+        "python", "language of answers; all but Python answer a function by a program over JSON"
+    )
     reward: str = knob(
         "all", '"fraction" gives the share of tests passed', choices=("all", "fraction")
     )
     rel_tol: float | None = knob(
         None, "relative tolerance for decimals in outputs; None compares words exactly"
     )
-    cpu_s: float = knob(5.0, "CPU seconds for each test")
-    memory_mib: int = knob(512, "memory for each test")
+    cpu_s: float | None = knob(None, "CPU seconds for each test; None takes the row's own, or 5")
+    memory_mib: int | None = knob(None, "memory for each test; None takes the row's own, or 512")
     on_bad_row: str = knob(
         "error", '"skip" leaves out rows that cannot be used', choices=("error", "skip")
     )
@@ -62,7 +67,7 @@ class CodeDatasetConfig(TaskConfig):
                 f"path is the name of a JSONL, JSON or Parquet file, got {self.path!r}"
             )
         languages.find(self.language)
-        Limits(cpu_s=self.cpu_s, memory_mib=self.memory_mib)
+        _limits(self)
         if self.rel_tol is not None:
             floats(rel=self.rel_tol)
 
@@ -89,8 +94,9 @@ class CodeDatasetProblem:
     index: int = hidden(0)
     reward: str = hidden("all")
     rel_tol: float | None = hidden(None)
-    cpu_s: float = hidden(5.0)
-    memory_mib: int = hidden(512)
+    cpu_s: float = hidden(_CPU_S)
+    memory_mib: int = hidden(_MEMORY_MIB)
+    checker: str = hidden("")
 
 
 @register(
@@ -107,8 +113,8 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         ``gym.make("rlvr/CodeDataset-v0", path="HumanEval.jsonl")`` serves the rows of a JSONL,
         JSON or Parquet file, drawn at random, or one by one with ``reset(options={"index": i})``.
         The layout of each row is recognised by its columns: HumanEval, MBPP, EvalPlus, APPS,
-        CodeContests, LiveCodeBench, and inputs with outputs (``test_cases``, as Agnostics has
-        them). Problems of input and output may be answered in any registered language. The file
+        CodeContests, Codeforces (of open-r1), LiveCodeBench, and inputs with outputs
+        (``test_cases``, as Agnostics has them). ``language`` is any registered language. The file
         is read when its first problem is needed; judging a stored row does not need it. Without
         ``path``, a few problems of our own are served.
 
@@ -116,7 +122,9 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         The problem, as the file has it, and what the answer must define or do.
 
     Action:
-        The code: a Python function, or a program in the language.
+        The code: a program in the language. For a row that asks for a Python function, that
+        function in Python, or in another language a program that reads the arguments as one line
+        of JSON and writes the result as one.
 
     Reward:
         1 if all tests are passed, otherwise 0; with ``reward="fraction"`` the share of them.
@@ -126,9 +134,15 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         holds as Python (``assert f(1) == 2``) are read as data and never run; those that are more
         than data are refused, unless ``run_solutions=True`` lets the file's own solution work out
         results in the sandbox, once, when the file is read. With ``on_bad_row="error"`` the error
-        names the rows refused, with ``"skip"`` the others are numbered without them. Known
-        gaps: a wrong test in the file is taken to be right; one right output of several is taken
-        to be the only one; computed results stand for whatever the tests would have allowed.
+        names the rows refused, with ``"skip"`` the others are numbered without them. Outputs are
+        compared word by word, unless the row has a checker (a Python script in a column
+        ``checker`` or ``generated_checker``), which then runs in the sandbox on each output,
+        alone; where it gives no answer, the program is not scored. Results in JSON are compared
+        as values. Known gaps: a wrong test or checker in the file is taken to be right; without
+        a checker, one right output of several is taken to be the only one; an output that makes
+        a checker fail keeps a wrong program from being scored; computed results stand for
+        whatever the tests would have allowed. In other languages than Python there is no
+        reference answer.
 
     Difficulty:
         No levels: the problems of a file are as hard as they are.
@@ -140,6 +154,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         Hendrycks et al. 2021, Measuring Coding Challenge Competence With APPS.
         Li et al. 2022, Competition-Level Code Generation with AlphaCode (CodeContests).
         Jain et al. 2024, LiveCodeBench, arXiv:2403.07974.
+        Penedo et al. 2025, Codeforces, https://huggingface.co/datasets/open-r1/codeforces.
         Boruch-Gruszecki et al. 2025, Agnostics, arXiv:2508.04865.
     """
 
@@ -160,7 +175,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         return _files.find(
             self,
             (path, config.run_solutions, python, state.st_mtime_ns, state.st_size),
-            lambda: load(path, run_solutions=config.run_solutions, functions=python),
+            lambda: load(path, run_solutions=config.run_solutions, programs=not python),
             lenient=config.on_bad_row == "skip" or config.path == SAMPLE,
         )
 
@@ -171,50 +186,37 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         rows = self.file().rows
         number = self.check_index(index, len(rows))
         row, config = rows[number], self.config
+        cpu_s = row.cpu_s if config.cpu_s is None else config.cpu_s
+        memory_mib = row.memory_mib if config.memory_mib is None else config.memory_mib
         return CodeDatasetProblem(
-            _statement(row, config.language),
-            config.language,
-            row.function,
-            row.prelude,
-            row.epilogue,
-            row.tests,
-            row.solution,
-            number,
-            config.reward,
-            config.rel_tol,
-            config.cpu_s,
-            config.memory_mib,
+            statement=_statement(row, config.language),
+            language=config.language,
+            function=row.function,
+            prelude=row.prelude,
+            epilogue=row.epilogue,
+            tests=row.tests,
+            solution=row.solution,
+            index=number,
+            reward=config.reward,
+            rel_tol=config.rel_tol,
+            cpu_s=_CPU_S if cpu_s is None else cpu_s,
+            memory_mib=_MEMORY_MIB if memory_mib is None else memory_mib,
+            checker=row.checker,
         )
 
     def prompt(self, problem: CodeDatasetProblem) -> str:
         return problem.statement
 
     def verify(self, problem: CodeDatasetProblem, answer: str) -> Verdict:
-        limits = Limits(cpu_s=problem.cpu_s, memory_mib=problem.memory_mib)
-        reward: Any = problem.reward
-        if problem.function:
-            return judge_function(
-                _assembled(problem, answer),
-                problem.function,
-                [_call(test) for test in problem.tests],
-                reward=reward,
-                limits=limits,
-            )
-        return judge_stdio(
-            answer,
-            problem.language,
-            [StdioTest(test.given, test.expected) for test in problem.tests],
-            compare=tokens if problem.rel_tol is None else floats(rel=problem.rel_tol),
-            reward=reward,
-            limits=limits,
-        )
+        try:
+            return _judged(problem, answer)
+        except CheckerFault as fault:
+            return Verdict.verifier_error(str(fault))
 
     def solve(self, problem: CodeDatasetProblem) -> str:
+        """Return the file's solution, or a table of the tests; nothing but in Python."""
         if problem.language != "python":
-            raise UsageError(
-                f"CodeDataset knows no solution in {problem.language}: the solutions of a file "
-                "are in Python"
-            )
+            return ""
         return problem.solution or _table(problem)
 
     def effort(self, problem: CodeDatasetProblem) -> int:
@@ -224,18 +226,50 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
     def baseline(self, rng: Rng, problem: CodeDatasetProblem) -> str:
         """Return the first argument of the function that the statement names; else print 0."""
         shown = re.search(r"\bdef (\w+)\(", problem.statement)
-        if shown is not None:
+        if shown is not None and problem.language == "python":
             return f"def {shown[1]}(*args):\n    return args[0] if args else None"
         return emit_constant("0", problem.language)
 
 
+def _limits(asked: CodeDatasetConfig) -> Limits:
+    """Return the limits of a configuration; raise `ConfigError` for one that is none."""
+    return Limits(
+        cpu_s=_CPU_S if asked.cpu_s is None else asked.cpu_s,
+        memory_mib=_MEMORY_MIB if asked.memory_mib is None else asked.memory_mib,
+    )
+
+
 def _statement(row: CodeRow, language: str) -> str:
-    if row.function:
+    if language == "python" and row.function:
         return row.statement
     asked = languages.find(language).prompt
+    if row.function:
+        return f"{row.statement}\n\n{asked}"
     return (
         f"{row.statement.strip()}\n\nThe program reads the standard input and writes to the "
         f"standard output. {asked}"
+    )
+
+
+def _judged(problem: CodeDatasetProblem, answer: str) -> Verdict:
+    limits = Limits(cpu_s=problem.cpu_s, memory_mib=problem.memory_mib)
+    reward: Any = problem.reward
+    language = problem.language
+    if problem.function:
+        calls = [_call(test) for test in problem.tests]
+        if language != "python":
+            return judge_json(answer, language, calls, reward=reward, limits=limits)
+        source = _assembled(problem, answer)
+        return judge_function(source, problem.function, calls, reward=reward, limits=limits)
+    expected = {test.given: test.expected for test in problem.tests}
+    return judge_stdio(
+        answer,
+        language,
+        [StdioTest(test.given, test.expected) for test in problem.tests],
+        compare=tokens if problem.rel_tol is None else floats(rel=problem.rel_tol),
+        reward=reward,
+        limits=limits,
+        checker=script_checker(problem.checker, expected) if problem.checker else None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, SandboxError
 from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
+from rlvr_envs.generators.published.code_programs import as_program
 from rlvr_envs.generators.published.code_rows import CodeRow, NotARow, StoredTest, Unread, read_row
 from rlvr_envs.sandboxes.base import Limits, RunStatus
 from rlvr_envs.verifiers.program import Outcome, OutcomeKind, call_function
@@ -33,14 +34,15 @@ def {record}():
 """
 
 
-def load(path: Path, *, run_solutions: bool, functions: bool) -> RowFile[CodeRow]:
+def load(path: Path, *, run_solutions: bool, programs: bool) -> RowFile[CodeRow]:
     """Return what a file holds.
 
     Args:
         path: JSONL, JSON (a list of objects) or Parquet.
         run_solutions: whether the file's own solutions may run in the sandbox, where tests are
             no data.
-        functions: whether rows that ask for a Python function can be posed.
+        programs: whether rows that ask for a Python function ask for a program instead, in any
+            language (`as_program`).
 
     Raises:
         ConfigError: a line cannot be read, or there are no rows.
@@ -48,7 +50,7 @@ def load(path: Path, *, run_solutions: bool, functions: bool) -> RowFile[CodeRow
 
     def pose(entry: Entry) -> CodeRow | Refused:
         try:
-            return _usable(entry.data, run_solutions=run_solutions, functions=functions)
+            return _usable(entry.data, run_solutions=run_solutions, programs=programs)
         except (NotARow, ConfigError, KeyError, TypeError, ValueError) as error:
             told = str(error) if isinstance(error, RlvrEnvsError | NotARow) else repr(error)
             return Refused(entry.place, told)
@@ -60,19 +62,19 @@ def load(path: Path, *, run_solutions: bool, functions: bool) -> RowFile[CodeRow
     return read_rows(path, records, pose)
 
 
-def _usable(data: Mapping[str, Any], *, run_solutions: bool, functions: bool) -> CodeRow:
+def _usable(data: Mapping[str, Any], *, run_solutions: bool, programs: bool) -> CodeRow:
     row = read_row(data)
-    if row.function and not functions:
-        raise NotARow('it asks for a Python function; language="python" poses it')
     if row.unread is not None:
         if not run_solutions or not row.solution:
             wanted = "run_solutions=True has" if row.solution else "no solution could have"
             raise NotARow(f"its tests are no data ({row.unread.reason}); {wanted} them worked out")
         row = replace(row, tests=_worked_out(row, row.unread), unread=None)
-    for text in (row.statement, row.prelude, row.solution, *(t.given for t in row.tests)):
+    tested = (text for test in row.tests for text in (test.given, test.expected))
+    for text in (row.statement, row.prelude, row.solution, row.checker, *tested):
         text.encode()  # half a surrogate pair is no character: the error refuses the row
     kept = set(sorted(row.tests, key=lambda test: len(test.given))[:_MOST_TESTS])
-    return replace(row, tests=tuple(test for test in row.tests if test in kept))
+    row = replace(row, tests=tuple(test for test in row.tests if test in kept))
+    return as_program(row) if row.function and programs else row
 
 
 def _worked_out(row: CodeRow, unread: Unread) -> tuple[StoredTest, ...]:

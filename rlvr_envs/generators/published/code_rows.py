@@ -1,8 +1,10 @@
 """Rows of published code datasets, recognised by their keys and read into one form.
 
 HumanEval and HumanEval+ (``prompt``, ``test``, ``entry_point``), MBPP and MBPP+ (``code`` and
-``test_list``), APPS (``input_output``), CodeContests (``public_tests`` and so on), LiveCodeBench
-(``private_test_cases``) and rows with ``test_cases`` of inputs and outputs, as Agnostics has them.
+``test_list``), APPS (``input_output``), CodeContests (``public_tests`` and so on), Codeforces as
+open-r1 has it (``official_tests``), LiveCodeBench (``private_test_cases``) and rows with
+``test_cases`` of inputs and outputs, as Agnostics has them. A column ``checker`` or
+``generated_checker`` beside inputs and outputs holds a script that judges the output.
 Reading runs nothing; what only running could tell is left to `CodeRow.unread`.
 """
 
@@ -10,19 +12,24 @@ import ast
 import base64
 import binascii
 import json
+import math
 import pickletools
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.generators.published.code_assertions import Assertion, NotData, parse, read_tests
+from rlvr_envs.verifiers.program_checker import MAX_CHECKER
 from rlvr_envs.verifiers.program_values import to_text
 
 _MAX_UNPACKED = 1 << 28  # bytes of packed tests
 _TEXT_COLUMNS = ("question_content", "description", "question", "problem", "prompt", "text")
+_CHECKER_COLUMNS = ("checker", "generated_checker")
 _TEST_COLUMNS = ("test_cases", "tests", "private_test_cases", "public_test_cases")
+_MAX_CPU_S = 600  # that a row may allow a test
+_MAX_MEMORY_MIB = 1 << 14
 _STRING_OPCODES = ("SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8")
 _PYTHON3 = 3  # CodeContests' number of the language
 
@@ -78,12 +85,17 @@ class CodeRow:
     Attributes:
         layout: its name.
         statement: what is asked.
+        specification: of a function, what it computes, without how to answer.
+        example: an assertion that the row shows, and tests as well, or an empty text.
         function: the name to define, or an empty text for a program.
         prelude: code that stands before the answer.
         epilogue: code that stands after it.
         tests: of the function or the program.
         solution: a right answer in Python, or an empty text.
         unread: what is missing of the tests.
+        checker: a script that judges outputs (`script_checker`), or an empty text.
+        cpu_s: the row's own limit for each test, or None.
+        memory_mib: likewise.
     """
 
     layout: str
@@ -94,6 +106,11 @@ class CodeRow:
     epilogue: str = ""
     solution: str = ""
     unread: Unread | None = None
+    specification: str = ""
+    example: str = ""
+    checker: str = ""
+    cpu_s: float | None = None
+    memory_mib: int | None = None
 
 
 def read_row(data: Mapping[str, Any]) -> CodeRow:
@@ -105,9 +122,25 @@ def read_row(data: Mapping[str, Any]) -> CodeRow:
     present = {key for key, value in data.items() if value is not None}
     for keys, reader in _READERS:
         if keys <= present:
-            return reader(data)
+            return _with_checker(reader(data), data)
     names = ", ".join(sorted(map(str, data))) or "none"
     raise NotARow(f"no layout has these columns: {names:.200}")
+
+
+def _with_checker(row: CodeRow, data: Mapping[str, Any]) -> CodeRow:
+    column = next((name for name in _CHECKER_COLUMNS if data.get(name)), None)
+    if column is None:
+        return row
+    checker = _text(data, column)
+    if row.function:
+        raise NotARow(f"{column!r} judges outputs, and the row asks for a function")
+    if len(checker) > MAX_CHECKER:
+        raise NotARow(f"{column!r} has {len(checker)} characters, and at most {MAX_CHECKER} fit")
+    try:
+        parse(checker)
+    except NotData as error:
+        raise NotARow(f"{column!r} cannot be run: {error}") from error
+    return replace(row, checker=checker)
 
 
 def _humaneval(data: Mapping[str, Any]) -> CodeRow:
@@ -115,6 +148,9 @@ def _humaneval(data: Mapping[str, Any]) -> CodeRow:
     statement = (
         "Complete this Python function. Answer with all of it, and the imports that it needs.\n\n"
         f"```python\n{prompt.strip()}\n```"
+    )
+    specification = (
+        f"Compute what this Python function returns.\n\n```python\n{prompt.strip()}\n```"
     )
     prelude = prompt[: _definition_start(prompt, entry)]
     body = data.get("canonical_solution")
@@ -125,7 +161,8 @@ def _humaneval(data: Mapping[str, Any]) -> CodeRow:
         given = [*data["base_input"], *(data.get("plus_input") or [])]
         inputs = tuple(to_text(tuple(args)) for args in given)
         unread = Unread("it states inputs without results", "", inputs, data.get("atol") or 0.0)
-    return CodeRow("humaneval", statement, tests, name, prelude, epilogue, solution, unread)
+    row = CodeRow("humaneval", statement, tests, name, prelude, epilogue, solution, unread)
+    return replace(row, specification=specification)
 
 
 def _mbpp(data: Mapping[str, Any]) -> CodeRow:
@@ -145,12 +182,14 @@ def _mbpp(data: Mapping[str, Any]) -> CodeRow:
         f"{str(asked).strip()}\n\nAnswer with Python code that defines the function "
         f"`{called}`. For example:\n\n```python\n{listed[0].strip()}\n```"
     )
+    specification = f"{str(asked).strip()}\n\n{_signature(code, called)}"
     if unread is not None:
         body = "\n".join(f"    {line}" for line in joined.splitlines())
         rebound = f"def check(candidate):\n    {called} = candidate\n{body}\n"
         unread = Unread(unread.reason, rebound if not isinstance(whole, str) else "")
     name, epilogue = _wrapped(called, wrapper)
-    return CodeRow("mbpp", statement, tests, name, setup, epilogue, code, unread)
+    row = CodeRow("mbpp", statement, tests, name, setup, epilogue, code, unread)
+    return replace(row, specification=specification, example=listed[0])
 
 
 def _apps(data: Mapping[str, Any]) -> CodeRow:
@@ -201,6 +240,31 @@ def _codecontests(data: Mapping[str, Any]) -> CodeRow:
     return CodeRow("codecontests", _text(data, "description"), _stdio(pairs), solution=solution)
 
 
+def _codeforces(data: Mapping[str, Any]) -> CodeRow:
+    mode, interaction = data.get("input_mode"), data.get("interaction_format")
+    if mode not in (None, "stdio"):
+        raise NotARow(f"its program reads and writes by {mode!r:.40} and not by 'stdio'")
+    if interaction:
+        raise NotARow("its program talks to another ('interaction_format')")
+    parts = [_text(data, "description").strip()]
+    for heading, column in (("Input", "input_format"), ("Output", "output_format")):
+        if data.get(column):
+            parts.append(f"{heading}\n\n{_text(data, column).strip()}")
+    for given, output in _pairs(_cases(data, "examples")):
+        told = f"Input:\n{str(given).strip()}\n\nOutput:\n{str(output).strip()}"
+        parts.append(f"Example\n\n{told}")
+    if data.get("note"):
+        parts.append(f"Note\n\n{_text(data, 'note').strip()}")
+    memory_mib = _limit(data, "memory_limit", _MAX_MEMORY_MIB)
+    return CodeRow(
+        "codeforces",
+        "\n\n".join(parts),
+        _stdio(_pairs(_cases(data, "official_tests"))),
+        cpu_s=_limit(data, "time_limit", _MAX_CPU_S),
+        memory_mib=None if memory_mib is None else math.ceil(memory_mib),
+    )
+
+
 def _test_cases(data: Mapping[str, Any]) -> CodeRow:
     column = next((name for name in _TEST_COLUMNS if data.get(name)), None)
     asked = next((name for name in _TEXT_COLUMNS if isinstance(data.get(name), str)), None)
@@ -214,6 +278,7 @@ _READERS: tuple[tuple[set[str], Callable[[Mapping[str, Any]], CodeRow]], ...] = 
     ({"code", "test_list"}, _mbpp),
     ({"question", "input_output"}, _apps),
     ({"description", "public_tests"}, _codecontests),
+    ({"description", "official_tests"}, _codeforces),
     ({"question_content", "private_test_cases"}, _livecodebench),
     ({"test_cases"}, _test_cases),
     ({"tests"}, _test_cases),
@@ -264,9 +329,35 @@ def _functional(
     function = f"Solution.{name}" if "class Solution" in (starter or solution) else name
     given = f"\n\nIt begins:\n\n```python\n{starter.strip()}\n```" if starter.strip() else ""
     statement = f"{asked.strip()}\n\nAnswer with Python code that defines `{function}`.{given}"
+    begun = _begun(starter) if starter.strip() else _signature(solution, name)
     tests = tuple(StoredTest(to_text(args), to_text(out), alike=True) for args, out in pairs)
     prelude = "from typing import *\n"  # which the starting code takes for granted
-    return CodeRow(layout, statement, _some(tests), function, prelude, solution=solution)
+    return CodeRow(
+        layout,
+        statement,
+        _some(tests),
+        function,
+        prelude,
+        solution=solution,
+        specification=f"{asked.strip()}\n\n{begun}",
+    )
+
+
+def _begun(code: str) -> str:
+    return f"As a Python function, it begins:\n\n```python\n{code.strip()}\n```"
+
+
+def _signature(code: str, name: str) -> str:
+    """Return the first line of a function in code that would tell its answer; or its name."""
+    try:
+        nodes = [node for node in ast.walk(parse(code)) if isinstance(node, ast.FunctionDef)]
+    except NotData:
+        nodes = []
+    node = next((node for node in nodes if node.name == name), None)
+    if node is None:
+        return f"As a Python function, it is called `{name}`."
+    returned = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
+    return _begun(f"def {name}({ast.unparse(node.args)}){returned}:")
 
 
 def _stdio(pairs: Iterable[tuple[Any, Any]]) -> tuple[StoredTest, ...]:
@@ -300,6 +391,17 @@ def _text(data: Mapping[str, Any], column: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise NotARow(f"{column!r} is no text: {value!r:.60}")
     return value
+
+
+def _limit(data: Mapping[str, Any], column: str, most: float) -> float | None:
+    """Return a limit of the row's own, or None where it has none."""
+    value = data.get(column)
+    if value is None:
+        return None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value <= most:
+        raise NotARow(f"{column!r} is no number above 0 and up to {most}: {value!r:.60}")
+    return float(value)
 
 
 def _strings(data: Mapping[str, Any], column: str) -> list[str]:

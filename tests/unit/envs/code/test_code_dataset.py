@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rlvr_envs
-from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.code.code_dataset import CodeDatasetConfig, CodeDatasetTask
@@ -359,23 +359,6 @@ def test_python_equality_and_identity(tmp_path):
         for answer, score in answers.items():
             source = f"import collections\ndef twice(n): return {answer}"
             assert found.verify(problem, source).score == score, (code, answer)
-
-
-def test_a_program_in_another_language(tmp_path):
-    path = write(tmp_path / "a.jsonl", [TEST_CASES, HUMANEVAL])
-    in_c = task(path, language="c", on_bad_row="skip")
-    assert len(in_c) == 1
-    problem = in_c.problem_at(0)
-    assert "C17" in in_c.prompt(problem)
-    right = '#include <stdio.h>\nint main(void) { int n; scanf("%d", &n); printf("%d", 2 * n); }\n'
-    assert in_c.verify(problem, right).score == 1.0
-    assert in_c.verify(problem, right.replace("2 *", "3 *")).score == 0.0
-    with pytest.raises(UsageError, match="no solution in c"):
-        in_c.solve(problem)
-    with pytest.raises(
-        ConfigError, match=r'a\.jsonl:2: it asks for a Python function; language="python"'
-    ):
-        len(task(path, language="c"))
 
 
 def test_part_of_the_reward_and_tolerance(tmp_path):
