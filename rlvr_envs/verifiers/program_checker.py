@@ -22,16 +22,23 @@ _FILES = ("input.txt", "correct_output.txt", "solution_output.txt")
 _LIMITS = Limits(cpu_s=10.0, memory_mib=512, file_mib=64, disk_mib=256)
 _SCORE = re.compile(r"[+-]?([0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?")
 _COMPLAINT = "the checker says that the output is wrong"
+_UNREADABLE = "the checker cannot read the output"
 
 
 class CheckerFault(Exception):
     """A checker did not say whether an output is right; the message says what it did instead."""
 
 
+class _SandboxFault(CheckerFault):
+    """It was not the checker's doing."""
+
+
 def script_checker(source: str, expected: Mapping[str, str]) -> Checker:
     """Return a checker for `judge_stdio` that asks a script.
 
-    It raises `CheckerFault` where the script gives no answer, or the sandbox fails.
+    A script that fails on an output, but not on the right one, has met an output that it cannot
+    read, which is wrong: else a program could choose not to be scored. It raises `CheckerFault`
+    where the script fails on the right output too, or the sandbox fails.
 
     Args:
         source: the script.
@@ -44,11 +51,21 @@ def script_checker(source: str, expected: Mapping[str, str]) -> Checker:
         raise ConfigError(f"a checker has at most {MAX_CHECKER} characters, got {len(source)}")
     script = source.encode("utf-8", "replace")
 
-    def check(stdin: str, output: str) -> str:
+    def ask(stdin: str, output: str) -> Decimal:
         texts = (stdin, expected[stdin], output)
         files = {name: text.encode() for name, text in zip(_FILES, texts, strict=True)}
         job = Job(script=_SCRIPT, files={_SCRIPT: script, **files}, args=_FILES, limits=_LIMITS)
-        return "" if _score(shared_sandbox().run(job)) == 1 else _COMPLAINT
+        return _score(shared_sandbox().run(job))
+
+    def check(stdin: str, output: str) -> str:
+        try:
+            return "" if ask(stdin, output) == 1 else _COMPLAINT
+        except _SandboxFault:
+            raise
+        except CheckerFault:
+            if ask(stdin, expected[stdin]) != 1:
+                raise
+            return _UNREADABLE
 
     return check
 
@@ -56,7 +73,7 @@ def script_checker(source: str, expected: Mapping[str, str]) -> Checker:
 def _score(result: Result) -> Decimal:
     """Return what a checker printed; raise `CheckerFault` unless it is a number from 0 to 1."""
     if result.status is RunStatus.SANDBOX_ERROR:
-        raise CheckerFault(f"the sandbox failed on the row's checker: {result.detail:.200}")
+        raise _SandboxFault(f"the sandbox failed on the row's checker: {result.detail:.200}")
     if not result.ok:
         told = ENDINGS[result.status].replace("the program", "it")
         raise CheckerFault(f"the row's checker failed: {told}")

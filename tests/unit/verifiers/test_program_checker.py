@@ -87,6 +87,13 @@ def test_a_checker_that_fails_is_at_fault(source, told, monkeypatch):
         said(source)
 
 
+def test_an_output_that_only_a_right_checker_fails_on_is_wrong():
+    assert said(DIVISOR, "two") == "the checker cannot read the output"
+    picky = DIVISOR.replace("1 < int", "0 > int")  # takes not even the right output for right
+    with pytest.raises(CheckerFault, match="it ended with an error"):
+        said(picky, "two")
+
+
 def test_a_fault_tells_nothing_of_the_tests():
     leak = "import sys\nsys.exit(open(sys.argv[2]).read())"
     with pytest.raises(CheckerFault) as caught:
