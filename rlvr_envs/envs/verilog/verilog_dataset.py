@@ -31,8 +31,8 @@ _files: RowFiles[VerilogRow] = RowFiles()
 _REASON_CHARS = 300  # of a reason in a message: it may quote what a tool said
 _TERMS = (
     "Answer with the complete module, named `{top}`, and every module that it contains, in "
-    "synthesizable Verilog or SystemVerilog. Do not use delays, system tasks, `include` or "
-    "assertions."
+    "synthesizable Verilog or SystemVerilog. Do not use delays, system tasks, user-defined "
+    "primitives, the enum methods `next` and `prev`, `include` or assertions."
 )
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rlvr_envs.core.errors import RlvrEnvsError
-from rlvr_envs.verifiers.hdl.source import LAYOUT, MOST_CHARACTERS, TOKEN
+from rlvr_envs.verifiers.hdl.source import MOST_CHARACTERS
+from rlvr_envs.verifiers.hdl.tokens import LAYOUT, TOKEN
 
 PLACE = "\x01"  # stands for the nonce of a run in the marked text
 PASS, FAIL, COUNT, OTHER = "pass", "fail", "count", "other"
