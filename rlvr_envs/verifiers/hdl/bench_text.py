@@ -8,6 +8,7 @@ output can be told to come from that call. What a call means is read from its ow
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from rlvr_envs.core.errors import RlvrEnvsError
@@ -108,7 +109,7 @@ def read_bench(text: str, top: str) -> Bench:
     words = [piece.text for piece in pieces if piece.kind not in LAYOUT]
     if top not in words:
         raise BenchRefused(f"its testbench does not contain the module {top}")
-    if f"module {top}" in " ".join(words):
+    if ("module", top) in pairwise(words):
         raise BenchRefused(f"its testbench defines the module {top} itself")
     for piece in pieces:
         if _READS.fullmatch(piece.text) or piece.text == "`include":
