@@ -200,7 +200,10 @@ class Job:
         self.stage("map")
         self.run("memory_map", "async2sync" if self.request["clocked"] else "clk2fflogic")
         if self.request["split_x"]:
-            self.run("opt_clean", "xprop -assume-def-inputs -split-outputs", "chformal -remove")
+            # `xprop` takes for known what nothing drives, and what a flip-flop with an enable holds.
+            self.run("opt_clean", "dffunmap", "setundef -undriven -undef")
+            self.run("xprop -assume-def-inputs -split-outputs")
+            self.run("chformal -remove")
         # Values that nothing determines become free inputs before anything is simplified: most
         # passes would settle them as it suits. `opt_dff`, and merging flip-flops, would settle
         # what a flip-flop holds before its first clock.

@@ -223,6 +223,33 @@ def test_x_is_followed_only_where_the_reference_shows_it():
     assert found.verify(posed, late.replace("? q", "? 1'b0")).status is Status.WRONG
 
 
+KEPT_IN_RESET = """module m(input c, r, e, d, output reg q);
+    always @(posedge c or negedge r) if (!r) ; else if (e) q <= d;
+endmodule
+"""
+BEYOND_THE_END = """module m(input c, w, d, input [1:0] a, output q);
+    reg n [0:2];
+    always @(posedge c) if (w) n[a] <= d;
+    assign q = n[a];
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "other", "wrong"),
+    [
+        (KEPT_IN_RESET, ("always", "initial q = 1; always"), ("else if (e)", "else")),
+        (BEYOND_THE_END, ("= n[a]", "= a == 3 ? 1 : n[a]"), ("= n[a]", "= a == 2 ? 1 : n[a]")),
+    ],
+)
+def test_what_a_reference_never_sets_is_an_x(source, other, wrong):
+    reference = reference_of(source, "m")
+    assert reference.free_x
+    assert judge(source, reference).score == 1.0
+    assert judge(source.replace(*other), reference).score == 1.0
+    assert judge(source.replace(*wrong), reference).score == 0.0
+
+
 def test_the_module_on_top_is_the_one_that_nothing_contains():
     inner = "module inner(input a, output y); assign y = a; endmodule\n"
     outer = "module outer(input a, output y); inner i(a, y); endmodule // inner, outer\n"
