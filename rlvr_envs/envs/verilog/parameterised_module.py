@@ -484,8 +484,9 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
 _TERMS = (
     f"Answer with this module only. You may add modules that it uses, but not `{TOP}`. With your "
     f"module, `{TOP}` must behave exactly like a hidden reference design for every sequence of "
-    "inputs. You may use Verilog or SystemVerilog. Do not use delays, initial values, `include`, "
-    f"assertions, or hierarchical references into other modules. {FUNCTIONS}"
+    "inputs. You may use Verilog or SystemVerilog. Do not use delays, initial values, user-defined "
+    "primitives, the enum methods `next` and `prev`, `include`, assertions, or hierarchical "
+    f"references into other modules. {FUNCTIONS}"
 )
 
 

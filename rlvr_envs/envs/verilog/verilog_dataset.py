@@ -31,8 +31,8 @@ _files: RowFiles[VerilogRow] = RowFiles()
 _REASON_CHARS = 300  # of a reason in a message: it may quote what a tool said
 _TERMS = (
     "Answer with the complete module, named `{top}`, and every module that it contains, in "
-    "synthesizable Verilog or SystemVerilog. Do not use delays, system tasks, `include` or "
-    "assertions."
+    "synthesizable Verilog or SystemVerilog. Do not use delays, system tasks, user-defined "
+    "primitives, the enum methods `next` and `prev`, `include` or assertions."
 )
 
 
@@ -86,7 +86,7 @@ class VerilogDatasetProblem:
     index: int = hidden(0)
     reward: str = hidden("equivalence")
     strict: bool = hidden(False)
-    header: str = hidden("")  # with a testbench, in place of a reference
+    header: str = hidden("")  # with a testbench, where no reference can be synthesised
     testbench: str = hidden("")
     accept_bounded: bool = hidden(True)
 
@@ -104,9 +104,10 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
     Description:
         ``gym.make("rlvr/VerilogDataset-v0", path="problems.jsonl")`` serves the rows of a file,
         drawn at random, or one by one with ``reset(options={"index": i})``. The layout of each row
-        is recognised by its columns: VerilogEval 1 and 2, RTLLM, CodeV-R1, ResBench, and rows of a
-        text and a reference or a testbench; folders of VerilogEval 2 and of RTLLM are read as they
-        are published. Without ``path``, a few problems of our own are served.
+        is recognised by its columns: VerilogEval 1 and 2, RTLLM, CodeV-R1, ResBench, CVDP with
+        solutions, and rows of a text and a reference or a testbench; folders of VerilogEval 2 and
+        of RTLLM are read as they are published. Without ``path``, a few problems of our own are
+        served.
 
     Observation:
         The problem, as the file has it, the name of the module, and what an answer may not hold.
@@ -116,7 +117,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
 
     Reward:
         1 if the module is equivalent to the file's reference, or passes the testbench where there
-        is no reference, otherwise 0; ``reward="graded"``
+        is no reference that can be synthesised, otherwise 0; ``reward="graded"``
         gives a little for compiling and for the right ports.
 
     Verification:
@@ -125,13 +126,13 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         found in the reference's netlist, a synchronous reset by its name; the reset is active in
         the first cycle, where there is one. Wherever the reference shows an x, anything is right.
         Where no proof is found, up to 60,000 cycles are simulated.
-        With ``strict=True`` Icarus has to agree as well. References that cannot be synthesised are
-        refused. A row with a testbench alone is judged by which of the testbench's own lines are
-        printed when Icarus runs it on the netlist of the answer, and is refused where a wrong
-        module would pass (see docs/verilog_datasets.md). Known gaps: a wrong reference or
-        testbench is taken for right, and a testbench tries some inputs; a reset under an unknown
-        name is an input like any other, so that nothing is compared until the reference's outputs
-        are known.
+        With ``strict=True`` Icarus has to agree as well. A reference that cannot be synthesised
+        leaves the row's testbench, which has to let it pass; without one, the row is refused. A
+        testbench judges by which of its own lines are printed when Icarus runs it on the netlist of
+        the answer, and a row is refused where a wrong module would pass (see
+        docs/verilog_datasets.md). Known gaps: a wrong reference or testbench is taken for right,
+        and a testbench tries some inputs; a reset under an unknown name is an input like any other,
+        so that nothing is compared until the reference's outputs are known.
 
     Difficulty:
         No difficulty levels: the problems come from a file.
@@ -142,6 +143,7 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         Lu et al. 2024, RTLLM: An Open-Source Benchmark for Design RTL Generation.
         Zhu et al. 2025, CodeV-R1: Reasoning-Enhanced Verilog Generation, arXiv:2505.24183.
         Guo and Zhao 2025, ResBench, arXiv:2503.08823.
+        Pinckney et al. 2025, Comprehensive Verilog Design Problems, arXiv:2506.14074.
     """
 
     judged_in_sandbox = True
@@ -216,10 +218,15 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
 
 
 def _judged(problem: VerilogDatasetProblem, answer: str) -> Verdict:
-    if problem.testbench:
-        bench, ports = bench_of(problem.testbench, problem.header, problem.top)
+    try:
+        reference = reference_of(problem.golden, problem.top) if problem.golden else None
+    except Unusable:
+        if not problem.testbench:
+            raise
+        reference = None
+    if reference is None:
+        bench, ports = bench_of(problem.testbench, problem.header, problem.top, problem.golden)
         return judge_by_bench(answer, bench, problem.top, ports, reward=problem.reward)
-    reference = reference_of(problem.golden, problem.top)
     verdict = judge(answer, reference, reward=problem.reward, deep=PATIENT)
     if not problem.strict or verdict.status is not Status.CORRECT:
         return verdict

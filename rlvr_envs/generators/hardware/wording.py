@@ -20,8 +20,9 @@ FUNCTIONS = (
     "`$onehot0`, array queries such as `$size`, and real-number functions such as `$pow`."
 )
 ALLOWED = (
-    "You may use Verilog or SystemVerilog. Do not use delays, initial values, `include`, "
-    f"assertions, or modules that you do not define yourself. {FUNCTIONS}"
+    "You may use Verilog or SystemVerilog. Do not use delays, initial values, user-defined "
+    "primitives, the enum methods `next` and `prev`, `include`, assertions, or modules that you do "
+    f"not define yourself. {FUNCTIONS}"
 )
 
 

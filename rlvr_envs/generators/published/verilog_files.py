@@ -1,15 +1,19 @@
 """Files and folders of Verilog problems: which can be posed, and why the others cannot."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, json_entries, read_rows
-from rlvr_envs.generators.published.verilog_references import Unusable, check_row
+from rlvr_envs.generators.published.verilog_references import Unusable, judged_by
 from rlvr_envs.generators.published.verilog_rows import NotARow, VerilogRow, read_row
 from rlvr_envs.verifiers.hdl.source import MOST_CHARACTERS
 
 _TOLD = ("detail_description", "simple_description", "description")
+# What RTLLM and those after it call a reference and a testbench; beside them are answers of models.
+_VERIFIED = ("verified_*.v", "verified_*.sv", "verified.v", "*_ref.v", "*_ref.sv", "reference.v")
+_TESTBENCHES = ("testbench.v", "testbench.sv")
 _NO_PROOF = (
     "it holds a testbench and no reference, and passing a testbench is no proof, which "
     "accept_bounded=False asks for"
@@ -49,13 +53,13 @@ def load(
 def _usable(row: VerilogRow, *, check: bool, bounded: bool) -> VerilogRow:
     if len(row.reference) > MOST_CHARACTERS:
         raise NotARow(f"its reference has more than {MOST_CHARACTERS} characters")
-    if row.testbench and not bounded:
-        raise NotARow(_NO_PROOF)
     texts = row.statement + row.reference + row.testbench
     texts.encode()  # half a surrogate pair is no character: the error refuses the row
-    if check:
-        check_row(row)
-    return row
+    if not row.reference and not bounded:
+        raise NotARow(_NO_PROOF)
+    if not check:
+        return row
+    return judged_by(row if bounded else replace(row, testbench=""))
 
 
 def _descriptions(path: Path) -> dict[str, str]:
@@ -90,11 +94,10 @@ def _folder(path: Path) -> Iterator[Entry]:
         yield Entry(str(asked), data)
     for asked in sorted(path.rglob("design_description.txt")):
         data = {"name": asked.parent.name, "design_description": _read(asked)}
-        found = sorted(asked.parent.glob("verified_*.v"))
-        if len(found) == 1:
-            data["verified"] = _read(found[0])
-        if (asked.parent / "testbench.v").is_file():
-            data["testbench"] = _read(asked.parent / "testbench.v")
+        for column, names in (("verified", _VERIFIED), ("testbench", _TESTBENCHES)):
+            found = sorted({file for name in names for file in asked.parent.glob(name)})
+            if len(found) == 1:
+                data[column] = _read(found[0])
         yield Entry(str(asked), data)
 
 

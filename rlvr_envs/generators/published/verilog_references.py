@@ -10,12 +10,13 @@ from functools import lru_cache
 
 from rlvr_envs.core.errors import RlvrEnvsError, SandboxError
 from rlvr_envs.generators.published.verilog_rows import VerilogRow
-from rlvr_envs.verifiers.hdl.aig import Aig, read_once
+from rlvr_envs.verifiers.hdl.aig import Aig, NetlistError, read_once
 from rlvr_envs.verifiers.hdl.bench_text import Bench, BenchRefused, read_bench
 from rlvr_envs.verifiers.hdl.elaborate import KEPT, Netlist, Refusal, elaborate_once, passing
-from rlvr_envs.verifiers.hdl.equivalence import Pair, decide, gold_of, one_clock
+from rlvr_envs.verifiers.hdl.equivalence import Pair, ReferenceRefused, decide, gold_of, one_clock
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
 from rlvr_envs.verifiers.hdl.simulate import Effort, compare
+from rlvr_envs.verifiers.hdl.source import silenced
 from rlvr_envs.verifiers.hdl.testbench import check_bench
 
 CLOCKS = ("clk", "clock", "i_clk", "clk_i", "clk_in", "clkin", "aclk", "sys_clk")
@@ -53,9 +54,12 @@ def reference_of(source: str, top: str) -> Reference:
     if not any(port.direction == "output" for port in netlist.ports):
         raise Unusable(f"its module {top} has no outputs")
     reference = Reference(source, netlist.ports, clocking_of(netlist), top, trusted=True)
-    if _shows_x(netlist, reference):
-        reference = replace(reference, free_x=True)
-        _check_itself(reference, netlist)
+    try:
+        if _shows_x(netlist, reference):
+            reference = replace(reference, free_x=True)
+            _check_itself(reference, netlist)
+    except (ReferenceRefused, NetlistError) as error:
+        raise Unusable(f"its reference cannot be compared with: {error}") from error
     return reference
 
 
@@ -77,22 +81,40 @@ def ports_of(header: str, top: str) -> tuple[Port, ...]:
     return netlist.ports
 
 
-def check_row(row: VerilogRow) -> None:
-    """Raise where no answer to a row could be judged.
+def judged_by(row: VerilogRow) -> VerilogRow:
+    """Return a row with what its answers are judged by: its reference, or else its testbench.
 
     Raises:
-        Unusable: the reference cannot be compared with, or the testbench tells nothing.
+        Unusable: no answer could be judged by either.
         SandboxError: the machine could not do it.
         DependencyError: the tools are not installed.
     """
-    if row.testbench:
+    if not row.reference:
         bench_of(row.testbench, row.header, row.top)
-    else:
+        return row
+    try:
         reference_of(row.reference, row.top)
+    except Unusable as error:
+        if not row.testbench:
+            raise
+        try:
+            bench_of(row.testbench, row.header, row.top, row.reference)
+        except Unusable as other:
+            raise Unusable(f"{error}; and {other}") from other
+        return replace(row, reference="")
+    return replace(row, header="", testbench="")
 
 
-def bench_of(testbench: str, header: str, top: str) -> tuple[Bench, tuple[Port, ...]]:
+def bench_of(
+    testbench: str, header: str, top: str, reference: str = ""
+) -> tuple[Bench, tuple[Port, ...]]:
     """Return a testbench that tells wrong modules from right ones, and the ports under test.
+
+    Args:
+        testbench: of the dataset.
+        header: of the module under test.
+        top: its name.
+        reference: a right module, if there is one; it need not be synthesizable.
 
     Raises:
         Unusable: it does not.
@@ -102,7 +124,7 @@ def bench_of(testbench: str, header: str, top: str) -> tuple[Bench, tuple[Port, 
     ports = ports_of(header, top)
     try:
         bench = read_bench(testbench, top)
-        check_bench(bench, top, ports)
+        check_bench(bench, top, ports, silenced(reference))
     except BenchRefused as error:
         raise Unusable(str(error)) from error
     return bench, ports
@@ -169,7 +191,10 @@ def _check_itself(reference: Reference, netlist: Netlist) -> None:
         netlist = found
     gold = read_once(gold_of(reference, clocked=clocked), True)
     if compare(gold, read_once(netlist), reference, clocked=clocked) is not None:
-        raise Unusable("its reference tells x from 0 and 1, which no circuit does")
+        raise Unusable(
+            "its reference tells x from 0 and 1, which no circuit does, or has an x that cannot be "
+            "followed"
+        )
     for name in gold.outputs:
         if not _ever_known(gold, name, reference, clocked=clocked):
             raise Unusable(

@@ -1,10 +1,10 @@
 """Rows of published Verilog datasets, recognised by their columns and read into one form.
 
 VerilogEval (``canonical_solution`` of version 1, ``ref`` of version 2), RTLLM and the folders of
-both, CodeV-R1 (``reward_model`` with a ground truth), and rows of a text that asks and a reference.
-Of rows that hold a testbench alone, such as ResBench's, the reference is taken if it stands in the
-testbench; otherwise the testbench and a header that says which ports there are. Reading runs
-nothing.
+both, CodeV-R1 (``reward_model`` with a ground truth), CVDP with its solutions, and rows of a text
+that asks and a reference. Of rows that hold a testbench alone, such as ResBench's, the reference is
+taken if it stands in the testbench; otherwise the testbench and a header that says which ports
+there are. Reading runs nothing.
 """
 
 import json
@@ -31,10 +31,14 @@ _ASKING = (
 _GOLDEN = ("reference", "ref", "golden", "ground_truth", "code", "verified", "canonical_solution")
 _TESTS = ("test", "tests", "testbench", "Testbench")
 _HEADER = re.compile(r"\bmodule\s+(?:automatic\s+|static\s+)?([A-Za-z_][\w$]*)[^;]*;")
+_WORD = re.compile(r"[A-Za-z_][\w$]*")
 _STRIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _NAMED = re.compile(r"[Mm]odule\s+name\s*:?\s*`?([A-Za-z_][\w$]*)")
 # A header that says which ports there are: prose has the word "module" as well.
 _WITH_PORTS = re.compile(r"\bmodule\s+([A-Za-z_][\w$]*)\s*(?:#\s*\([^;]*?\)\s*)?\([^;]*?\)\s*;")
+_DIRECTION = re.compile(r"\b(?:input|output|inout)\b")
+_DECLARED = re.compile(r"\b(?:input|output|inout|parameter|localparam)\b[^;]*;")
+_INNER = re.compile(r"\b(function|task)\b.*?\bend\1\b", re.DOTALL)
 _ONLY_TESTS = "it holds a testbench and no reference"
 _NO_HEADER = "no header of the module that the testbench contains says which ports it has"
 _HEADERS = ("Module header", "module_header", "header")
@@ -58,8 +62,9 @@ class VerilogRow:
         statement: what is asked.
         top: the module that an answer has to define.
         reference: a source that defines it; empty where there is a testbench alone.
-        header: of the module, where there is a testbench alone.
-        testbench: where there is no reference.
+        header: of the module, where there is a testbench.
+        testbench: what answers are judged by where there is no reference, or none that can be
+            synthesised; empty if there is none.
     """
 
     layout: str
@@ -128,11 +133,41 @@ def _codev_r1(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> Veril
 
 def _rtllm(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> VerilogRow:
     code, asked = _text(data, "verified"), _text(data, "design_description")
-    names = {name: name.removeprefix(_VERIFIED) for name in modules(code)}
-    code = renamed(code, names)
-    told = _NAMED.search(asked)
-    top = told[1] if told and told[1] in names.values() else top_of(code)
-    return VerilogRow("rtllm", _name(data), asked, top, code)
+    return _with_bench("rtllm", data, asked, code)
+
+
+def _cvdp(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> VerilogRow:
+    given, solved = _files(data["input"]), _files(data["output"])
+    if not solved:
+        raise NotARow(
+            "CVDP was published without its solutions, and what is left to judge by are programs "
+            "for a container, which are not run"
+        )
+    settings = "\n".join(str(text) for text in _mapping(data["harness"], "files").values())
+    told = re.search(r"^TOPLEVEL\s*=\s*(\w+)", settings, re.MULTILINE)
+    code = "\n\n".join((given | solved).values())
+    top = told[1] if told and told[1] in modules(code) else top_of(code)
+    if top not in modules("\n\n".join(solved.values())):
+        raise NotARow(f"its solution does not define the module {top} that is tested")
+    asked = _text(data["input"], "prompt")
+    for name, text in given.items():
+        asked = f"{asked.rstrip()}\n\n`{name}`:\n\n```verilog\n{text.strip()}\n```"
+    return VerilogRow("cvdp", _name(data), asked, top, code)
+
+
+def _files(data: object) -> dict[str, str]:
+    """Return the Verilog files among those of one side of CVDP."""
+    found = _mapping(data, "context").items()
+    return {
+        str(name): text
+        for name, text in found
+        if str(name).endswith((".v", ".sv")) and isinstance(text, str) and text.strip()
+    }
+
+
+def _mapping(data: object, column: str) -> Mapping[str, Any]:
+    found = data.get(column) if isinstance(data, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _resbench(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> VerilogRow:
@@ -181,10 +216,39 @@ def _plain(data: Mapping[str, Any], descriptions: Mapping[str, str]) -> VerilogR
     code, asked = _text(data, column), _asked(data)
     top = data.get("top")
     if top is None:
-        top = _asked_top(code, asked)
-    elif top not in modules(code):
+        return _with_bench("plain", data, asked, code)
+    if top not in modules(code):
         raise NotARow(f"its reference does not define its 'top' {top!r:.80}")
     return VerilogRow("plain", _name(data), asked, str(top), code)
+
+
+def _with_bench(layout: str, data: Mapping[str, Any], asked: str, code: str) -> VerilogRow:
+    """Return a row with a reference, and perhaps with a testbench.
+
+    RTLLM calls a reference ``verified_adder``, and the testbench, the description and the answer
+    ``adder``; some of its references have yet another name.
+    """
+    bench = _first(data, _TESTS)
+    tested = set(_WORD.findall(_STRIPPED.sub(" ", bench)))
+    called = tested | set(_WORD.findall(asked))
+    plain = {name: name.removeprefix(_VERIFIED) for name in modules(code)}
+    code = renamed(code, {name: other for name, other in plain.items() if other in called})
+    told = _NAMED.search(asked)
+    top = told[1] if told and told[1] in modules(code) else _asked_top(code, asked)
+    if told and told[1] in tested and top not in tested:
+        code, top = renamed(code, {top: told[1]}), told[1]
+    if not _instantiates(bench, top):
+        return VerilogRow(layout, _name(data), asked, top, code)
+    return VerilogRow(layout, _name(data), asked, top, code, header_of(code, top), bench)
+
+
+def _instantiates(bench: str, name: str) -> bool:
+    """Return whether a testbench is one of a module."""
+    try:
+        read_bench(bench, name)
+    except BenchRefused:
+        return False
+    return True
 
 
 _Reader = Callable[[Mapping[str, Any], Mapping[str, str]], VerilogRow]
@@ -192,6 +256,7 @@ _READERS: tuple[tuple[set[str], _Reader], ...] = (
     ({"task_id", "prompt", "canonical_solution", "test"}, _verilog_eval_1),
     ({"prompt", "ref", "test"}, _verilog_eval_2),
     ({"design_description", "verified"}, _rtllm),
+    ({"input", "output", "harness"}, _cvdp),
     ({"reward_model"}, _codev_r1),
     ({"Problem", "Module header", "Testbench"}, _resbench),
     *(({asking, golden}, _plain) for asking in _ASKING for golden in _GOLDEN),
@@ -201,6 +266,21 @@ _READERS: tuple[tuple[set[str], _Reader], ...] = (
 def modules(source: str) -> list[str]:
     """Return the names of the modules that a source defines, in its order."""
     return _HEADER.findall(_STRIPPED.sub(" ", source))
+
+
+def header_of(source: str, name: str) -> str:
+    """Return the header of a module of a source, with its ports; nothing if there is none.
+
+    Ports that are declared behind the header follow it, with the parameters of the module.
+    """
+    plain = _STRIPPED.sub(" ", taken_out(source, name))
+    found = _HEADER.search(plain)
+    if found is None:
+        return ""
+    body = _INNER.sub(" ", plain[found.end() :].partition("endmodule")[0])
+    if _DIRECTION.search(found[0]):
+        return found[0]
+    return "\n".join([found[0], *_DECLARED.findall(body)])
 
 
 def taken_out(source: str, name: str) -> str:
@@ -216,7 +296,7 @@ def taken_out(source: str, name: str) -> str:
         inner = wanted.pop()
         if inner in texts and inner not in kept:
             kept[inner] = texts[inner]
-            words = set(re.findall(r"[A-Za-z_][\w$]*", _STRIPPED.sub(" ", texts[inner])))
+            words = set(_WORD.findall(_STRIPPED.sub(" ", texts[inner])))
             wanted += sorted(words & texts.keys())
     return "\n\n".join(kept.values()) if name in kept else ""
 
@@ -228,7 +308,7 @@ def top_of(source: str) -> str:
         NotARow: there is none, or there are several.
     """
     plain = _STRIPPED.sub(" ", source)
-    words = Counter(re.findall(r"[A-Za-z_][\w$]*", plain))
+    words = Counter(_WORD.findall(plain))
     names = modules(source)
     found = [name for name in names if words[name] == 1] or (names if len(names) == 1 else [])
     if len(found) != 1:

@@ -1,11 +1,11 @@
 """The job that turns one hardware description into a netlist; runs in the sandbox, on its own.
 
 The slots of the sandbox load it beforehand, and a job calls `main` in a fork of one. It uses the
-standard library and pyosys alone, and reads ``answer.sv`` and ``request.json`` of its
-working directory. What it finds goes to files there: ``stage`` (how far it came), ``refusal.json``
-or ``result.json`` with ``out.aag`` and ``out.map`` or ``out.v``, and ``diagnostics.json`` of the
-compiler. An error of Yosys ends the process at once, which is why ``stage`` is written ahead of
-each part.
+standard library and pyosys alone, and reads ``answer.sv``, ``hardware.sv`` (the same without what
+is no hardware) and ``request.json`` of its working directory. What it finds goes to files there:
+``stage`` (how far it came), ``refusal.json`` or ``result.json`` with ``out.aag`` and ``out.map`` or
+``out.v``, and ``diagnostics.json`` of the compiler. An error of Yosys ends the process at once,
+which is why ``stage`` is written ahead of each part.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ SLANG = (
     " --max-generate-steps 20000 --unroll-limit 16384 --diag-json diagnostics.json"
 )
 PLACE = re.compile(r":(\d+)\.(\d+)")
-# What is no keyword is matched first: strings, comments, and names of macros.
+# What is no keyword is matched first: strings, comments, escaped names, and names of macros.
 WORDS = re.compile(
     r"""
       "[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*" | //[^\n]*+ | /\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/
+    | \\\S++
     | `(?:(?:define|undef|ifn?def|elsif)\s++)?\w++
     | \b(always_comb)\b
     | \b(function|task)\b
@@ -55,6 +56,7 @@ FF_CLOCK = (("CLK", "CLK_POLARITY", ""),)
 LATCHES = frozenset({"$dlatch", "$adlatch", "$dlatchsr", "$sr"})
 PRODUCTS = frozenset({"$mul", "$div", "$mod", "$divfloor", "$modfloor", "$pow"})
 SELECTS = frozenset({"$shift", "$shiftx"})
+TRISTATE = frozenset({"$tribuf", "$_TBUF_"})
 NOT_GATES = frozenset({"$anyseq", "$scopeinfo"})
 CHOICE = r"""
 (* techmap_celltype = "$bmux" *)
@@ -64,6 +66,35 @@ module choose(A, S, Y);
     input [S_WIDTH - 1:0] S;
     output [WIDTH - 1:0] Y;
     assign Y = A[S * WIDTH +: WIDTH];
+endmodule
+"""
+OPEN = r"""
+(* techmap_celltype = "$tribuf" *)
+module driven(A, EN, Y);
+    parameter WIDTH = 1;
+    input [WIDTH - 1:0] A;
+    input EN;
+    output [WIDTH - 1:0] Y;
+    assign Y = EN ? A : {WIDTH{1'bx}};
+endmodule
+"""
+SINGLE = r"""
+(* techmap_celltype = "$pmux" *)
+module single(A, B, S, Y);
+    parameter WIDTH = 1, S_WIDTH = 1;
+    input [WIDTH - 1:0] A;
+    input [WIDTH * S_WIDTH - 1:0] B;
+    input [S_WIDTH - 1:0] S;
+    output [WIDTH - 1:0] Y;
+    wire [WIDTH * (S_WIDTH + 1) - 1:0] among;
+    assign among[0 +: WIDTH] = {WIDTH{1'b0}};
+    genvar i;
+    generate
+        for (i = 0; i < S_WIDTH; i = i + 1)
+            assign among[(i + 1) * WIDTH +: WIDTH] =
+                among[i * WIDTH +: WIDTH] | ({WIDTH{S[i]}} & B[i * WIDTH +: WIDTH]);
+    endgenerate
+    assign Y = |(S & (S - 1'b1)) ? {WIDTH{1'bx}} : among[S_WIDTH * WIDTH +: WIDTH];
 endmodule
 """
 MEMORY = re.compile(r"^ *reg (?:\[\d+:\d+\] )?(\S+) +\[\d+:\d+\];", re.MULTILINE)
@@ -100,9 +131,8 @@ class Job:
         """Read the source; one that breaks the rules of the language ends here."""
         self.stage("compile")
         self.run(f"{SLANG} --ast-compilation-only --top {self.top} answer.sv")
-        answer = Path("answer.sv")
-        text = answer.read_text(encoding="utf-8")
-        answer.write_text(WORDS.sub(reworded, text), encoding="utf-8")
+        text = Path("hardware.sv").read_text(encoding="utf-8")
+        Path("answer.sv").write_text(WORDS.sub(reworded, text), encoding="utf-8")
         self.stage("synthesis")
         if self.request["lax"]:
             self.run("read_verilog -sv -noassert -noassume -norestrict answer.sv")
@@ -112,11 +142,20 @@ class Job:
         self.run("delete t:$print")  # which only references may hold
         self.run("opt_expr -keepdc", "opt_clean")
 
+    def settle(self) -> None:
+        """Make nets of many drivers choices among these: open where none drives, or several do."""
+        Path("open.v").write_text(OPEN, encoding="ascii")
+        self.run("select -set before t:$pmux", "tribuf -merge", "techmap -map open.v t:$tribuf")
+        Path("single.v").write_text(SINGLE, encoding="ascii")
+        self.run("techmap -map single.v t:$pmux @before %d", "opt_expr -keepdc", "opt_clean")
+
     def facts(self) -> dict[str, Any]:
         """Return what the design is; raise `Refused` where it is too large, or no plain logic."""
         self.stage("check")
-        self.run("write_json netlist.json")
-        module = json.loads(Path("netlist.json").read_text(encoding="utf-8"))["modules"][self.top]
+        module = self.netlist()
+        if self.request["tristate"] and floats(module):
+            self.settle()
+            module = self.netlist()
         facts = Facts(module)
         for kind, found, what in (
             ("state_bits", facts.state_bits, "bits of state"),
@@ -138,6 +177,12 @@ class Job:
             "resets": facts.resets(),
         }
 
+    def netlist(self) -> dict[str, Any]:
+        """Return the design as data."""
+        self.run("write_json netlist.json")
+        text = Path("netlist.json").read_text(encoding="utf-8")
+        return dict(json.loads(text)["modules"][self.top])
+
     def check(self) -> None:
         """Raise `Refused` where a signal has several drivers, or depends on itself."""
         said = self.said("check")
@@ -155,7 +200,10 @@ class Job:
         self.stage("map")
         self.run("memory_map", "async2sync" if self.request["clocked"] else "clk2fflogic")
         if self.request["split_x"]:
-            self.run("opt_clean", "xprop -assume-def-inputs -split-outputs", "chformal -remove")
+            # `xprop` takes for known what nothing drives, and what a flip-flop with an enable holds.
+            self.run("opt_clean", "dffunmap", "setundef -undriven -undef")
+            self.run("xprop -assume-def-inputs -split-outputs")
+            self.run("chformal -remove")
         # Values that nothing determines become free inputs before anything is simplified: most
         # passes would settle them as it suits. `opt_dff`, and merging flip-flops, would settle
         # what a flip-flop holds before its first clock.
@@ -266,7 +314,7 @@ class Facts:
         elif kind == "$mem_v2":
             bits = int(values["SIZE"], 2) * int(values["WIDTH"], 2)
             self._memory(bits, written=int(values["WR_PORTS"], 2) > 0)
-        elif kind == "$tribuf":
+        elif kind in TRISTATE:
             text = "the design drives z: every signal is 0 or 1, chosen by a multiplexer"
             raise Refused("unsupported", text)
 
@@ -289,6 +337,15 @@ class Facts:
         """Return the inputs that set or clear state without a clock, and the level."""
         found = {(self._input.get(bit, ""), level) for bit, level in self._reset}
         return sorted((name, level) for name, level in found if name)
+
+
+def floats(module: dict[str, Any]) -> bool:
+    """Return whether a cell of a module may leave a net to others, at z."""
+    cells = module["cells"].values()
+    return any(
+        cell["type"] in TRISTATE or any("z" in bits for bits in cell["connections"].values())
+        for cell in cells
+    )
 
 
 def reworded(found: re.Match[str]) -> str:

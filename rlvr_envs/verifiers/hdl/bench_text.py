@@ -8,10 +8,12 @@ output can be told to come from that call. What a call means is read from its ow
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from rlvr_envs.core.errors import RlvrEnvsError
-from rlvr_envs.verifiers.hdl.source import LAYOUT, MOST_CHARACTERS, TOKEN
+from rlvr_envs.verifiers.hdl.source import MOST_CHARACTERS
+from rlvr_envs.verifiers.hdl.tokens import LAYOUT, TOKEN
 
 PLACE = "\x01"  # stands for the nonce of a run in the marked text
 PASS, FAIL, COUNT, OTHER = "pass", "fail", "count", "other"
@@ -107,7 +109,7 @@ def read_bench(text: str, top: str) -> Bench:
     words = [piece.text for piece in pieces if piece.kind not in LAYOUT]
     if top not in words:
         raise BenchRefused(f"its testbench does not contain the module {top}")
-    if f"module {top}" in " ".join(words):
+    if ("module", top) in pairwise(words):
         raise BenchRefused(f"its testbench defines the module {top} itself")
     for piece in pieces:
         if _READS.fullmatch(piece.text) or piece.text == "`include":

@@ -30,6 +30,10 @@ MOST_LINE = 100  # characters of a source line in them
 # The slots of the sandbox have loaded the module: a job does not even compile it.
 _JOB = "main.py"
 _JOB_TEXT = b"import _elaborate_job\n\n_elaborate_job.main()\n"
+_ANOTHER = (
+    "a tool that defines other names than SYNTHESIS reads another design: leave out conditions on "
+    "what tools define"
+)
 _COLLECTED = (
     "stage",
     "refusal.json",
@@ -134,6 +138,7 @@ def elaborate(
         DependencyError: the tools or a sandbox for them are missing.
     """
     request = {"top": top, "clocked": clocked, "split_x": split_x, "rewrite": False}
+    request["tristate"] = not trusted  # what a reference leaves open is looked at more closely
     return _elaborated(read_source(source, top, trusted=trusted), request, limits)
 
 
@@ -147,7 +152,7 @@ def rewrite(source: str, top: str, *, limits: ElaborationLimits = DEFAULT) -> Ne
     Raises:
         DependencyError: the tools or a sandbox for them are missing.
     """
-    request = {"top": top, "clocked": True, "split_x": False, "rewrite": True}
+    request = {"top": top, "clocked": True, "split_x": False, "rewrite": True, "tristate": True}
     return _elaborated(read_source(source, top), request, limits)
 
 
@@ -157,6 +162,40 @@ def _elaborated(
     if isinstance(read, Refusal):
         return read
     request = {**request, **asdict(limits)}
+    outcome = _synthesised(read, request, limits)
+    if read.others and isinstance(outcome, Netlist):
+        return _same_for_all(read, request, limits) or outcome
+    return outcome
+
+
+def _same_for_all(
+    read: Source, request: dict[str, Any], limits: ElaborationLimits
+) -> Refusal | None:
+    """Return why a text is not judged of which tools read more than one design; None if it is."""
+    request = {**request, "rewrite": False}
+    found = []
+    for text in (read.hardware, *read.others):
+        outcome = _synthesised(Source(text, read.top, read.modules), request, limits)
+        if isinstance(outcome, Refusal):
+            if passing(outcome):
+                return outcome
+            return Refusal(outcome.stage, f"{_ANOTHER} ({outcome.detail})"[:MOST_DETAIL])
+        found.append(outcome)
+    if all(_gates(other) == _gates(found[0]) for other in found):
+        return None
+    return Refusal("forbidden", _ANOTHER)
+
+
+def _gates(netlist: Netlist) -> tuple[Any, ...]:
+    """Return all of a design but the names inside of it."""
+    lines = netlist.aiger.decode().split("\n")
+    return netlist.ports, netlist.clocks, [line for line in lines if line[:1].isdigit()], lines[0]
+
+
+def _synthesised(
+    read: Source, request: dict[str, Any], limits: ElaborationLimits
+) -> Netlist | Refusal:
+    """Return what synthesis makes of a text."""
     result = _run(read, {**request, "lax": False}, limits)
     outcome = _outcome(read, result, limits)
     failed = _stage(result) == "synthesis" and result.status is RunStatus.NONZERO_EXIT
@@ -203,6 +242,7 @@ def _run(source: Source, request: dict[str, Any], limits: ElaborationLimits) -> 
     files = {
         _JOB: _JOB_TEXT,
         "answer.sv": source.text.encode(errors="replace"),
+        "hardware.sv": (source.hardware or source.text).encode(errors="replace"),
         "request.json": json.dumps(request).encode(),
     }
     job = Job(script=_JOB, files=files, limits=limits.job(), collect=_COLLECTED)

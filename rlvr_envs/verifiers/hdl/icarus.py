@@ -18,6 +18,7 @@ from rlvr_envs.sandboxes.languages import find_tool
 from rlvr_envs.sandboxes.shared import shared_sandbox
 from rlvr_envs.verifiers.hdl.interface import Port, Reference
 from rlvr_envs.verifiers.hdl.miter import Schedule
+from rlvr_envs.verifiers.hdl.source import Source, read_source
 from rlvr_envs.verifiers.hdl.stimuli import Stimuli
 
 LEAST_VERSION = 11
@@ -98,7 +99,8 @@ def cosimulate(answer: str, reference: Reference, verdict: Verdict) -> Verdict:
         gold = _reference_trace(reference)
         if not gold.compiled or gold.fault:
             return Verdict.correct(verdict.detail, **{**verdict.parts, "icarus": 0.0})
-        gate = run(answer, reference)
+        read = read_source(answer, reference.top)
+        gate = run(read.text if isinstance(read, Source) else answer, reference)
     except SandboxError as error:
         return Verdict.verifier_error(str(error))
     parts = {**verdict.parts, "icarus": 1.0}

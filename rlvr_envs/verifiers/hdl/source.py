@@ -9,13 +9,25 @@ the text. Everything here takes time in proportion to the length of the text.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
 
+from rlvr_envs.verifiers.hdl.conditionals import NAMES_OF_THE_JUDGE, Unbalanced, readings
 from rlvr_envs.verifiers.hdl.macros import Macro, expanded
+from rlvr_envs.verifiers.hdl.tokens import (
+    LAYOUT,
+    TOKEN,
+    Forbidden,
+    Token,
+    blank,
+    ends_line,
+    tokens_of,
+    without_layout,
+)
 
 MOST_CHARACTERS = 65536
 MOST_MACROS = 128
 MOST_TOKENS = 200_000  # after all macros are replaced
+MOST_READINGS = 4  # that tools have of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +49,18 @@ class Source:
     """A text that may be elaborated.
 
     Attributes:
-        text: with plain line ends.
+        text: with plain line ends, as a tool for synthesis reads it.
         top: the module that is asked for.
         modules: the names of the modules that it defines, as far as they are written out.
+        hardware: the text without what is no hardware: attributes, reports, odd names.
+        others: the hardware that tools read who define other names, where it is not the same.
     """
 
     text: str
     top: str
     modules: tuple[str, ...]
+    hardware: str = ""
+    others: tuple[str, ...] = ()
 
     def line(self, number: int) -> str:
         """Return a line, counted from 1; nothing beyond the end."""
@@ -59,62 +75,21 @@ class Source:
         return f"there is no module {self.top}" + (f", only {found:.200}" if found else "")
 
 
-class Token(NamedTuple):
-    """A piece of the text: what it is, as it stands there, and in which line."""
-
-    kind: str
-    text: str
-    line: int
-
-
-class _Forbidden(Exception):
-    """The text may not be given to the tools; the argument says why."""
-
-
-# Repetitions are possessive, or of groups that begin with what ends the one before: nothing is
-# tried twice. What a lone quote, backslash or comment mark begins has no end: it is refused below.
-TOKEN = re.compile(
-    r"""
-      (?P<comment>   //[^\n]*+ | /\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/ )
-    | (?P<newline>   \n )
-    | (?P<space>     [ \t\f\v]++ )
-    | (?P<continued> \\\n )
-    | (?P<triple>    \"\"\" )
-    | (?P<string>    "[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*" )
-    | (?P<escaped>   \\[^\s]++ )
-    | (?P<system>    \$[\w$]++ )
-    | (?P<directive> `[A-Za-z_]\w*+ )
-    | (?P<open>      \(\*(?!\s*+\)) )
-    | (?P<close>     \*\) )
-    | (?P<word>      [A-Za-z_][\w$]*+ )
-    | (?P<number>    [0-9][0-9_]*+ )
-    | (?P<unclosed>  /\* )
-    | (?P<other>     . )
-    """,
-    re.VERBOSE | re.ASCII,
-)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 # Between such comments, tools see another text than the one that is read here.
 _HIDING = re.compile(r"translate_(?:off|on)|(?:synthesis|synopsys)[ _\t](?:off|on)\b")
-LAYOUT = frozenset({"comment", "newline", "space", "continued"})
 
-_OF_A_KIND = {
-    "triple": "a string with three quotes is not allowed here",
-    "escaped": "an escaped identifier (a backslash and a name) is not allowed here: use letters, "
-    "digits and underscores",
-    "unclosed": "a comment begins with /* and does not end",
-}
+_OF_A_KIND = {"triple": "a string with three quotes is not allowed here"}
 _OF_A_CHARACTER = {
-    '"': "a string does not end in its line",
     "`": "a backquote stands before the name of a directive or macro; joining names (``) and "
     "strings in macros are not allowed here",
-    "\\": "a backslash may only end a line of a macro",
+    "\\": "a backslash may only end a line of a macro, or begin a name",
 }
 
 # --- words ----------------------------------------------------------------------------------
 
 _REASONS: Mapping[str, str] = {
-    "assert assume cover restrict expect property endproperty sequence endsequence checker "
+    "assume cover restrict expect property endproperty sequence endsequence checker "
     "endchecker covergroup": "{} belongs to verification: describe the hardware alone, its "
     "behaviour is checked from outside",
     "force release deassign": "{} overrides signals in a simulation: every signal has one driver "
@@ -128,8 +103,8 @@ _REASONS: Mapping[str, str] = {
     "primitive table": "user-defined primitives are not allowed here: write the function as "
     "expressions or as a case",
     "specify specparam": "{} describes delays, which play no part here",
-    "bufif0 bufif1 notif0 notif1 nmos pmos rnmos rpmos cmos rcmos tran rtran tranif0 tranif1 "
-    "rtranif0 rtranif1 trireg": "{} may leave a net at z: choose by a multiplexer",
+    "tran rtran tranif0 tranif1 rtranif0 rtranif1 trireg": "{} joins nets in both directions, or "
+    "holds a charge: choose by a multiplexer",
     "config": "config chooses among libraries, and there is a single source here",
 }
 _FORBIDDEN_WORDS = {
@@ -170,6 +145,13 @@ _SYSTEM_REASONS = (
     ),
 )
 
+# Legal in hardware: they check parameters, and say what is wrong.
+_REPORTS = re.compile(r"\$(info|warning|error|fatal)")
+_NO_REPORT = "{} is a statement of its own here, outside of macros and with none in its arguments"
+_NO_ASSERTION = (
+    "an assertion here is `assert (condition);`, perhaps with `else $error(...);`, and describes "
+    "no hardware"
+)
 _SILENT = re.compile(
     r"\$(f?(display|write|strobe|monitor)[bho]?|monitor(on|off)|info|warning|error|fatal"
     r"|dump\w+|finish|stop|exit|timeformat|printtimescale|fclose|fflush)"
@@ -179,15 +161,11 @@ _DIRECTIVES = frozenset(
     {"`define", "`undef", "`undefineall", "`ifdef", "`ifndef", "`elsif", "`else", "`endif"}
     | {"`timescale", "`default_nettype", "`resetall", "`celldefine", "`endcelldefine"}
 )
-_NAMING = frozenset({"`define", "`undef", "`ifdef", "`ifndef", "`elsif"})
-
-# Hints for tools that no step here takes; everything else could steer one.
-_ATTRIBUTES = re.compile(
-    r"full_case|parallel_case|fsm_encoding|fsm_state|enum_state|ram_?style|rom_?style|ram_block"
-    r"|rom_block|use_dsp|use_dsp48|mult_?style|async_reg|dont_touch|mark_debug|max_fanout"
-    r"|shreg_extract|srl_style|iob|syn_\w+|altera_attribute",
-    re.ASCII | re.IGNORECASE,
-)
+_NAMING = frozenset({"`define", "`undef"})
+_PLAIN_NAME = re.compile(r"\\[A-Za-z_][\w$]*", re.ASCII)
+# All that an attribute may be made of; hints with other values are not known.
+_IN_ATTRIBUTES = frozenset({"word", "number", "string", "newline", "space", "comment"})
+_BETWEEN_ATTRIBUTES = frozenset("=,'+-.")
 
 
 def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refusal:
@@ -202,17 +180,76 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
         _check_characters(plain)
-        tokens = list(_tokens(plain, hiding=trusted))
+        first, *others = readings(plain)
+        tokens = list(tokens_of(first))
         if not trusted:
-            _check_tokens(tokens)
-            _check_attributes(tokens)
+            _check_tokens(tokens, _REPORTS)
         _check_macros(tokens)
-    except _Forbidden as forbidden:
+        hardware = _hardware(tokens)
+        others = [] if trusted else _others(others, hardware)
+    except Forbidden as forbidden:
         return Refusal("forbidden", str(forbidden))
-    source = Source(silenced(plain) if trusted else plain, top, tuple(_modules(tokens)))
+    except Unbalanced as unbalanced:
+        return Refusal("compile", str(unbalanced))
     if not any(token.kind == "word" for token in tokens):
         return Refusal("compile", f"there is nothing in the source, and no module {top}")
-    return source
+    checked = silenced(first) if trusted else first
+    return Source(checked, top, tuple(_modules(tokens)), hardware, tuple(others))
+
+
+def _others(others: Sequence[str], hardware: str) -> list[str]:
+    """Return the hardware that other tools read, where it is not what synthesis reads.
+
+    They may print, since what a simulator prints is no part of a design.
+    """
+    found = {_plain(hardware): ""}
+    for other in others:
+        tokens = list(tokens_of(other))
+        _check_tokens(tokens, _SILENT)
+        _check_macros(tokens)
+        text = _hardware(tokens)
+        found.setdefault(_plain(text), text)
+    if len(found) > MOST_READINGS:
+        raise Forbidden("conditions on the names of tools make too many designs of one text")
+    return list(filter(None, found.values()))
+
+
+def _plain(text: str) -> tuple[str, ...]:
+    return tuple(token.text for token in without_layout(list(tokens_of(text))))
+
+
+def _hardware(tokens: Sequence[Token]) -> str:
+    """Return a text without attributes, which no tool takes for hardware, and without reports.
+
+    Names with odd characters get plain ones: tools have meanings of their own for some.
+    """
+    found: list[str] = []
+    text = "".join(token.text for token in tokens)
+    stem = "escaped_"
+    while stem in text:
+        stem += "_"
+    names: dict[str, str] = {}
+    until = 0
+    for place, token in enumerate(tokens):
+        if token.kind == "open" and place >= until:
+            until = _attribute_end(tokens, place) or until
+        piece = blank(token.text) if place < until else token.text
+        if token.kind == "escaped" and not _PLAIN_NAME.fullmatch(token.text):
+            piece = names.setdefault(token.text, f"{stem}{len(names)}")
+        found.append(piece)
+    return silenced("".join(found))
+
+
+def _attribute_end(tokens: Sequence[Token], place: int) -> int | None:
+    """Return the place behind an attribute of plain names and values; None if it is none."""
+    for number in range(place + 1, len(tokens)):
+        token = tokens[number]
+        if token.kind == "close":
+            return number + 1 if token.macro == tokens[place].macro else None
+        plain = token.kind in _IN_ATTRIBUTES or token.text in _BETWEEN_ATTRIBUTES
+        if not plain or (tokens[place].macro and ends_line(token)):
+            return None
+    return None
 
 
 def silenced(text: str) -> str:
@@ -238,73 +275,101 @@ def silenced(text: str) -> str:
 def _check_characters(text: str) -> None:
     if len(text) > MOST_CHARACTERS:
         most = MOST_CHARACTERS
-        raise _Forbidden(f"the source has {len(text)} characters, and at most {most} are read")
+        raise Forbidden(f"the source has {len(text)} characters, and at most {most} are read")
     odd = _CONTROL.search(text)
     if odd:
         line = text.count("\n", 0, odd.start()) + 1
-        raise _Forbidden(f"line {line}: the source has a control character {odd[0]!r}")
+        raise Forbidden(f"line {line}: the source has a control character {odd[0]!r}")
 
 
-def _tokens(text: str, *, hiding: bool = False) -> Iterator[Token]:
-    """Cut the text into tokens; spaces are left out, comments and ends of lines are not.
+def _check_tokens(tokens: Sequence[Token], tasks: re.Pattern[str]) -> None:
+    """Raise for what an answer may not hold.
 
     Args:
-        text: the source.
-        hiding: whether comments may hide text from synthesis.
+        tokens: of the answer.
+        tasks: system tasks that may stand there as statements.
     """
-    line = 1
-    for match in TOKEN.finditer(text):
-        kind = match.lastgroup or "other"
-        if kind == "unclosed" or match[0] == '"':  # what follows cannot be read
-            reason = _OF_A_KIND.get(kind) or _OF_A_CHARACTER[match[0]]
-            raise _Forbidden(f"line {line}: {reason}")
-        if kind == "comment" and not hiding and _HIDING.search(match[0]):
-            raise _Forbidden(f"line {line}: a comment hides a part of the text from synthesis")
-        if kind != "space":
-            yield Token(kind, match[0], line)
-        if kind in ("newline", "comment", "continued"):
-            line += match[0].count("\n")
-
-
-def _check_tokens(tokens: Sequence[Token]) -> None:
-    defined = {after.text for token, after in _pairs(tokens) if token.text == "`define"}
+    for place, token in enumerate(tokens):
+        if token.kind == "comment" and _HIDING.search(token.text):
+            raise Forbidden(f"line {token.line}: a comment hides a part of the text from synthesis")
+        if token.kind == "open" and _attribute_end(tokens, place) is None:
+            raise Forbidden(
+                f"line {token.line}: an attribute is a list of names here, perhaps with numbers or "
+                "strings as their values"
+            )
+    words = without_layout(tokens)
+    defined = {after.text for token, after in pairwise(words) if token.text == "`define"}
+    words += [Token("other", "", 0)] * 4  # to look ahead
     last = ""
-    for token, after in _pairs(tokens):
-        reason = _why_not(token, after, defined)
+    for place, token in enumerate(words[:-4]):
+        reason = _why_not(words, place, defined, tasks)
         if token.text == "@" and last not in _AWAIT:
             reason = "an event (@) stands right behind always alone: hardware waits nowhere else"
         if reason:
-            raise _Forbidden(f"line {token.line}: {reason}")
+            raise Forbidden(f"line {token.line}: {reason}")
         last = token.text
 
 
-def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
-    """Go through the tokens that are no layout, each with the one behind it."""
-    last: Token | None = None
-    for token in tokens:
-        if token.kind in LAYOUT:
-            continue
-        if last is not None:
-            yield last, token
-        last = token
-    if last is not None:
-        yield last, Token("other", "", last.line)
-
-
-def _why_not(token: Token, after: Token, defined: set[str]) -> str:
+def _why_not(words: Sequence[Token], place: int, defined: set[str], tasks: re.Pattern[str]) -> str:
     """Return why a token may not stand there, or nothing."""
+    token, after = words[place], words[place + 1]
     kind, text = token.kind, token.text
-    if kind == "word":
-        reason = _why_no_word(text, after)
+    if text == "assert":
+        reason = "" if _is_assertion(words, place, tasks) else _NO_ASSERTION
+    elif kind == "word":
+        deferred = text == "final" and place and words[place - 1].text == "assert"
+        reason = "" if deferred else _why_no_word(text, after)
     elif kind == "system":
-        reason = "" if text in SYSTEM_FUNCTIONS else _why_no_function(text)
+        reason = "" if text in SYSTEM_FUNCTIONS else _why_no_task(words, place, tasks)
     elif kind == "directive":
-        reason = _why_no_directive(text, defined)
+        reason = _why_no_directive(text, after, defined)
     elif not text.isascii():
         reason = f"{text:.20} is not in ASCII, and only comments may be in anything else"
+    elif kind == "escaped" and text.endswith("\\"):
+        reason = _OF_A_CHARACTER["\\"]
     else:
         reason = _OF_A_KIND.get(kind) or _OF_A_CHARACTER.get(text, "")
     return reason
+
+
+def _is_assertion(words: Sequence[Token], place: int, tasks: re.Pattern[str]) -> bool:
+    """Whether an immediate assertion stands there that does nothing but report.
+
+    A simulator would run any other action, and synthesis leaves it out.
+    """
+    at = place + 1
+    if [word.text for word in words[at : at + 2]] == ["#", "0"]:
+        at += 2
+    elif words[at].text == "final":
+        at += 1
+    if words[place].macro or words[at].text != "(":
+        return False
+    at = _call_end(words, at)
+    if words[at].text == "else" and tasks.fullmatch(words[at + 1].text):
+        at = _call_end(words, at + 2)
+    return words[at].text == ";"
+
+
+def _why_no_task(words: Sequence[Token], place: int, tasks: re.Pattern[str]) -> str:
+    """Return why a system task may not stand there, or nothing."""
+    name = words[place].text
+    if not tasks.fullmatch(name):
+        return _why_no_function(name)
+    alone = words[_call_end(words, place + 1)].text == ";" and not words[place].macro
+    return "" if alone else _NO_REPORT.format(name)
+
+
+def _call_end(words: Sequence[Token], place: int) -> int:
+    """Return the place behind arguments in parentheses; of odd ones, one that ends nothing."""
+    depth = 0
+    for number in range(place, len(words)):
+        token = words[number]
+        depth += (token.text == "(") - (token.text == ")")
+        if token.kind in ("directive", "open", "close") or (token.text == ";" and depth):
+            break
+        if depth == 0:
+            return number + (token.text == ")")
+    return len(words) - 1
 
 
 def _why_no_word(word: str, after: Token) -> str:
@@ -322,7 +387,11 @@ def _why_no_function(name: str) -> str:
     )
 
 
-def _why_no_directive(name: str, defined: set[str]) -> str:
+def _why_no_directive(name: str, after: Token, defined: set[str]) -> str:
+    if name in _NAMING and after.text in NAMES_OF_THE_JUDGE:
+        return f"{after.text} is a name that tools define: choose another one"
+    if name in _NAMING and after.kind != "word":
+        return f"{name} needs the name of a macro behind it"
     if name in _DIRECTIVES or name[1:] in defined:
         return ""
     if name in ("`include", "`line", "`__FILE__"):
@@ -330,32 +399,13 @@ def _why_no_directive(name: str, defined: set[str]) -> str:
     return f"{name:.40} is neither a macro that the source defines nor a directive allowed here"
 
 
-def _check_attributes(tokens: Sequence[Token]) -> None:
-    """Raise for an attribute that could steer a tool."""
-    place = None  # the token before, within an attribute
-    for token, _ in _pairs(tokens):
-        if token.kind == "open":
-            place = token
-        elif token.kind == "close":
-            place = None
-        elif place is not None:
-            named = place.kind == "open" or place.text == ","
-            harmless = token.kind == "word" and _ATTRIBUTES.fullmatch(token.text)
-            if token.kind == "directive" or (named and not harmless):
-                raise _Forbidden(
-                    f"line {token.line}: the attribute {token.text:.40} is not allowed here: "
-                    "leave attributes out"
-                )
-            place = token
-
-
 def _check_macros(tokens: Sequence[Token]) -> None:
     """Raise where macros would grow beyond what any design needs."""
     macros, rest = _macros(tokens)
     if sum(map(len, macros.values())) > MOST_MACROS:
-        raise _Forbidden(f"the source defines more than {MOST_MACROS} macros")
+        raise Forbidden(f"the source defines more than {MOST_MACROS} macros")
     if macros and expanded(macros, rest) > MOST_TOKENS:
-        raise _Forbidden("the macros of the source grow beyond all bounds when they are replaced")
+        raise Forbidden("the macros of the source grow beyond all bounds when they are replaced")
 
 
 def _macros(tokens: Sequence[Token]) -> tuple[dict[str, list[Macro]], list[str]]:
@@ -365,7 +415,7 @@ def _macros(tokens: Sequence[Token]) -> tuple[dict[str, list[Macro]], list[str]]
     body: list[str] | None = None
     glued = False  # whether a parenthesis right behind the name opens parameters
     for number, token in enumerate(tokens):
-        if token.kind == "newline" or (token.kind == "comment" and "\n" in token.text):
+        if ends_line(token):
             if body:
                 macros.setdefault(body[0], []).append(Macro.of(body[1:], glued=glued))
             body = None
@@ -375,7 +425,7 @@ def _macros(tokens: Sequence[Token]) -> tuple[dict[str, list[Macro]], list[str]]
             body.append(token.text)
         elif token.text == "`define":
             body = []
-            glued = _opens_parameters(tokens[number + 1 : number + 3])
+            glued = _opens_parameters(tokens[number + 1 : number + 4])
         else:
             rest.append(token.text)
     if body:
@@ -385,7 +435,7 @@ def _macros(tokens: Sequence[Token]) -> tuple[dict[str, list[Macro]], list[str]]
 
 def _opens_parameters(following: Sequence[Token]) -> bool:
     """Whether a name and an open parenthesis follow; a macro with a space between takes none."""
-    return [token.text for token in following][1:] == ["("]
+    return [token.text for token in following][2:] == ["("]
 
 
 def _modules(tokens: Sequence[Token]) -> Iterator[str]:
@@ -396,5 +446,5 @@ def _modules(tokens: Sequence[Token]) -> Iterator[str]:
             name = next(words, None)
             if name is not None and name.text in ("automatic", "static"):
                 name = next(words, None)
-            if name is not None and name.kind == "word":
-                yield name.text
+            if name is not None and name.kind in ("word", "escaped"):
+                yield name.text.removeprefix("\\")

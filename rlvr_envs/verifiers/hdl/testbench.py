@@ -112,11 +112,18 @@ def judge_by_bench(
 
 
 @lru_cache(maxsize=256)
-def check_bench(bench: Bench, top: str, ports: tuple[Port, ...]) -> None:
+def check_bench(bench: Bench, top: str, ports: tuple[Port, ...], right: str = "") -> None:
     """Raise for a testbench that cannot tell wrong modules: outputs of 0, of 1 and at random.
 
+    Args:
+        bench: the testbench.
+        top: the module under test.
+        ports: of that module.
+        right: a right module, if there is one, in a text that is the dataset's and prints nothing.
+
     Raises:
-        BenchRefused: it does not compile, one of them looks right, or none is said to be wrong.
+        BenchRefused: it does not compile, one of them looks right, or none is said to be wrong; or
+            the right one is.
         ToolchainMissing: Icarus is not installed.
         SandboxError: the machine could not do it, or not in time.
     """
@@ -136,6 +143,17 @@ def check_bench(bench: Bench, top: str, ports: tuple[Port, ...]) -> None:
         why = f": {fault}" if fault else ""
         kind = SandboxError if slow else BenchRefused
         raise kind(f"its testbench never says that a wrong module fails, and ends{why}")
+    if right:
+        _check_right(_run(right, bench))
+
+
+def _check_right(found: _Run) -> None:
+    """Raise where a testbench does not let the right module pass."""
+    if found.passed:
+        return
+    kind = SandboxError if found.slow else BenchRefused
+    why = _why_wrong(found) if found.compiled else found.fault
+    raise kind(f"its testbench does not let its reference pass: {why}")
 
 
 def _why_wrong(found: _Run) -> str:

@@ -14,9 +14,16 @@ from rlvr_envs.envs.verilog import verilog_dataset
 from rlvr_envs.envs.verilog.verilog_dataset import VerilogDatasetConfig, VerilogDatasetTask
 from rlvr_envs.generators.published import verilog_references
 from rlvr_envs.generators.published.verilog_references import Unusable, reference_of
-from rlvr_envs.generators.published.verilog_rows import NotARow, modules, read_row, top_of
+from rlvr_envs.generators.published.verilog_rows import (
+    NotARow,
+    header_of,
+    modules,
+    read_row,
+    top_of,
+)
+from rlvr_envs.verifiers.hdl import elaborate as elaborate_module
 from rlvr_envs.verifiers.hdl import equivalence, icarus
-from rlvr_envs.verifiers.hdl.elaborate import Refusal, elaborate_once
+from rlvr_envs.verifiers.hdl.elaborate import ElaborationLimits, Refusal, elaborate_once
 from rlvr_envs.verifiers.hdl.interface import Clocking
 from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.prove import Proof
@@ -216,6 +223,33 @@ def test_x_is_followed_only_where_the_reference_shows_it():
     assert found.verify(posed, late.replace("? q", "? 1'b0")).status is Status.WRONG
 
 
+KEPT_IN_RESET = """module m(input c, r, e, d, output reg q);
+    always @(posedge c or negedge r) if (!r) ; else if (e) q <= d;
+endmodule
+"""
+BEYOND_THE_END = """module m(input c, w, d, input [1:0] a, output q);
+    reg n [0:2];
+    always @(posedge c) if (w) n[a] <= d;
+    assign q = n[a];
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "other", "wrong"),
+    [
+        (KEPT_IN_RESET, ("always", "initial q = 1; always"), ("else if (e)", "else")),
+        (BEYOND_THE_END, ("= n[a]", "= a == 3 ? 1 : n[a]"), ("= n[a]", "= a == 2 ? 1 : n[a]")),
+    ],
+)
+def test_what_a_reference_never_sets_is_an_x(source, other, wrong):
+    reference = reference_of(source, "m")
+    assert reference.free_x
+    assert judge(source, reference).score == 1.0
+    assert judge(source.replace(*other), reference).score == 1.0
+    assert judge(source.replace(*wrong), reference).score == 0.0
+
+
 def test_the_module_on_top_is_the_one_that_nothing_contains():
     inner = "module inner(input a, output y); assign y = a; endmodule\n"
     outer = "module outer(input a, output y); inner i(a, y); endmodule // inner, outer\n"
@@ -247,6 +281,143 @@ def test_a_folder_of_rtllm_is_read_as_published(tmp_path):
     found = task(tmp_path, on_bad_row="skip")
     assert [found.problem_at(n).name for n in range(len(found))] == ["one"]
     assert found.problem_at(0).top == "both"
+
+
+def both_with(reference, description=RTLLM["design_description"]):
+    return RTLLM | {
+        "design_description": description,
+        "verified": reference,
+        "testbench": TESTS,
+    }
+
+
+EVENTS = """module verified_both(a, b, y);
+    input a, b;
+    output reg y;
+    initial forever begin
+        y = a & b;
+        @(a or b);
+    end
+endmodule
+"""
+
+
+@needs_icarus
+@pytest.mark.parametrize("category", [".", "Logic/Gates and more"])
+def test_a_reference_that_is_no_hardware_leaves_the_testbench(category, tmp_path):
+    folder = tmp_path / category / "both"
+    folder.mkdir(parents=True)
+    data = both_with(EVENTS)
+    (folder / "design_description.txt").write_text(data["design_description"])
+    (folder / "verified_both.v").write_text(data["verified"])
+    (folder / "testbench.v").write_text(data["testbench"])
+    (folder / "gpt_both.v").write_text("module both; endmodule")  # an answer, and no reference
+    found = task(tmp_path)
+    problem = found.problem_at(0)
+    assert (problem.top, problem.golden) == ("both", "")
+    header = "module both(a, b, y);\ninput a, b;\noutput reg y;"
+    assert problem.header == header
+    assert found.verify(problem, CODE).parts["testbench"] == 1.0
+    assert found.verify(problem, CODE.replace("&", "|")).status is Status.WRONG
+    assert found.solve(problem) == ""
+    unchecked = task(tmp_path, check_references=False)
+    assert unchecked.verify(unchecked.problem_at(0), CODE).parts["testbench"] == 1.0
+    with pytest.raises(ConfigError, match="cannot be elaborated"):
+        len(task(tmp_path, accept_bounded=False))
+
+
+@needs_icarus
+def test_a_testbench_that_its_reference_fails_is_refused(tmp_path):
+    path = write(tmp_path / "a.jsonl", [both_with(EVENTS.replace("&", "|"))])
+    with pytest.raises(ConfigError, match="its testbench does not let its reference pass"):
+        len(task(path))
+
+
+def test_a_reference_comes_before_its_testbench(tmp_path):
+    path = write(tmp_path / "a.jsonl", [both_with(RTLLM["verified"])])
+    problem = task(path).problem_at(0)
+    assert (problem.header, problem.testbench) == ("", "")
+    assert problem.golden.startswith("module both ")
+
+
+@pytest.mark.parametrize("asking", ["prompt", "design_description"])
+@pytest.mark.parametrize("named", ["verified_both", "both", "other"])
+def test_the_module_is_called_as_description_and_testbench_call_it(asking, named):
+    golden = "verified" if asking == "design_description" else "reference"
+    row = read_row(
+        {
+            asking: RTLLM["design_description"],
+            golden: f"module {named} {BODY}",
+            "testbench": TESTS,
+        },
+        {},
+    )
+    assert (row.top, modules(row.reference)) == ("both", ["both"])
+    assert row.testbench == TESTS
+
+
+@pytest.mark.parametrize(
+    ("source", "header"),
+    [
+        (CODE, f"module both {BODY.partition(';')[0]};"),
+        ("module m #(parameter W = 2) (input [W-1:0] a); endmodule", ""),
+        (
+            (
+                "module m(a, y); parameter W = 2; input [W-1:0] a; output y; reg y; function f; "
+                "input x; f = x; endfunction endmodule"
+            ),
+            "module m(a, y); parameter W = 2; input [W-1:0] a; output y;",
+        ),
+        ("module n(input a); endmodule module m; endmodule", "module m;"),
+    ],
+)
+def test_a_header_says_which_ports_there_are(source, header):
+    name = top_of(source) if "module n" not in source else "m"
+    assert header_of(source, name).split() == (header or source.partition(" endm")[0]).split()
+
+
+def cvdp(given, solved, top="both"):
+    return {
+        "id": "cvdp_copilot_both_0001",
+        "categories": ["cid003", "easy"],
+        "input": {"prompt": ASKED, "context": given},
+        "output": {"response": "", "context": solved},
+        "harness": {"files": {"src/.env": f"SIM      = icarus\nTOPLEVEL        = {top}\n"}},
+    }
+
+
+def test_cvdp_is_read_where_it_has_solutions(tmp_path):
+    inner = "module inner(input a, b, output y); assign y = a & b; endmodule\n"
+    outer = "module both(input a, b, output y); inner i(a, b, y); endmodule\n"
+    path = write(
+        tmp_path / "a.jsonl",
+        [
+            cvdp({}, {"rtl/both.sv": CODE}),
+            cvdp(
+                {"rtl/inner.v": inner, "rtl/both.v": "bad", "docs/a.md": "x"}, {"rtl/both.v": outer}
+            ),
+        ],
+    )
+    found = task(path)
+    alone, composed = found.problem_at(0), found.problem_at(1)
+    assert (alone.statement, alone.top) == (ASKED, "both")
+    assert inner.strip() in composed.statement
+    assert outer.strip() not in composed.statement
+    for problem in (alone, composed):
+        assert found.verify(problem, CODE).score == 1.0
+        assert found.verify(problem, CODE.replace("&", "|")).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (cvdp({"rtl/both.v": CODE}, {}), "without its solutions"),
+        (cvdp({"rtl/both.v": CODE}, {"verif/tb.sv": "module tb; endmodule"}), "does not define"),
+    ],
+)
+def test_cvdp_without_a_design_to_compare_with_is_refused(data, reason):
+    with pytest.raises(NotARow, match=reason):
+        read_row(data, {})
 
 
 def test_lists_of_json_are_read_with_and_without_categories(tmp_path):
@@ -375,6 +546,35 @@ def test_a_row_whose_reference_took_too_long_is_tried_again(monkeypatch, tmp_pat
     del skipping
     assert len(task(path, on_bad_row="skip")) == 2
     assert unchecked.verify(unchecked.problem_at(1), slow).score == 1.0
+
+
+PRODUCT = """module both(input [39:0] a, b, output y);
+    wire [79:0] p = a * b;
+    assign y = ^(p * p);
+endmodule
+"""
+
+
+def test_a_reference_that_takes_too_long_for_real_is_left_out_for_now(monkeypatch, tmp_path):
+    path = write(tmp_path / "a.jsonl", [PLAIN, {"prompt": ASKED, "reference": PRODUCT}])
+    with monkeypatch.context() as machine:
+        machine.setattr(elaborate_module, "REFERENCE", ElaborationLimits(cpu_s=0.3))
+        skipping = task(path, on_bad_row="skip")
+        assert len(skipping) == 1
+        [refused] = skipping.file().refused
+        assert refused.passing
+        assert "takes too much" in refused.reason
+    del skipping
+    assert len(task(path, on_bad_row="skip")) == 2
+
+
+def test_a_reference_that_is_too_large_with_its_x_is_refused(monkeypatch, tmp_path):
+    late = "module m(input clk, rst, d, output reg q); always @(posedge clk) q <= rst ? q : d; "
+    path = write(tmp_path / "a.jsonl", [PLAIN, {"prompt": ASKED, "reference": f"{late}endmodule"}])
+    monkeypatch.setattr(elaborate_module, "REFERENCE", ElaborationLimits(ands=6))
+    assert len(task(path, on_bad_row="skip")) == 1
+    with pytest.raises(ConfigError, match=r"a.jsonl:2: its reference cannot be compared with"):
+        len(task(path))
 
 
 LATE = """module late(input clk, input rst, output y);

@@ -96,7 +96,7 @@ HOSTILE = {
     "another-name": (f"{ADDER.replace('TopModule', 'Top')}{SUM}endmodule", "compile"),
     "force-the-bench": (f"{ADDER}{SUM} initial force testbench.ok = 1;\nendmodule", "forbidden"),
     "assume-false": (f"{ADDER} always @* assume (0);\nendmodule", "forbidden"),
-    "internal-cell": (f"{ADDER} \\$assume u(.A(1'b0), .EN(1'b1)); endmodule", "forbidden"),
+    "internal-cell": (f"{ADDER} \\$assume u(.A(1'b0), .EN(1'b1)); endmodule", "compile"),
     "bind": (f"{ADDER}{SUM}endmodule\nbind TopModule x y();", "forbidden"),
     "foreign-function": (f'import "DPI-C" function int system();\n{ADDER}endmodule', "forbidden"),
     "include": (f'`include "/etc/passwd"\n{ADDER}{SUM}endmodule', "forbidden"),
@@ -104,10 +104,16 @@ HOSTILE = {
         f'{ADDER} reg [7:0] m[0:9]; initial $readmemh("/etc/passwd", m); endmodule',
         "forbidden",
     ),
-    "black-box": ("(* blackbox *) module B(output y); endmodule\n" + ADDER, "forbidden"),
-    "any-value": (f"{ADDER} (* anyseq *) wire [15:0] q; assign s = q; endmodule", "forbidden"),
     "inout": (f"{ADDER.replace('output', 'inout')}{SUM}endmodule", "unsupported"),
-    "high-impedance": (f"{ADDER} assign s = a[0] ? b : 16'bz;\nendmodule", "unsupported"),
+    "driven-beside-a-gate": (
+        f"{ADDER} assign s = a[0] ? b : 16'bz; assign s = ~b;\nendmodule",
+        "compile",
+    ),
+    "other-design-for-tools": (
+        f"{ADDER}`ifdef __ICARUS__\n assign s = a;\n`else{SUM}`endif\nendmodule",
+        "forbidden",
+    ),
+    "condition-without-end": (f"{ADDER}`ifdef A\n{SUM}endmodule", "compile"),
     "two-drivers": (f"{ADDER}{SUM} assign s = a;\nendmodule", "compile"),
     "driven-input": (f"{ADDER}{SUM} assign b = 0;\nendmodule", "compile"),
     "joined-inputs": (f"{ADDER}{SUM} assign b = a;\nendmodule", "compile"),
@@ -442,7 +448,35 @@ FEATURES = {
     "power": ("assign y = 2 ** a[2:0];", lambda a, b: 1 << (a & 7)),
     "delays": ("assign #5 y = a & b;", lambda a, b: a & b),
     "macros": ("`define MAX(p, q) ((p) > (q) ? (p) : (q))\nassign y = `MAX(a, b);", max),
-    "synthesis": ("`ifdef SYNTHESIS\nassign y = a;\n`else\nassign y = b;\n`endif", lambda a, b: a),
+    "names of nobody": ("`ifdef FORMAL\nbad\n`else\nassign y = a;\n`endif", lambda a, b: a),
+    "a simulator's report": (
+        "assign y = a;\n`ifndef SYNTHESIS\nalways @(y) $display(y);\n`endif",
+        lambda a, b: a,
+    ),
+    "attributes": ("(* keep, anyseq *) wire [7:0] q = a; assign y = q;", lambda a, b: a),
+    "assertions": (
+        'always_comb begin y = a; assert (y == a) else $error("%d", y); end',
+        lambda a, b: a,
+    ),
+    "reports": ('if ($bits(a) < 8) $fatal(1, "narrow"); assign y = a;', lambda a, b: a),
+    "escaped names": (
+        (
+            "wire [7:0] \\a+b , \\always_comb ; assign \\a+b = a + b;\n"
+            "assign \\always_comb = \\a+b ; assign y = \\always_comb ;"
+        ),
+        lambda a, b: a + b,
+    ),
+    "a net of two drivers": (
+        "tri [7:0] n; assign n = a[0] ? b : 8'bz; assign n = a[0] ? 8'bz : a; assign y = n;",
+        lambda a, b: b if a & 1 else a,
+    ),
+    "switches": (
+        (
+            "wire n, m; bufif1 (n, a[1], a[0]); bufif0 (n, b[1], a[0]); nmos (m, n, b[0]);\n"
+            "pmos (m, a[2], b[0]); assign y = m;"
+        ),
+        lambda a, b: ((a if a & 1 else b) >> 1 if b & 1 else a >> 2) & 1,
+    ),
     "incomplete list": ("always @(a) y = a & b;", lambda a, b: a & b),
     "primitives": ("and g[7:0](y, a, b);", lambda a, b: a & b),
     "supply": ("supply1 v; assign y = a + v;", lambda a, b: a + 1),

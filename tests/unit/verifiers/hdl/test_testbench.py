@@ -218,6 +218,10 @@ def test_a_race_of_the_testbench_may_end_either_way(last):
     assert judged(never, tests, "count", COUNT_PORTS).status is Status.WRONG
 
 
+def test_a_name_that_begins_alike_is_another_module():
+    assert read_bench(TESTS.replace("module bench", "module both_bench"), "both").sites
+
+
 LOOSE = {
     "prints a pass whatever happens": ("errors == 0", "1", "lets a module pass"),
     "takes x for equal, and 0": ("y !== (a & b)", "y != 0", "outputs are all 0"),
