@@ -56,6 +56,8 @@ class Style:
         for token in found:
             if token.kind == "directive":
                 return f"the compiler directive {token.text:.40} is not allowed"
+            if token.text == "\\":  # what follows could hide text from the rules
+                return "a name that begins with a backslash is not allowed"
         if not any(token.text == "module" for token in found):
             return "there is no module"
         return self.violation(found, clocking)
@@ -167,7 +169,7 @@ def _not_single_gates(found: Sequence[Token]) -> str:
 _STATE = f"""
 Hold state only in instances of the module `{FLIP_FLOP}`, which is given below. Do not repeat that \
 module in your answer.
-Do not use compiler directives."""
+Do not use compiler directives or escaped names."""
 
 STYLES = (
     Style(
@@ -177,7 +179,7 @@ STYLES = (
 Write `logic` directly after every `input` and every `output`.
 Do not use the words `reg`, `wire`, `integer`, `always`, `always_latch` and `initial`: variables \
 are `logic`, and blocks are `always_ff` or `always_comb`.
-Do not use compiler directives.""",
+Do not use compiler directives or escaped names.""",
         False,
         _not_systemverilog,
     ),
@@ -190,7 +192,7 @@ Do not use keywords that were introduced after Verilog-2001, such as `logic`, `i
 Do not use casts such as `4'(x)`, unsized constants of the form `'0` or `'1`, operators such as \
 `++`, `+=` and `==?`, `.*` connections, variables declared in a loop header, or system functions \
 other than `$signed` and `$unsigned`.
-Do not use compiler directives.""",
+Do not use compiler directives or escaped names.""",
         False,
         _not_verilog,
     ),
@@ -205,7 +207,7 @@ The clocked block only stores values that the combinational block computes: the 
 only the reset.
 Outside of the blocks, write only declarations, and give values only to parameters: no `assign`, \
 function, task, `generate`, `typedef` or gate.
-Do not use compiler directives.""",
+Do not use compiler directives or escaped names.""",
         False,
         not_two_blocks,
     ),

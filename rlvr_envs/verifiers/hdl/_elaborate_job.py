@@ -200,7 +200,7 @@ class Job:
         self.stage("map")
         self.run("memory_map", "async2sync" if self.request["clocked"] else "clk2fflogic")
         if self.request["split_x"]:
-            # `xprop` takes what nothing drives for known, and what a flip-flop with an enable holds.
+            # `xprop` takes for known what nothing drives, and what an enable keeps in a flip-flop.
             self.run("opt_clean", "dffunmap", "setundef -undriven -undef")
             self.run("xprop -assume-def-inputs -split-outputs")
             self.run("chformal -remove")

@@ -5,7 +5,7 @@ So `ifdef` and its like are carried out here, for names that we choose, and no t
 is judged is one text. What other tools would read is returned beside it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.verifiers.hdl.tokens import LAYOUT, Forbidden, Token, blank, tokens_of
@@ -54,8 +54,8 @@ class Unbalanced(Exception):
     """Conditional directives do not fit together; the argument says which."""
 
 
-def readings(text: str) -> list[str]:
-    """Return what synthesis reads of a text, and then what other tools read otherwise.
+def readings(text: str) -> Iterator[str]:
+    """Yield what synthesis reads of a text, and then what other tools read otherwise.
 
     All are as long as the text, with the same lines and columns, and without conditions.
 
@@ -65,13 +65,17 @@ def readings(text: str) -> list[str]:
     """
     tokens = list(tokens_of(text))
     if not any(token.text in _CONDITIONS for token in tokens):
-        return [text]
+        yield text
+        return
     reader = _Reader(SYNTHESIS)
-    found = {reader.read(tokens): None}
+    found = {reader.read(tokens)}
+    yield from found
     asked = reader.asked & _NAMES_OF_TOOLS
     for defined in dict.fromkeys(names & asked for names in _TOOLS):
-        found.setdefault(_Reader(defined).read(tokens))
-    return list(found)
+        other = _Reader(defined).read(tokens)
+        if other not in found:
+            found.add(other)
+            yield other
 
 
 @dataclass(slots=True)

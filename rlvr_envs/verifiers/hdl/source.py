@@ -180,13 +180,14 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
         _check_characters(plain)
-        first, *others = readings(plain)
+        others = readings(plain)
+        first = next(others)
         tokens = list(tokens_of(first))
         if not trusted:
             _check_tokens(tokens, _REPORTS)
         _check_macros(tokens)
         hardware = _hardware(tokens)
-        others = [] if trusted else _others(others, hardware)
+        different = [] if trusted else _others(others, hardware)
     except Forbidden as forbidden:
         return Refusal("forbidden", str(forbidden))
     except Unbalanced as unbalanced:
@@ -194,23 +195,23 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
     if not any(token.kind == "word" for token in tokens):
         return Refusal("compile", f"there is nothing in the source, and no module {top}")
     checked = silenced(first) if trusted else first
-    return Source(checked, top, tuple(_modules(tokens)), hardware, tuple(others))
+    return Source(checked, top, tuple(_modules(tokens)), hardware, tuple(different))
 
 
-def _others(others: Sequence[str], hardware: str) -> list[str]:
+def _others(others: Iterator[str], hardware: str) -> list[str]:
     """Return the hardware that other tools read, where it is not what synthesis reads.
 
     They may print, since what a simulator prints is no part of a design.
     """
     found = {_plain(hardware): ""}
-    for other in others:
+    for number, other in enumerate(others, start=2):
+        if number > MOST_READINGS:
+            raise Forbidden("conditions on the names of tools make too many designs of one text")
         tokens = list(tokens_of(other))
         _check_tokens(tokens, _SILENT)
         _check_macros(tokens)
         text = _hardware(tokens)
         found.setdefault(_plain(text), text)
-    if len(found) > MOST_READINGS:
-        raise Forbidden("conditions on the names of tools make too many designs of one text")
     return list(filter(None, found.values()))
 
 

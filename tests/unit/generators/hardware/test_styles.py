@@ -50,6 +50,7 @@ BAD = {
         (LOGIC + " always @(*) q = a; endmodule", "always"),
         (HEAD.format("logic ") + " assign q = a; endmodule", "without `logic`"),
         ("`define input\n" + LOGIC + " endmodule", "directive"),
+        (LOGIC + " logic \\a/* ; reg n; logic \\b*/ ; endmodule", "begins with a backslash"),
         ("// logic always_ff\n" + HEAD.format("reg ") + "always @(*) q = a; endmodule", "input"),
     ],
     "verilog2001": [
