@@ -22,6 +22,7 @@ from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.source import Refusal
 
 # In percent of the best known writing: one so much larger is wasteful as it is.
+_MOST_DESIGNS = 16  # drawn until one can be written wastefully
 _WASTEFUL = 125
 _MOST_DRAWS = 16
 
@@ -125,8 +126,13 @@ class VerilogOptimisationTask(Task[VerilogOptimisationConfig, VerilogOptimisatio
 
     def generate(self, rng: Rng) -> VerilogOptimisationProblem:
         layout = integer(rng, 0, LAYOUTS - 1)
-        design, best, other = self._drawn(rng)
-        source, cells = _wasteful(design, best, other)
+        for _ in range(_MOST_DESIGNS):
+            design, best, other = self._drawn(rng)
+            source, cells = _wasteful(design, best, other)
+            if cells > best:
+                break
+        else:
+            raise SandboxError(f"no wasteful writing was found of {_MOST_DESIGNS} designs")
         saved = -(-self.config.demand * (cells - best) // 100)
         return VerilogOptimisationProblem(
             description=wording(design, layout),
@@ -218,7 +224,7 @@ def _large(best: int) -> int:
 
 
 def _wasteful(design: Design, best: int, other: int) -> tuple[str, int]:
-    """Return a source that is larger than the golden one, and its size.
+    """Return a source that is larger than the golden one if one was found, and its size.
 
     Args:
         design: whose golden source is the smaller one.
@@ -235,8 +241,6 @@ def _wasteful(design: Design, best: int, other: int) -> tuple[str, int]:
         elif netlist.stage == "fault":
             raise SandboxError(netlist.detail)
     cells, source = max(found)
-    if cells <= best:
-        raise SandboxError(f"no wasteful writing of {design.title} was found")
     return source, cells
 
 

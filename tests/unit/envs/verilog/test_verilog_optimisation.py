@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 
 from rlvr_envs.core import registry
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.seeding import stream
+from rlvr_envs.envs.verilog import verilog_optimisation
 from rlvr_envs.envs.verilog.verilog_optimisation import (
     VerilogOptimisationConfig,
     VerilogOptimisationProblem,
@@ -78,6 +79,23 @@ def test_at_full_demand_the_budget_is_the_best_known_size():
     assert problem.budget == problem.best_cells
     less = task(demand=1).generate(stream("demand", 0))
     assert less.budget == problem.cells - -(-(problem.cells - problem.best_cells) // 100)
+
+
+def test_another_design_is_drawn_where_none_is_larger(monkeypatch):
+    seen = []
+
+    def stubborn(design, best, other):
+        seen.append(design.golden)
+        return (design.golden, best) if len(seen) < 3 else _wasteful(design, best, other)
+
+    monkeypatch.setattr(verilog_optimisation, "_wasteful", stubborn)
+    problem = task(level=0).generate(stream("optimisation", 0))
+    assert len(seen) == 3
+    assert problem.best == seen[-1]
+    assert problem.cells > problem.best_cells
+    monkeypatch.setattr(verilog_optimisation, "_wasteful", lambda design, best, _: ("", best))
+    with pytest.raises(SandboxError, match="of 16 designs"):
+        task(level=0).generate(stream("optimisation", 0))
 
 
 def test_more_draws_find_designs_that_are_wasteful_by_their_idea():
