@@ -53,7 +53,8 @@ def _solved(figures: dict[str, Any], task_id: str) -> str:
     columns = figures["tasks"]["columns"]
     told = ", ".join(f"{100 * share:.0f} % at {of}" for of, share in zip(columns, row, strict=True))
     return (
-        f"{figures['model']} solved {told} (of four problems each, by `benchmarks/solve_rates.py`)."
+        f"Of four problems a level (`benchmarks/solve_rates.py`), {told} were solved by "
+        f"{figures['model']}."
     )
 
 
