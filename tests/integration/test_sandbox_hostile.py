@@ -236,10 +236,12 @@ def test_nothing_survives_a_trainer_that_is_killed(backend, scratch):
 
 # Adopts what its children leave, so that it sees every survivor; trainers are forks of it.
 KILLED_AT_ANY_MOMENT = """
-import ctypes, os, sys, time
+import ctypes, os, sys, tempfile, time
 from pathlib import Path
 from rlvr_envs.sandboxes.probes.bench import python_job
 from rlvr_envs.sandboxes.sandbox import Sandbox
+
+tempfile.gettempdir()  # tries a file, which a trainer that is killed meanwhile would leave
 
 def children():
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
