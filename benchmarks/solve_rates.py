@@ -21,7 +21,7 @@ import results_file
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.env import TextEnv
-from rlvr_envs.core.task import IndexedTask
+from rlvr_envs.core.task import IndexedTask, InteractiveTask
 
 TASKS = {"math": 18, "code": 9, "np_hard": 9, "puzzles": 15, "verilog": 9}
 LEVELS = (0, 3, 6, 10)
@@ -29,6 +29,7 @@ SEEDS = tuple(range(900_000, 900_004))
 MEASURED = "how many of four problems a language model solves without tools, by difficulty level"
 _ANSWER = re.compile(r"^===== ANSWER (\d+) =====\n", re.MULTILINE)
 
+Json = results_file.Json
 Place = tuple[str, int, int]  # id, level, seed
 
 
@@ -42,11 +43,8 @@ def chosen() -> list[str]:
 
 
 def _has_one_turn(task_id: str) -> bool:
-    if issubclass(registry.find(task_id).task_type, IndexedTask):
-        return False
-    env = TextEnv(task_id, difficulty=3)
-    env.reset(seed=0)
-    return not env.instance.interactive
+    """Whether a task has levels, and its episodes one turn."""
+    return not issubclass(registry.find(task_id).task_type, IndexedTask | InteractiveTask)
 
 
 def ask(folder: Path, parts: int) -> None:
@@ -82,7 +80,7 @@ def dealt(prompts: dict[Place, str], parts: int) -> list[list[Place]]:
     ]
 
 
-def judge(folder: Path) -> list[dict[str, object]]:
+def judge(folder: Path) -> list[Json]:
     """Return the verdict on each answer; a problem without one counts as not solved."""
     rows = []
     for path in sorted(folder.glob("places*.json")):
@@ -98,18 +96,18 @@ def judge(folder: Path) -> list[dict[str, object]]:
     return rows
 
 
-def figures_of(rows: list[dict[str, object]]) -> results_file.Json:
+def figures_of(rows: list[Json]) -> Json:
     """Return the shares solved by level, of each task and of all tasks of a domain."""
     by_task: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     by_domain: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        task_id, level = str(row["task"]), int(str(row["level"]))
+        task_id, level = row["task"], row["level"]
         solved = float(row["score"] == 1.0)
         by_task[task_id][level].append(solved)
         for name in (registry.find(task_id).domain, "all"):
             by_domain[name][level].append(solved)
 
-    def shares(found: dict[str, dict[int, list[float]]]) -> results_file.Json:
+    def shares(found: dict[str, dict[int, list[float]]]) -> Json:
         lines = {
             name: {f"level {level}": round(fmean(solved[level]), 3) for level in LEVELS}
             for name, solved in sorted(found.items())

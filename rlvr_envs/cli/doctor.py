@@ -170,17 +170,18 @@ def _sandboxes() -> list[tuple[str, str, str]]:
     """Return a row for each backend: its name, what isolates, and whether it works or why not."""
     rows = []
     for name, kind in BACKENDS.items():
-        state = "only with allow_unsafe=True, for programs that you trust"
-        if name != UNSAFE:
-            state = _why_not(name) or _counting(name)
+        if name == UNSAFE:
+            state = "only with allow_unsafe=True, for programs that you trust"
+        elif not (state := _why_not(name)):
+            with Sandbox(name) as sandbox:
+                state = _counting(sandbox)
         rows.append((name, kind.isolation, state))
     return rows
 
 
-def _counting(name: str) -> str:
-    """Return that a backend works, and who counts what its jobs use: the kernel, or samples."""
-    with Sandbox(name) as sandbox:
-        counted = sandbox.accounted_by_kernel
+def _counting(sandbox: Sandbox) -> str:
+    """Return that a sandbox works, and who counts what its jobs use: the kernel, or samples."""
+    counted = sandbox.accounted_by_kernel
     return f"works; {'the kernel counts' if counted else 'no cgroup, so limits are estimates'}"
 
 
@@ -201,9 +202,9 @@ def _check_sandboxes(only: str | None) -> int:
         if reason:
             say(f"{name} does not work here: {reason}")
             continue
-        say(f"{name} {_counting(name)}")
-        say(f"probing {name} ({make_backend(name).isolation}) ...", flush=True)
         with Sandbox(name) as sandbox:
+            say(f"{name} {_counting(sandbox)}")
+            say(f"probing {name} ({make_backend(name).isolation}) ...", flush=True)
             found[name] = list(checks(sandbox))
     if not found:
         say("no sandbox to check: 0 probes passed")

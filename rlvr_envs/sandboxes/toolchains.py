@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
+from rlvr_envs.sandboxes.languages import TOOL_DIRECTORIES
+
 _LIBRARY_FOLDERS = ("/usr/local/lib", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 
 # What every dynamically linked program may load.
@@ -80,7 +81,7 @@ def _places(need: str) -> list[Path]:
         return _matching(need)
     if ".so" in need:
         return _libraries(need, ())
-    return [path for folder in FOLDERS if (path := Path(folder, need)).exists()]
+    return [path for folder in TOOL_DIRECTORIES if (path := Path(folder, need)).exists()]
 
 
 def _libraries(name: str, before: Iterable[str]) -> list[Path]:

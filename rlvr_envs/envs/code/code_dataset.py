@@ -137,12 +137,11 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         names the rows refused, with ``"skip"`` the others are numbered without them. Outputs are
         compared word by word, unless the row has a checker (a Python script in a column
         ``checker`` or ``generated_checker``), which then runs in the sandbox on each output,
-        alone; where it gives no answer, the program is not scored. Results in JSON are compared
-        as values. Known gaps: a wrong test or checker in the file is taken to be right; without
-        a checker, one right output of several is taken to be the only one; an output that makes
-        a checker fail keeps a wrong program from being scored; computed results stand for
-        whatever the tests would have allowed. In other languages than Python there is no
-        reference answer.
+        alone; where it fails on the right output too, the program is not scored. Results in JSON
+        are compared as values. Known gaps: a wrong test or checker in the file is taken to be
+        right; without a checker, one right output of several is taken to be the only one; computed
+        results stand for whatever the tests would have allowed. In other languages than Python
+        there is no reference answer.
 
     Difficulty:
         No levels: the problems of a file are as hard as they are.
@@ -186,8 +185,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         rows = self.file().rows
         number = self.check_index(index, len(rows))
         row, config = rows[number], self.config
-        cpu_s = row.cpu_s if config.cpu_s is None else config.cpu_s
-        memory_mib = row.memory_mib if config.memory_mib is None else config.memory_mib
+        limits = _limits(config, row)
         return CodeDatasetProblem(
             statement=_statement(row, config.language),
             language=config.language,
@@ -199,8 +197,8 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
             index=number,
             reward=config.reward,
             rel_tol=config.rel_tol,
-            cpu_s=_CPU_S if cpu_s is None else cpu_s,
-            memory_mib=_MEMORY_MIB if memory_mib is None else memory_mib,
+            cpu_s=limits.cpu_s,
+            memory_mib=limits.memory_mib,
             checker=row.checker,
         )
 
@@ -231,12 +229,15 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         return emit_constant("0", problem.language)
 
 
-def _limits(asked: CodeDatasetConfig) -> Limits:
-    """Return the limits of a configuration; raise `ConfigError` for one that is none."""
-    return Limits(
-        cpu_s=_CPU_S if asked.cpu_s is None else asked.cpu_s,
-        memory_mib=_MEMORY_MIB if asked.memory_mib is None else asked.memory_mib,
-    )
+def _limits(*asked: CodeDatasetConfig | CodeRow) -> Limits:
+    """Return the first limits that are stated, or else the usual ones.
+
+    Raises:
+        ConfigError: one is no limit.
+    """
+    cpu_s = (one.cpu_s for one in asked if one.cpu_s is not None)
+    memory_mib = (one.memory_mib for one in asked if one.memory_mib is not None)
+    return Limits(cpu_s=next(cpu_s, _CPU_S), memory_mib=next(memory_mib, _MEMORY_MIB))
 
 
 def _statement(row: CodeRow, language: str) -> str:

@@ -132,10 +132,7 @@ class VerilogCompletionTask(Task[VerilogCompletionConfig, VerilogCompletionProbl
     def verify(self, problem: VerilogCompletionProblem, answer: str) -> Verdict:
         reference = Reference(problem.golden, problem.ports, problem.clocking, TOP)
         return judge(
-            answer,
-            reference,
-            reward=problem.reward,
-            accept_bounded=problem.accept_bounded,
+            answer, reference, reward=problem.reward, accept_bounded=problem.accept_bounded
         )
 
     def solve(self, problem: VerilogCompletionProblem) -> str:

@@ -135,10 +135,7 @@ class VerilogRepairTask(Task[VerilogRepairConfig, VerilogRepairProblem]):
             return Verdict.wrong("it is the module that was shown, with all its mistakes")
         reference = Reference(problem.golden, problem.ports, problem.clocking, TOP)
         return judge(
-            answer,
-            reference,
-            reward=problem.reward,
-            accept_bounded=problem.accept_bounded,
+            answer, reference, reward=problem.reward, accept_bounded=problem.accept_bounded
         )
 
     def solve(self, problem: VerilogRepairProblem) -> str:
