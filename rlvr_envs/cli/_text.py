@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from rlvr_envs.core.terminal import harmless
 from rlvr_envs.executors import EXECUTORS, Executor, open_executor
@@ -153,6 +153,6 @@ def add_executor(
     group.add_argument("--address", metavar="A", help="of a Ray cluster: auto or ray://HOST:10001")
 
 
-def executor_of(args: argparse.Namespace) -> Executor:
-    """Return the executor that the arguments ask for."""
-    return open_executor(args.executor, workers=args.workers, address=args.address)
+def executor_of(args: argparse.Namespace, **options: Any) -> Executor:
+    """Return the executor that the arguments ask for, with other options of `open_executor`."""
+    return open_executor(args.executor, workers=args.workers, address=args.address, **options)

@@ -205,7 +205,10 @@ def _run(args: argparse.Namespace) -> int:
         split="validation" if args.validate else "test",
         tuned_runs=args.tuned_runs,
     )
-    with _text.executor_of(args) as executor, ProgressBar("runs", hidden=args.no_progress) as bar:
+    with (
+        _text.executor_of(args, memory_mib=None) as executor,
+        ProgressBar("runs", hidden=args.no_progress) as bar,
+    ):
         folders = run_plan(plan, args.out, executor=executor, progress=_teller(bar))
     for folder in folders:
         say(folder)

@@ -60,7 +60,7 @@ class ForkServer:
                 self.close()
                 raise WorkerDied(f"the fork server of the worker pool did not start: {told}")
 
-    def spawn(self, modules: tuple[str, ...], memory_mib: int) -> "Worker":
+    def spawn(self, modules: tuple[str, ...], memory_mib: int | None) -> "Worker":
         """Fork a worker that has imported these modules."""
         ours, theirs = socket.socketpair()
         try:

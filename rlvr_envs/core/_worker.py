@@ -90,7 +90,7 @@ def _spawn(
     workers: set[int],
     libc: ctypes.CDLL,
     modules: Iterable[str],
-    memory_mib: int,
+    memory_mib: int | None,
 ) -> None:
     _, (fd, *_), _, _ = socket.recv_fds(control, 1, 1)
     for name in modules:
@@ -132,11 +132,13 @@ def _die_with(server: int, libc: ctypes.CDLL) -> None:
         os._exit(1)
 
 
-def _limit(memory_mib: int) -> None:
+def _limit(memory_mib: int | None) -> None:
     """Allow ``memory_mib`` beyond what is mapped now; where that cannot be limited, go on."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory_mib is None:
+        return
     with suppress(OSError, ValueError):  # macOS refuses RLIMIT_AS and has no /proc
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         size = mapped + (memory_mib << 20)

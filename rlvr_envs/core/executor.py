@@ -142,14 +142,20 @@ class Processes(Executor):
     Args:
         workers: how many; as many as this process may use cores by default.
         preload: modules to import before the first worker starts.
+        memory_mib: see `open_executor`.
 
     Raises:
         ConfigError: ``workers`` is less than 1.
     """
 
-    def __init__(self, workers: int | None = None, preload: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        workers: int | None = None,
+        preload: tuple[str, ...] = (),
+        memory_mib: int | None = MEMORY_MIB,
+    ) -> None:
         self._pool = WorkerPool(
-            workers=workers, memory_mib=MEMORY_MIB, recycle_after=RECYCLE_AFTER, preload=preload
+            workers=workers, memory_mib=memory_mib, recycle_after=RECYCLE_AFTER, preload=preload
         )
         self.workers = self._pool.workers
         self._threads = ThreadPoolExecutor(self.workers, "rlvr-executor-sandbox")

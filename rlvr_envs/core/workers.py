@@ -40,7 +40,8 @@ class WorkerPool:
 
     Args:
         workers: how many processes at most; as many as this process may use cores by default.
-        memory_mib: what a worker may allocate beyond what its imports have mapped.
+        memory_mib: what a worker may allocate beyond what its imports have mapped; None for no
+            limit.
         recycle_after: a worker retires after this many items.
         preload: modules to import before the first worker starts.
 
@@ -53,14 +54,14 @@ class WorkerPool:
         self,
         *,
         workers: int | None = None,
-        memory_mib: int = 1024,
+        memory_mib: int | None = 1024,
         recycle_after: int = 500,
         preload: tuple[str, ...] = (),
     ) -> None:
         workers = _cores() if workers is None else workers
         for name, value in (
             ("workers", workers),
-            ("memory_mib", memory_mib),
+            ("memory_mib", 1 if memory_mib is None else memory_mib),
             ("recycle_after", recycle_after),
         ):
             if type(value) is not int or value < 1:

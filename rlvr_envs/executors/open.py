@@ -3,13 +3,17 @@
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
-from rlvr_envs.core.executor import Executor, Processes, Serial
+from rlvr_envs.core.executor import MEMORY_MIB, Executor, Processes, Serial
 
 EXECUTORS = ("serial", "processes", "ray")
 
 
 def open_executor(
-    name: str | None = None, *, workers: int | None = None, address: str | None = None
+    name: str | None = None,
+    *,
+    workers: int | None = None,
+    address: str | None = None,
+    memory_mib: int | None = MEMORY_MIB,
 ) -> Executor:
     """Return an executor.
 
@@ -19,6 +23,8 @@ def open_executor(
         workers: processes of this machine, or of each node; by default as many as there are cores.
         address: of a Ray cluster, such as ``"auto"`` or ``"ray://head:10001"``; None starts one
             on this machine.
+        memory_mib: address space that a worker may take beyond its first imports; None for no
+            limit, as training needs: torch alone maps more than that where it is built for a GPU.
 
     Raises:
         ConfigError: there is no such executor, or an argument does not fit it.
@@ -38,8 +44,8 @@ def open_executor(
             raise ConfigError(f"the executor 'serial' has one worker, got workers={workers}")
         return Serial()
     if name == "processes":
-        return Processes(workers)
-    return _ray(workers=workers, address=address)
+        return Processes(workers, memory_mib=memory_mib)
+    return _ray(workers=workers, address=address, memory_mib=memory_mib)
 
 
 def _ray(**arguments: Any) -> Executor:

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, WorkerDied
-from rlvr_envs.core.executor import Call, Executor, Outcome, Processes, batched
+from rlvr_envs.core.executor import (
+    MEMORY_MIB,
+    Call,
+    Executor,
+    Outcome,
+    Processes,
+    batched,
+)
 from rlvr_envs.core.extras import hint
 from rlvr_envs.core.version import __version__
 
@@ -37,8 +44,8 @@ _CONNECT_S = 10.0
 class Host:
     """The actor of a node."""
 
-    def __init__(self, workers: int) -> None:
-        self._processes = Processes(workers)
+    def __init__(self, workers: int, memory_mib: int | None) -> None:
+        self._processes = Processes(workers, memory_mib=memory_mib)
 
     def version(self) -> str:
         """Return the version of this package on the node."""
@@ -80,13 +87,20 @@ class RayExecutor(Executor):
     Args:
         workers: processes of each node; by default as many as the node has CPUs for Ray.
         address: of the cluster; None starts one on this machine, which ends with this executor.
+        memory_mib: see `open_executor`.
 
     Raises:
         ConfigError: there is no cluster at the address, or another version on a node.
     """
 
-    def __init__(self, *, workers: int | None = None, address: str | None = None) -> None:
-        self._workers = workers
+    def __init__(
+        self,
+        *,
+        workers: int | None = None,
+        address: str | None = None,
+        memory_mib: int | None = MEMORY_MIB,
+    ) -> None:
+        self._workers, self._memory_mib = workers, memory_mib
         self._own = not ray.is_initialized()
         if self._own:
             _check_reachable(address)
@@ -120,7 +134,7 @@ class RayExecutor(Executor):
                 max_concurrency=_BATCHES_A_HOST,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node_id, soft=False),
             )
-            .remote(workers)
+            .remote(workers, self._memory_mib)
         )
 
     def _check_versions(self) -> None:

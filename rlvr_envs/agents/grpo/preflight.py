@@ -25,7 +25,7 @@ from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.curricula.base import Curriculum, Proposal
-from rlvr_envs.evaluation.local_model import load_tokenizer, pick_device
+from rlvr_envs.evaluation.local_model import find_model, load_tokenizer, pick_device
 from rlvr_envs.evaluation.plan import read_knobs
 
 _COUNTS = {
@@ -310,9 +310,13 @@ def _count_weights(model: str) -> int | None:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
+    from rlvr_envs.agents.grpo.model import policy
+
+    if model == policy.TINY or (files := find_model(model)).gguf is not None:
+        return None
     try:
         with torch.device("meta"):
-            empty = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(model))
-    except (OSError, ValueError):  # the tiny model, a GGUF file
+            empty = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(files.place))
+    except (OSError, ValueError):  # of a kind that transformers does not know
         return None
     return sum(int(weight.numel()) for weight in empty.parameters())

@@ -11,6 +11,7 @@ from rlvr_envs.bench.freeze import freeze
 from rlvr_envs.bench.results import RUNS, read_runs
 from rlvr_envs.bench.suite import Split, load, write
 from rlvr_envs.cli.main import main
+from rlvr_envs.executors import open_executor
 
 
 @pytest.fixture(scope="module")
@@ -124,3 +125,17 @@ def test_seeds_are_numbers_each_once(text, capsys):
     with pytest.raises(SystemExit):
         main(["bench", "run", "mini-v1", "default", f"--seeds={text}"])
     assert "--seeds" in capsys.readouterr().err
+
+
+def test_workers_that_train_have_no_limit_of_memory(home, entries, monkeypatch):
+    # torch for a GPU maps more than other work may
+    opened = []
+
+    def spy(name, **options):
+        opened.append((name, options["memory_mib"]))
+        return open_executor(name, **options)
+
+    monkeypatch.setattr("rlvr_envs.cli._text.open_executor", spy)
+    run = ["bench", "run", "mini-v1", "default", "--no-progress", "--out", str(home / "runs")]
+    assert main([*run, "--executor", "processes", "--workers", "1"]) == 0  # all runs are there
+    assert opened == [("processes", None)]

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -93,6 +94,12 @@ def test_too_much_memory_is_told_apart(pool):
 def test_memory_within_the_limit_is_granted():
     with WorkerPool(workers=1, memory_mib=300) as pool:
         assert len(pool.call("builtins:bytes", 50 << 20, cpu_s=10)) == 50 << 20
+
+
+def test_memory_need_not_be_limited():
+    with WorkerPool(workers=1, memory_mib=None) as pool:
+        most, _ = pool.call("resource:getrlimit", resource.RLIMIT_AS)
+    assert most == resource.getrlimit(resource.RLIMIT_AS)[0]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def good(tmp_path):
         ({"stop_after": 0}, "stop_after"),
     ],
 )
-def test_what_cannot_work_is_said(good, changed, told):
+def test_what_cannot_work_is_said(good, changed, told, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(RlvrEnvsError, match=told):
         preflight.check(good.replace(**changed))
 
@@ -109,6 +110,21 @@ def test_a_model_that_is_too_large_for_the_gpu_is_refused(good, tmp_path, monkey
     with pytest.raises(ConfigError, match=r"0\.0 GiB are free on the GPU: take lora_rank"):
         preflight.check(good.replace(model=str(tmp_path)))
     preflight.check(good.replace(model=str(tmp_path), lora_rank=4))
+
+
+def test_no_hub_is_asked_for_the_size_of_a_file(tmp_path, monkeypatch):
+    transformers = pytest.importorskip("transformers")
+
+    def asked(name):
+        raise AssertionError(f"{name} was looked up")
+
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", asked)
+    file = tmp_path / "model.gguf"
+    file.touch()
+    assert preflight._count_weights(str(file)) is None
+    assert preflight._count_weights("tiny") is None
+    with pytest.raises(AssertionError, match="some/model was looked up"):
+        preflight._count_weights("some/model")
 
 
 @pytest.mark.parametrize("name", [each.name for each in recipes()])

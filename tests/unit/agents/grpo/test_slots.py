@@ -456,6 +456,8 @@ def test_nothing_asked_is_nothing_answered(llama):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("temperature", [0.0, 1.0, 0.7])
 def test_graphs_give_what_single_kernels_give(temperature):
+    # Rounding differs between them, so a draw near a border can: few do, and none has another
+    # probability than the model gives it.
     model = make().cuda()
     plain = SlotSampler(model, {END}, PAD, slots=16, options=SlotOptions(graphs=False))
     captured = SlotSampler(model, {END}, PAD, slots=16)
@@ -463,7 +465,10 @@ def test_graphs_give_what_single_kernels_give(temperature):
     for seed in range(3):
         found = captured.generate(requests, temperature=temperature, seed=seed)
         wanted = plain.generate(requests, temperature=temperature, seed=seed)
-        assert [each.tokens for each in found] == [each.tokens for each in wanted]
+        same = [one.tokens == other.tokens for one, other in zip(found, wanted, strict=True)]
+        assert sum(same) >= (0.9 if temperature else 1.0) * len(same)
+        if temperature:
+            assert gap(copy.deepcopy(model).cpu(), requests, found, temperature) < 1e-3
         with torch.no_grad():
             model.lm_head.weight.mul_(0.9)
         captured.update()
