@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the toolchains of the languages in rlvr_envs/sandboxes/languages.toml, and the simulator
-# that gives a second opinion on Verilog, as root on Debian or Ubuntu. What is there already is left
-# alone.
+# Installs the toolchains of the languages in rlvr_envs/sandboxes/languages.toml, the simulator that
+# gives a second opinion on Verilog, and numpy for the Python of sandboxes, as root on Debian or
+# Ubuntu. What is there already is left alone.
 #
-#   scripts/install_toolchains.sh            every language, and the simulator
+#   scripts/install_toolchains.sh            every language, the simulator, and numpy
 #   scripts/install_toolchains.sh lua ruby   only these
-#   scripts/install_toolchains.sh iverilog   only the simulator
+#   scripts/install_toolchains.sh iverilog   only the simulator, and likewise numpy
 set -euo pipefail
 
 fail() { echo "install_toolchains.sh: $*" >&2; exit 1; }
@@ -19,12 +19,13 @@ cd "$(dirname "$0")/.."
 
 packages=$("$python" - "$@" <<'PYTHON'
 import shutil
+import subprocess
 import sys
 import tomllib
 
 with open("rlvr_envs/sandboxes/languages.toml", "rb") as file:
     languages = tomllib.load(file)
-known = [*languages, "iverilog"]
+known = [*languages, "iverilog", "numpy"]
 unknown = set(sys.argv[1:]) - set(known)
 if unknown:
     sys.exit(f"unknown languages: {' '.join(sorted(unknown))}; known: {' '.join(known)}")
@@ -32,6 +33,11 @@ for name in sys.argv[1:] or known:
     if name == "iverilog":
         if not shutil.which(name):
             print(name)
+        continue
+    if name == "numpy":
+        python = shutil.which("python3")
+        if not python or subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode:
+            print("python3-numpy")
         continue
     language = languages[name]
     commands = [language[key].split() for key in ("compile", "execute") if language[key]]

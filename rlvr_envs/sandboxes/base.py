@@ -106,7 +106,8 @@ class Job:
         stdin: what the program reads.
         args: further arguments of the command or the script.
         env: variables beside the constant few (``PATH HOME LANG TMPDIR``); ``$HOME`` and
-            ``$TMPDIR`` in a value stand for the two directories that the job may write to.
+            ``$TMPDIR`` in a value stand for the two directories that the job may write to. Folders
+            of ``PYTHONPATH`` come after the standard library where there is a script.
         limits: of the program.
         compile_limits: of the compiler.
         collect: relative paths of files to hand back, if the program wrote them.

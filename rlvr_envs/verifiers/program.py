@@ -18,6 +18,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Case, Job, Limits, Result, RunStatus
+from rlvr_envs.sandboxes.packages import with_packages
 from rlvr_envs.sandboxes.shared import shared_sandbox
 from rlvr_envs.verifiers.program_calls import (
     ENDINGS,
@@ -110,6 +111,7 @@ def judge_stdio(  # noqa: PLR0913 - all but three are keywords with a usual valu
     reward: Reward = "all",
     limits: Limits | None = None,
     checker: Checker | None = None,
+    packages: tuple[str, ...] = (),
 ) -> Verdict:
     """Judge a program by its output on each input.
 
@@ -125,6 +127,7 @@ def judge_stdio(  # noqa: PLR0913 - all but three are keywords with a usual valu
         checker: decides instead of a comparison, for problems with several right answers: takes
             input and output, returns the empty string or what is wrong; it must bear any text.
             What it raises ends the judging and is raised.
+        packages: what a program in Python may import besides the standard library.
 
     Raises:
         ConfigError: there are no tests, or one that an empty program would pass.
@@ -140,6 +143,7 @@ def judge_stdio(  # noqa: PLR0913 - all but three are keywords with a usual valu
     found.require()
     longest = max(len(test.expected.encode()) for test in tests)
     job = found.job(source, limits=_with_room(limits or Limits(), 2 * longest))
+    job = with_packages(job, packages, shared_sandbox())
     ordered = sorted(tests, key=lambda test: len(test.stdin))
 
     def decide(index: int, output: str) -> str:
@@ -207,6 +211,7 @@ def judge_function(
     *,
     reward: Reward = "all",
     limits: Limits | None = None,
+    packages: tuple[str, ...] = (),
 ) -> Verdict:
     """Judge a Python function by its results, each call in a process of its own.
 
@@ -216,15 +221,18 @@ def judge_function(
         calls: arguments and results.
         reward: as in `judge_stdio`.
         limits: for each call.
+        packages: what the code may import besides the standard library.
 
     Raises:
         ConfigError: there are no calls, or the name is none.
+        ToolchainMissing: the sandbox's Python lacks a package.
         SandboxUnavailable: no sandbox works here.
     """
     _check(calls, reward)
     ordered = sorted(calls, key=lambda call: len(to_text(call.args)))
     longest = max(len(to_text(call.expected)) for call in calls)
     job = function_job(source, _with_room(limits or FUNCTION_LIMITS, 4 * longest))
+    job = with_packages(job, packages, shared_sandbox())
     loose = any(call.match.as_python for call in calls)
     nonces, cases = function_cases(function, [call.args for call in ordered], loose)
 

@@ -33,12 +33,15 @@ def encode(value: Any, loose: bool = False, depth: int = 0) -> Any:
     Args:
         value: of the exact types None, bool, int, float, complex, str, bytes, list, tuple, set,
             frozenset or dict, all the way down.
-        loose: whether the standard library's kinds of dict count as dict.
+        loose: whether the standard library's kinds of dict count as dict, and numpy's numbers and
+            arrays as numbers and lists.
         depth: of the containers around it.
 
     Raises:
         NotData: it holds anything else, also a subclass of these, or is nested too deeply.
     """
+    if loose and type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        value = value.tolist()
     kind = type(value)
     if kind in _SCALARS:
         return _SCALARS[kind](value)

@@ -14,11 +14,13 @@ from rlvr_envs.core.tables import RowFile, RowFiles
 from rlvr_envs.core.task import IndexedTask
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.code_length import code_length
+from rlvr_envs.generators.mathematics.words import listed
 from rlvr_envs.generators.programs.emit import emit_constant
 from rlvr_envs.generators.published.code_files import load
 from rlvr_envs.generators.published.code_rows import CodeRow, StoredTest
 from rlvr_envs.sandboxes import languages
 from rlvr_envs.sandboxes.base import Limits
+from rlvr_envs.sandboxes.packages import check_packages
 from rlvr_envs.verifiers.program import (
     Call,
     Match,
@@ -46,6 +48,9 @@ class CodeDatasetConfig(TaskConfig):
     language: str = knob(
         "python", "language of answers; all but Python answer a function by a program over JSON"
     )
+    packages: tuple[str, ...] = knob(
+        (), "what answers in Python may import, such as numpy; the prompt says so"
+    )
     reward: str = knob(
         "all", '"fraction" gives the share of tests passed', choices=("all", "fraction")
     )
@@ -67,6 +72,9 @@ class CodeDatasetConfig(TaskConfig):
                 f"path is the name of a JSONL, JSON or Parquet file, got {self.path!r}"
             )
         languages.find(self.language)
+        check_packages(self.packages)
+        if self.packages and self.language != "python":
+            raise ConfigError(f"packages are for Python, and the language is {self.language}")
         _limits(self)
         if self.rel_tol is not None:
             floats(rel=self.rel_tol)
@@ -97,6 +105,7 @@ class CodeDatasetProblem:
     cpu_s: float = hidden(_CPU_S)
     memory_mib: int = hidden(_MEMORY_MIB)
     checker: str = hidden("")
+    packages: tuple[str, ...] = hidden(())
 
 
 @register(
@@ -114,7 +123,9 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         JSON or Parquet file, drawn at random, or one by one with ``reset(options={"index": i})``.
         The layout of each row is recognised by its columns: HumanEval, MBPP, EvalPlus, APPS,
         CodeContests, Codeforces (of open-r1), LiveCodeBench, and inputs with outputs
-        (``test_cases``, as Agnostics has them). ``language`` is any registered language. The file
+        (``test_cases``, as Agnostics has them). ``language`` is any registered language; with
+        ``packages=("numpy", "pandas")`` answers in Python may import those as well, where the
+        sandbox's Python has them. The file
         is read when its first problem is needed; judging a stored row does not need it. Without
         ``path``, a few problems of our own are served.
 
@@ -187,7 +198,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         row, config = rows[number], self.config
         limits = _limits(config, row)
         return CodeDatasetProblem(
-            statement=_statement(row, config.language),
+            statement=_statement(row, config),
             language=config.language,
             function=row.function,
             prelude=row.prelude,
@@ -200,6 +211,7 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
             cpu_s=limits.cpu_s,
             memory_mib=limits.memory_mib,
             checker=row.checker,
+            packages=config.packages,
         )
 
     def prompt(self, problem: CodeDatasetProblem) -> str:
@@ -240,10 +252,12 @@ def _limits(*asked: CodeDatasetConfig | CodeRow) -> Limits:
     return Limits(cpu_s=next(cpu_s, _CPU_S), memory_mib=next(memory_mib, _MEMORY_MIB))
 
 
-def _statement(row: CodeRow, language: str) -> str:
-    if language == "python" and row.function:
-        return row.statement
-    asked = languages.find(language).prompt
+def _statement(row: CodeRow, config: CodeDatasetConfig) -> str:
+    more = f" and {listed(config.packages)}" if config.packages else ""
+    if config.language == "python" and row.function:
+        return f"{row.statement}\n\nUse only the standard library{more}." if more else row.statement
+    asked = languages.find(config.language).prompt
+    asked = asked.replace("only the standard library", f"only the standard library{more}")
     if row.function:
         return f"{row.statement}\n\n{asked}"
     return (
@@ -261,7 +275,14 @@ def _judged(problem: CodeDatasetProblem, answer: str) -> Verdict:
         if language != "python":
             return judge_json(answer, language, calls, reward=reward, limits=limits)
         source = _assembled(problem, answer)
-        return judge_function(source, problem.function, calls, reward=reward, limits=limits)
+        return judge_function(
+            source,
+            problem.function,
+            calls,
+            reward=reward,
+            limits=limits,
+            packages=problem.packages,
+        )
     expected = {test.given: test.expected for test in problem.tests}
     return judge_stdio(
         answer,
@@ -271,6 +292,7 @@ def _judged(problem: CodeDatasetProblem, answer: str) -> Verdict:
         reward=reward,
         limits=limits,
         checker=script_checker(problem.checker, expected) if problem.checker else None,
+        packages=problem.packages,
     )
 
 

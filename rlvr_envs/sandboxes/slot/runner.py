@@ -513,7 +513,9 @@ def run_script(path: str, args: list[str], environment: dict[str, str]) -> NoRet
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     sys.argv = [path, *args]
-    sys.path.append(os.getcwd())  # last: no file of a job can stand in for the standard library
+    # Last: no file of a job can stand in for the standard library.
+    sys.path.extend(filter(None, environment.get("PYTHONPATH", "").split(":")))
+    sys.path.append(os.getcwd())
     sys.modules["random"].seed()  # else all forks draw alike
     module = type(sys)("__main__")
     module.__dict__.update(__file__=path, __builtins__=builtins)
