@@ -1,8 +1,11 @@
 """What must hold of the package as a whole."""
 
+import contextlib
 import importlib
 import importlib.util
+import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import rlvr_envs
+from rlvr_envs.core import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -77,8 +81,8 @@ def test_extras_of_development_are_importable(extra):
         assert importlib.util.find_spec(re.match(r"[\w-]+", requirement)[0].replace("-", "_"))
 
 
-def test_the_readme_tree_names_what_exists():
-    block = (ROOT / "README.md").read_text().split("## The tree")[1].split("```")[1]
+def test_the_tree_names_what_exists():
+    block = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
     core = {path.stem for path in (ROOT / "rlvr_envs/core").glob("*.py") if path.stem[0] != "_"}
     named = {line.split()[0] for line in block.splitlines() if line.startswith("    ")}
     assert core - named <= {"gym_ids", "version"}
@@ -87,12 +91,35 @@ def test_the_readme_tree_names_what_exists():
 
 
 def test_readme_python_runs():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert blocks
-    for block in blocks:
-        scope = {"my_model": lambda prompt: r"\boxed{1}"}
-        exec(compile(block, "README.md", "exec"), scope)
+    text = (ROOT / "README.md").read_text() + (ROOT / "docs" / "start.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL)
+    assert len(blocks) > 1
+    for block, output in blocks:
+        scope: dict[str, object] = {}
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(block, "README.md", "exec"), scope)
         assert scope["terminated"] is True
+        assert printed.getvalue() == output
+
+
+def test_the_readme_counts_and_quotes_tasks_as_they_are():
+    text = (ROOT / "README.md").read_text()
+    assert f"all {len(registry.task_ids())} tasks" in text
+    rows = re.findall(r"^\|.*`rlvr/\w+-v0`.*\| `(\w+-v0)` \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) == 6
+    for task, quoted in rows:
+        posed = {
+            rlvr_envs.make_problem(f"rlvr/{task}", difficulty=level, seed=seed)["prompt"]
+            for level in (0, 1, 2)
+            for seed in (1, 4, 7)
+        }
+        assert any(quoted in prompt for prompt in posed), task
+
+
+@pytest.mark.skipif(not hasattr(os, "forkpty"), reason="needs a pseudo-terminal")
+def test_the_picture_of_play_is_what_a_run_shows_today():
+    script = [sys.executable, str(ROOT / "scripts" / "record_play.py"), "--check"]
+    subprocess.run(script, check=True)
 
 
 def test_import_contracts():
