@@ -20,6 +20,7 @@ def main() -> None:
     """Write every page anew."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
+    suites: list[Suite] = []
     for folder in sorted(path for path in LEADERBOARD.iterdir() if path.is_dir()):
         suite = load(folder.name)
         entries = [read_runs(path.parent) for path in sorted(folder.glob("*/runs.jsonl"))]
@@ -28,7 +29,17 @@ def main() -> None:
         text = page(suite, entries, comparison)
         (FOLDER / f"{suite.name}.md").write_text(text, encoding="utf-8")
         write_report(comparison, gathered, FOLDER / f"{suite.name}-report.html")
-    print(f"wrote the results of {len(list(FOLDER.glob('*.md')))} suites")
+        suites.append(suite)
+    (FOLDER / "index.md").write_text(index(suites), encoding="utf-8")
+    print(f"wrote the results of {len(suites)} suites")
+
+
+def index(suites: list[Suite]) -> str:
+    """Return the page that leads to those of the suites."""
+    lines = [f"- [{suite.name}]({suite.name}.md): {suite.title}" for suite in suites]
+    found = "\n".join(lines) or "The suites of this version have no results yet."
+    about = "[Benchmarking algorithms](../benchmark.md) explains how they are measured."
+    return f"# Results of the benchmark\n\n{found}\n\n{about}\n"
 
 
 def whole(suite: Suite, entries: list[list[Run]]) -> list[list[Run]]:

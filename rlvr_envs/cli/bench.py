@@ -67,8 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--partial", action="store_true", help="runs may be missing")
     _add_export(command("export", _export, "write what another trainer needs for an experiment"))
     _add_score(command("score", _score, "test what another trainer has made, as an entry"))
-    pack = command("submit", _submit, "write an entry to be published, with its responses")
-    pack.add_argument("entry", type=Path, metavar="ENTRY", help="a folder of runs")
+    pack = command("submit", _submit, "write entries to be published, with their responses")
+    pack.add_argument("entries", type=Path, nargs="+", metavar="ENTRY", help="a folder of runs")
     pack.add_argument("--to", type=Path, required=True, metavar="DIR", help="such as leaderboard")
     pack.add_argument(
         "--partial", action="store_true", help="runs may be missing, in a draft suite"
@@ -342,11 +342,14 @@ def _submit(args: argparse.Namespace) -> int:
     from rlvr_envs.bench.results import read_runs
     from rlvr_envs.bench.store import pack
 
-    first = read_runs(args.entry)[0]
-    out = args.to / first.suite / first.algorithm.name
-    pack(args.entry, out, all_points=args.all_points)
-    say(out)
-    return _verify(argparse.Namespace(entries=[out], partial=args.partial))
+    packed = []
+    for entry in args.entries:
+        first = read_runs(entry)[0]
+        out = args.to / first.suite / first.algorithm.name
+        pack(entry, out, all_points=args.all_points)
+        packed.append(out)
+        say(out)
+    return _verify(argparse.Namespace(entries=packed, partial=args.partial))
 
 
 def _freeze(args: argparse.Namespace) -> int:

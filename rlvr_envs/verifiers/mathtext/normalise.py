@@ -79,8 +79,10 @@ _SIZES = re.compile(
     r"\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])\s*+(?:\.(?!\d))?"
     r"|\\(?:displaystyle|textstyle|scriptstyle|large|Large|LARGE|huge|Huge|limits|nolimits|strut|rm|bf|it)(?![A-Za-z])"
 )
+# What follows an exponent or an index, as in x^2 100 and \\log_2 128, is a number of its own.
 _GROUPED = re.compile(
-    r"(?<=[0-9])(?:\{,\}|,\s?\\!|\\!,|\\,|\\;|\\:|\\ |~)[ ]?(?=[0-9]{3}(?![0-9]))"
+    r"(?<=[0-9])(?<![_^][0-9])(?<![_^][0-9]{2})"
+    r"(?:\{,\}|,\s?\\!|\\!,|\\,|\\;|\\:|\\ |~)[ ]?(?=[0-9]{3}(?![0-9]))"
 )
 _SPACES = re.compile(r"\\(?:qquad|quad|thinspace|enspace|hspace\{[^{}]{0,20}\})|(?<!\\)\\[,;: >]|~")
 _NOTHING = re.compile(r"\\!|\\(?:phantom|hphantom)\{[^{}]{0,40}\}|\\label\{[^{}]{0,40}\}")
@@ -96,7 +98,7 @@ _SYSTEM_END = re.compile(r"\\end\{(?:array|aligned|matrix|split|gathered)\}\s*+\
 _FRACTIONS = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _THOUSANDS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9]|,[0-9])")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_SPACED_THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?: [0-9]{3})+)(?! ?[0-9/])")
+_SPACED_THOUSANDS = re.compile(r"(?<![0-9.,^_])([0-9]{1,3}(?: [0-9]{3})+)(?! ?[0-9/])")
 _PLAIN_UNION = re.compile(r"(?<=[])}])\s*+U\s*+(?=[\[({\\])")
 _ROW_GAP = re.compile(r"(\\\\)\s*+\[\s*+-?[0-9.]{1,6}\s*+(?:pt|em|ex|mm|cm)\s*+\]")
 _ALIGNED = re.compile(

@@ -66,7 +66,8 @@ def test_a_page_and_a_table_are_written(entries, tmp_path):
 def test_an_entry_is_verified_published_and_rejected(home, entries, tmp_path, capsys):
     assert main(["bench", "verify", *entries]) == 0
     assert capsys.readouterr().out.count("passed, 3 runs") == 2
-    assert main(["bench", "submit", entries[0], "--to", str(tmp_path)]) == 0
+    assert main(["bench", "submit", *entries, "--to", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("passed, 3 runs") == 2
     published = tmp_path / "mini-v1" / "default"
     assert main(["bench", "verify", str(published)]) == 0
     text = (published / RUNS).read_text()

@@ -22,7 +22,7 @@ from rlvr_envs.verifiers.mathtext.values import (
     Text,
     Value,
 )
-from rlvr_envs.verifiers.symbolic import judge_math
+from rlvr_envs.verifiers.symbolic import judge_math, verify_math
 
 
 @pytest.mark.parametrize(
@@ -462,6 +462,24 @@ def test_declared_types_decide_the_reading(text: str, answer_type: str, kind: ty
     found = compile_gold(text, answer_type=answer_type)
     assert isinstance(found.value, kind)
     assert (found.answer_type, found.declared) == (answer_type, True)
+
+
+@pytest.mark.parametrize("space", [" ", r"\,", r"\ ", "~", "  "])
+@pytest.mark.parametrize(
+    ("gold", "answer"),
+    [
+        (r"\cos^2(179) - 288", r"\cos^2{}179 - 288"),
+        (r"3\sin^2(100) + \cos(5)", r"3\sin^2{}100 + \cos 5"),
+        ("7", r"\log_2{}128"),
+        (r"\frac{\ln 500}{\ln 3} + 1", r"\log_3{}500 + 1"),
+        (r"2 + \frac{3}{\ln 10}\ln 300", r"2 + 3\log_{10}{}300"),
+    ],
+)
+def test_a_number_after_an_exponent_or_an_index_is_its_own(
+    gold: str, answer: str, space: str
+) -> None:
+    # `^2 179` is no grouping of 2179 by thousands
+    assert verify_math(gold, rf"\boxed{{{answer.replace('{}', space)}}}").score == 1.0
 
 
 def test_a_gold_with_thousands_separators_is_one_number() -> None:
