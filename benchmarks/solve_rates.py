@@ -2,6 +2,7 @@
 
     python benchmarks/solve_rates.py ask FOLDER      # prompts.txt, and of which problems they are
     python benchmarks/solve_rates.py judge FOLDER --model "NAME, without tools"
+    python benchmarks/solve_rates.py ask FOLDER --levels 16 24 --problems 2 --tasks Gcd-v0 Sudoku-v0
 
 The first command writes the prompts of 60 tasks of one turn: four problems of each at the levels 0,
 3, 6 and 10. The model answers below lines such as ``===== ANSWER 7 =====`` in answers.txt; with
@@ -25,8 +26,9 @@ from rlvr_envs.core.task import IndexedTask, InteractiveTask
 
 TASKS = {"math": 18, "code": 9, "np_hard": 9, "puzzles": 15, "verilog": 9}
 LEVELS = (0, 3, 6, 10)
-SEEDS = tuple(range(900_000, 900_004))
-MEASURED = "how many of four problems a language model solves without tools, by difficulty level"
+PROBLEMS = 4
+FIRST_SEED = 900_000
+MEASURED = "the share of problems that a language model solves without tools, by difficulty level"
 _ANSWER = re.compile(r"^===== ANSWER (\d+) =====\n", re.MULTILINE)
 
 Json = results_file.Json
@@ -47,16 +49,17 @@ def _has_one_turn(task_id: str) -> bool:
     return not issubclass(registry.find(task_id).task_type, IndexedTask | InteractiveTask)
 
 
-def ask(folder: Path, parts: int) -> None:
+def ask(args: argparse.Namespace) -> None:
     """Write the prompts, and beside them which problem each is of; tasks stay together."""
+    folder = args.folder
     prompts: dict[Place, str] = {}
-    for task_id in chosen():
-        for level in LEVELS:
+    for task_id in [f"rlvr/{name}" for name in args.tasks] or chosen():
+        for level in args.levels:
             env = TextEnv(task_id, difficulty=level)
-            for seed in SEEDS:
+            for seed in range(FIRST_SEED, FIRST_SEED + args.problems):
                 prompts[task_id, level, seed] = env.reset(seed=seed)[0]
     folder.mkdir(parents=True, exist_ok=True)
-    for number, places in enumerate(dealt(prompts, parts)):
+    for number, places in enumerate(dealt(prompts, args.parts)):
         text = "".join(
             f"===== PROBLEM {n} =====\n{prompts[place]}\n\n" for n, place in enumerate(places, 1)
         )
@@ -109,7 +112,7 @@ def figures_of(rows: list[Json]) -> Json:
 
     def shares(found: dict[str, dict[int, list[float]]]) -> Json:
         lines = {
-            name: {f"level {level}": round(fmean(solved[level]), 3) for level in LEVELS}
+            name: {f"level {level}": round(fmean(solved[level]), 3) for level in sorted(solved)}
             for name, solved in sorted(found.items())
         }
         return results_file.table(lines)
@@ -128,11 +131,14 @@ def main() -> None:
     parser = results_file.parser(__doc__, "solve_rates")
     parser.add_argument("do", choices=("ask", "judge"))
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--tasks", nargs="+", default=[], metavar="NAME", help="others to ask")
+    parser.add_argument("--levels", nargs="+", type=int, default=LEVELS, metavar="LEVEL")
+    parser.add_argument("--problems", type=int, default=PROBLEMS, help="of a task and a level")
     parser.add_argument("--parts", type=int, default=1, help="files of prompts")
     parser.add_argument("--model", help="which answered, and with what")
     args: argparse.Namespace = parser.parse_args()
     if args.do == "ask":
-        ask(args.folder, args.parts)
+        ask(args)
         return
     if not args.model:
         parser.error("say with --model which model answered, and with what")
