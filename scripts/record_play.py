@@ -87,7 +87,7 @@ def picture(text: str) -> str:
     console.print(Text.assemble(("$ ", "dim"), " ".join(COMMAND)))
     console.print(Text.from_ansi(text.strip("\n")), soft_wrap=True)
     svg = console.export_svg(title=f"rlvr play {TASK}", unique_id="play")
-    return _FONTS.sub("", svg)
+    return re.sub(r"[ \t]+\n", "\n", _FONTS.sub("", svg))
 
 
 def main() -> None:
