@@ -14,14 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, WorkerDied
-from rlvr_envs.core.executor import (
-    MEMORY_MIB,
-    Call,
-    Executor,
-    Outcome,
-    Processes,
-    batched,
-)
+from rlvr_envs.core.executor import MEMORY_MIB, Call, Executor, Outcome, Processes, batched
 from rlvr_envs.core.extras import hint
 from rlvr_envs.core.version import __version__
 

@@ -125,9 +125,8 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         CodeContests, Codeforces (of open-r1), LiveCodeBench, and inputs with outputs
         (``test_cases``, as Agnostics has them). ``language`` is any registered language; with
         ``packages=("numpy", "pandas")`` answers in Python may import those as well, where the
-        sandbox's Python has them. The file
-        is read when its first problem is needed; judging a stored row does not need it. Without
-        ``path``, a few problems of our own are served.
+        sandbox's Python has them. The file is read when its first problem is needed; judging a
+        stored row does not need it. Without ``path``, a few problems of our own are served.
 
     Observation:
         The problem, as the file has it, and what the answer must define or do.

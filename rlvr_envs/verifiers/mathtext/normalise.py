@@ -79,7 +79,7 @@ _SIZES = re.compile(
     r"\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])\s*+(?:\.(?!\d))?"
     r"|\\(?:displaystyle|textstyle|scriptstyle|large|Large|LARGE|huge|Huge|limits|nolimits|strut|rm|bf|it)(?![A-Za-z])"
 )
-# What follows an exponent or an index, as in x^2 100 and \\log_2 128, is a number of its own.
+# What follows an exponent or an index, as in x^2 100 and \log_2 128, is a number of its own.
 _GROUPED = re.compile(
     r"(?<=[0-9])(?<![_^][0-9])(?<![_^][0-9]{2})"
     r"(?:\{,\}|,\s?\\!|\\!,|\\,|\\;|\\:|\\ |~)[ ]?(?=[0-9]{3}(?![0-9]))"
