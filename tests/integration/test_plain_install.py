@@ -1,4 +1,4 @@
-"""The README's commands work after a plain `pip install .`, or say what they need."""
+"""The first commands of the docs work after a plain `pip install .`, or say what they need."""
 
 import os
 import re
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+README, START = ((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/start.md"))
 
 # Without the modules and the metadata of all that only extras install.
 CUSTOMISE = """
@@ -59,9 +60,9 @@ def plain(tmp_path):
     return run
 
 
-def of_readme(command, **changed):
-    """Return the arguments of a command of the README, some options changed."""
-    line = re.search(rf"^rlvr {command} (?:.*\\\n)*.*", README, re.MULTILINE)[0]
+def of_start(command, **changed):
+    """Return the arguments of a command of the page Start, some options changed."""
+    line = re.search(rf"^rlvr {command} (?:.*\\\n)*.*", START, re.MULTILINE)[0]
     words = shlex.split(line.replace("\\\n", " "))[1:]
     for name, value in changed.items():
         words[words.index(f"--{name}") + 1] = value
@@ -77,8 +78,8 @@ def test_the_optional_packages_are_absent(plain):
     assert "'plotly>=" in doctor
 
 
-def test_the_evaluation_of_the_readme(plain, tmp_path):
-    done = plain(*of_readme("eval"), "--episodes", "1")
+def test_the_evaluation_of_the_start(plain, tmp_path):
+    done = plain(*of_start("eval"), "--episodes", "1")
     assert re.search(r"^oracle +3 +1\.000", done.stdout, re.MULTILINE)
     assert "pip install 'plotly>=" in done.stderr
     written = {path.name for path in (tmp_path / "runs/first").iterdir()}
@@ -86,23 +87,22 @@ def test_the_evaluation_of_the_readme(plain, tmp_path):
     assert "report.html" not in written
 
 
-def test_the_data_set_of_the_readme(plain):
-    plain(*of_readme("generate", count="12"))
-    assert "12 of 12 rows answered" in plain(*of_readme("verify")).stdout
+def test_the_data_set_of_the_start(plain):
+    plain(*of_start("generate", count="12"))
+    assert "12 of 12 rows answered" in plain(*of_start("verify")).stdout
 
 
-def test_the_blocks_of_the_readme(plain):
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 2
-    for block in blocks:
-        assert plain("-c", f"{block}\nprint(terminated)").stdout == "True\n"
+@pytest.mark.parametrize("page", [README, START], ids=["README", "start"])
+def test_the_block_of_code(plain, page):
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert plain("-c", f"{block}\nprint(reward)").stdout.endswith("0.0\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "needed"),
     [
-        (of_readme("train"), "tyro"),
-        (of_readme("plot"), "plotly"),
+        (of_start("train"), "tyro"),
+        (of_start("plot"), "plotly"),
         (["-m", "rlvr_envs", "eval", "Knapsack-v0", "--policy", "oracle"], "ortools"),
         (["-m", "rlvr_envs", "eval", "PuzzleSpec-v0", "--policy", "oracle"], "z3-solver"),
         (["-m", "rlvr_envs", "eval", "Fifo-v0", "--policy", "oracle"], "pyosys"),
