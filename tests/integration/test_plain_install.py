@@ -60,9 +60,9 @@ def plain(tmp_path):
     return run
 
 
-def of_start(command, **changed):
-    """Return the arguments of a command of the page Start, some options changed."""
-    line = re.search(rf"^rlvr {command} (?:.*\\\n)*.*", START, re.MULTILINE)[0]
+def of_docs(command, **changed):
+    """Return the arguments of a command of the README or of the page Start, some options changed."""
+    line = re.search(rf"^rlvr {command} (?:.*\\\n)*.*", README + START, re.MULTILINE)[0]
     words = shlex.split(line.replace("\\\n", " "))[1:]
     for name, value in changed.items():
         words[words.index(f"--{name}") + 1] = value
@@ -78,8 +78,8 @@ def test_the_optional_packages_are_absent(plain):
     assert "'plotly>=" in doctor
 
 
-def test_the_evaluation_of_the_start(plain, tmp_path):
-    done = plain(*of_start("eval"), "--episodes", "1")
+def test_the_evaluation_of_the_readme(plain, tmp_path):
+    done = plain(*of_docs("eval"), "--episodes", "1")
     assert re.search(r"^oracle +3 +1\.000", done.stdout, re.MULTILINE)
     assert "pip install 'plotly>=" in done.stderr
     written = {path.name for path in (tmp_path / "runs/first").iterdir()}
@@ -87,22 +87,22 @@ def test_the_evaluation_of_the_start(plain, tmp_path):
     assert "report.html" not in written
 
 
-def test_the_data_set_of_the_start(plain):
-    plain(*of_start("generate", count="12"))
-    assert "12 of 12 rows answered" in plain(*of_start("verify")).stdout
+def test_the_data_set_of_the_readme(plain):
+    plain(*of_docs("generate", count="12"))
+    assert "12 of 12 rows answered" in plain(*of_docs("verify")).stdout
 
 
 @pytest.mark.parametrize("page", [README, START], ids=["README", "start"])
 def test_the_block_of_code(plain, page):
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert plain("-c", f"{block}\nprint(reward)").stdout.endswith("0.0\n")
+    assert plain("-c", f"{block}\nprint(terminated)").stdout.splitlines()[-1] == "True"
 
 
 @pytest.mark.parametrize(
     ("arguments", "needed"),
     [
-        (of_start("train"), "tyro"),
-        (of_start("plot"), "plotly"),
+        (of_docs("train"), "tyro"),
+        (of_docs("plot"), "plotly"),
         (["-m", "rlvr_envs", "eval", "Knapsack-v0", "--policy", "oracle"], "ortools"),
         (["-m", "rlvr_envs", "eval", "PuzzleSpec-v0", "--policy", "oracle"], "z3-solver"),
         (["-m", "rlvr_envs", "eval", "Fifo-v0", "--policy", "oracle"], "pyosys"),
