@@ -39,6 +39,9 @@ MEASURED = (
     "and batches are medians over the rounds"
 )
 SLOTS = 2
+# Threads that call one pool at the same time, and how often each of them calls in a round.
+CALLERS = (1, 8, 64)
+CALLS = 10
 EXPECTED = b"42\n"
 PROGRAM = "print(6 * 7)"
 PRODUCT_PY = b"a, b = map(int, input().split())\nprint(a * b)\n"
@@ -74,6 +77,8 @@ class Way:
     rates: list[float] = field(default_factory=list)
     batches: dict[str, list[float]] = field(default_factory=dict)
     starts: list[float] = field(default_factory=list)
+    pooled: bool = False  # whether callers wait for a slot
+    waits: dict[int, list[float]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Run the program once; a wrong output ends the benchmark."""
@@ -215,7 +220,7 @@ def ours(name: str, stack: ExitStack) -> Iterator[Way]:
         channel.close()
         return seconds
 
-    yield Way(name, lambda: sandbox.run(warm).stdout, batch, start)
+    yield Way(name, lambda: sandbox.run(warm).stdout, batch, start, pooled=True)
     yield Way(f"{name}, exec", lambda: sandbox.run(exec_).stdout)
 
 
@@ -258,17 +263,56 @@ def measure(ways: list[Way], args: argparse.Namespace) -> None:
                     for language in ("C++", "Python"):
                         found = way.batches.setdefault(language, [])
                         found.append(way.batch(language, args.tests))
+                for callers in CALLERS if way.pooled else ():
+                    way.waits.setdefault(callers, []).extend(waits(way, callers))
                 if way.start is not None:
                     way.starts += [way.start() for _ in range(args.starts)]
             print(f"round {turn + 1} of {args.rounds}", file=sys.stderr)
 
 
+def waits(way: Way, callers: int) -> list[float]:
+    """Return how long each call takes, waiting for a slot included, in seconds."""
+
+    def calls() -> list[float]:
+        found = []
+        for _ in range(CALLS):
+            begin = time.perf_counter()
+            way.run()
+            found.append(time.perf_counter() - begin)
+        return found
+
+    with ThreadPoolExecutor(callers) as pool:
+        futures = [pool.submit(calls) for _ in range(callers)]
+        return [seconds for future in futures for seconds in future.result()]
+
+
+def percentiles(seconds: list[float]) -> tuple[float, float]:
+    """Return the 50th and the 99th percentile in milliseconds."""
+    hundredths = statistics.quantiles(seconds, n=100, method="inclusive")
+    return hundredths[49] * 1e3, hundredths[98] * 1e3
+
+
+def busy_pool(ways: list[Way]) -> dict[str, dict[str, float]]:
+    """Return the latencies of each way that has a pool, by the number of callers."""
+    found: dict[str, dict[str, float]] = {}
+    for way in (way for way in ways if way.pooled):
+        for callers, seconds in way.waits.items():
+            p50, p99 = percentiles(seconds)
+            found[f"{way.name}, {callers}"] = {
+                "p50 ms": round(p50, 2),
+                "p99 ms": round(p99, 2),
+                "p99 of p50": round(p99 / p50, 2),
+                "calls": len(seconds),
+            }
+    return found
+
+
 def summary(way: Way) -> dict[str, float]:
     """Return the numbers of one way; rates and batches are medians over the rounds."""
-    hundredths = statistics.quantiles(way.latencies, n=100, method="inclusive")
+    p50, p99 = percentiles(way.latencies)
     found = {
-        "latency p50 ms": statistics.median(way.latencies) * 1e3,
-        "latency p99 ms": hundredths[98] * 1e3,
+        "latency p50 ms": p50,
+        "latency p99 ms": p99,
         "runs": len(way.latencies),
         "jobs a second": statistics.median(way.rates),
     }
@@ -342,6 +386,7 @@ def main() -> int:
         "slots": SLOTS,
         "left out": left_out,
         "rows": results_file.table(rows),
+        "callers of a pool": results_file.table(busy_pool(ways)),
         "targets": verdicts(rows),
     }
     raw = {
@@ -350,11 +395,13 @@ def main() -> int:
             "jobs a second": way.rates,
             "batches, s a test": way.batches,
             "slot starts s": way.starts,
+            "waits by callers s": way.waits,
         }
         for way in ways
     }
     results_file.store(args, head, figures, raw)
     print(table(rows))
+    print(table(busy_pool(ways)))
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}")
     for target in figures["targets"]:
