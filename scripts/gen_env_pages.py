@@ -18,6 +18,14 @@ from rlvr_envs.core.task import IndexedTask
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "environments"
 SHOWN_LEVELS = (0, 1, 2, 3, 5, 10, 20)
+LEVELS = (
+    "The levels of nearly all tasks grow by size; [decision 17](../decisions/0017-levels-are-"
+    "measured.md) says what that can do and what it cannot. The page of a task shows effort and "
+    "baseline by level, and how many problems a strong language model solves where that was "
+    "measured."
+)
+# A level is hard for a strong model if it solves at most so many of its problems.
+HARD = 1 / 3
 RESULTS = FOLDER.parents[1] / "benchmarks" / "results"
 
 
@@ -26,7 +34,8 @@ def main() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     specs = [registry.find(task_id) for task_id in registry.task_ids()]
-    figures, solved = _figures("levels"), _figures("solve_rates")
+    figures = _figures("levels")
+    solved = [_figures(name) for name in ("solve_rates", "solve_rates_beyond")]
     for spec in specs:
         path = FOLDER / spec.domain / f"{_name(spec)}.md"
         path.parent.mkdir(exist_ok=True)
@@ -45,17 +54,26 @@ def _figures(name: str) -> dict[str, Any]:
     return dict(json.loads(path.read_text("utf-8"))["figures"]) if path.exists() else {}
 
 
-def _solved(figures: dict[str, Any], task_id: str) -> str:
-    """Return in a sentence how many problems a language model solves; nothing if not measured."""
-    row = figures["tasks"]["rows"].get(task_id) if figures else None
-    if row is None:
+def _solved(measured: list[dict[str, Any]], task_id: str) -> str:
+    """Return how many problems a language model solves; nothing if that was not measured."""
+    rates: dict[str, float] = {}
+    for figures in measured:
+        row = figures["tasks"]["rows"].get(task_id) if figures else None
+        if row is not None:
+            rates |= dict(zip(figures["tasks"]["columns"], row, strict=True))
+    if not rates:
         return ""
-    columns = figures["tasks"]["columns"]
-    told = ", ".join(f"{100 * share:.0f} % at {of}" for of, share in zip(columns, row, strict=True))
-    return (
-        f"Of four problems a level (`benchmarks/solve_rates.py`), {told} were solved by "
-        f"{figures['model']}."
+    told = ", ".join(f"{100 * share:.0f} % at {level}" for level, share in rates.items())
+    text = (
+        f"{measured[0]['model']}, solved {told}, of four problems a level and of two beyond level "
+        "10 (`benchmarks/solve_rates.py`)."
     )
+    if rates.get("level 10", 0.0) > HARD:
+        text += (
+            " The higher levels of this task add size, not another idea: for a strong model they "
+            "measure care."
+        )
+    return text
 
 
 def _levels(figures: dict[str, Any], task_id: str) -> dict[str, dict[str, Any]]:
@@ -84,6 +102,10 @@ def index(specs: list[TaskSpec]) -> str:
         if members:
             about = "every domain, each weighing the same" if domain is None else domain
             lines.append(f"- `{mixture}`: a mixture of {len(members)} tasks ({about})")
+    lines += [
+        "",
+        LEVELS,
+    ]
     lines += ["", "| id | domain | what it asks |", "|---|---|---|"]
     for spec in specs:
         page_of = f"[`{spec.id}`]({spec.domain}/{_name(spec)}.md)"
