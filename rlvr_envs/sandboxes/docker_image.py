@@ -9,7 +9,6 @@ engine of the same processor.
 import hashlib
 import io
 import json
-import re
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterable
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import SandboxUnavailable
+from rlvr_envs.sandboxes.toolchains import libraries
 
 # Podman takes a bare name for one of Docker Hub, and forgets the tag of an import: so the digest
 # that tells images apart belongs to the name.
@@ -116,23 +116,9 @@ def _python_files(python: str, about: dict[str, str]) -> list[tuple[str, Path]]:
     ]
     binaries = [program, *(path for path in modules if path.suffix == ".so")]
     found = {str(path).lstrip("/"): path for path in (program, *modules)}
-    for path in _loaded(binaries):
+    for path in libraries(binaries):
         # the loader is named by the path in the binary, which may lead through /lib64 -> usr/lib64
         real = path.parent.resolve() / path.name
         found[str(real).lstrip("/")] = path
     found[python.lstrip("/")] = program
     return sorted(found.items())
-
-
-def _loaded(binaries: list[Path]) -> list[Path]:
-    """Return the shared libraries that some binaries load, the loader included."""
-    answer = subprocess.run(  # noqa: S603 - a constant program of the system
-        ["/usr/bin/ldd", *map(str, binaries)],
-        capture_output=True,
-        check=False,  # it fails for a static binary, which loads nothing
-        timeout=60,
-        text=True,
-    )
-    return sorted(
-        {Path(path) for path in re.findall(r"(?:=> |^\s+)(/\S+) \(0x", answer.stdout, re.M)}
-    )

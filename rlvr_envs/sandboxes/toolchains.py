@@ -51,10 +51,23 @@ def closure(needs: tuple[str, ...]) -> tuple[str, ...]:
         if real.is_dir():
             todo += [file for file in real.rglob("*.so*") if file.is_file()]
             continue
-        for name, folders in _loaded_by(real):
-            todo += [Path(name)] if "/" in name else _libraries(name, folders)
+        todo += _opened(real)
     within = {path for path in found if found.intersection(path.parents)}
     return tuple(sorted(map(str, found - within)))
+
+
+def libraries(binaries: Iterable[Path]) -> list[Path]:
+    """Return what the loader opens for some programs and libraries, itself included, sorted.
+
+    Each is at the path by which the loader finds it, which may be a link.
+    """
+    found: set[Path] = set()
+    todo = list(binaries)
+    while todo:
+        opened = set(_opened(todo.pop().resolve())) - found
+        found |= opened
+        todo += opened
+    return sorted(found)
 
 
 def python_needs(executable: str, version: str = "") -> tuple[str, ...]:
@@ -82,6 +95,12 @@ def _places(need: str) -> list[Path]:
     if ".so" in need:
         return _libraries(need, ())
     return [path for folder in TOOL_DIRECTORIES if (path := Path(folder, need)).exists()]
+
+
+def _opened(binary: Path) -> Iterator[Path]:
+    """Yield what a program or library itself has the loader open."""
+    for name, folders in _loaded_by(binary):
+        yield from [Path(name)] if "/" in name else _libraries(name, folders)
 
 
 def _libraries(name: str, before: Iterable[str]) -> list[Path]:

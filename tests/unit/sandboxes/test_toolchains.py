@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from rlvr_envs.sandboxes import languages
+from rlvr_envs.sandboxes.backend import interpreter
 from rlvr_envs.sandboxes.base import Job
 from rlvr_envs.sandboxes.namespaces import NamespacesBackend
 from rlvr_envs.sandboxes.sandbox import Sandbox
-from rlvr_envs.sandboxes.toolchains import closure, python_needs
+from rlvr_envs.sandboxes.toolchains import closure, libraries, python_needs
 
 TRY = """
 import subprocess
@@ -44,6 +45,18 @@ def test_the_closure_of_a_program_holds_what_the_loader_loads():
     assert {os.path.realpath(path) for path in loaded} <= set(paths)
     assert os.path.realpath("/bin/ls") in paths
     assert os.path.realpath("/bin/sh") not in paths
+
+
+def test_the_libraries_of_binaries_stand_at_the_paths_that_the_loader_opens():
+    binaries = [Path("/bin/ls"), Path(interpreter()[0])]
+    said = subprocess.run(
+        [shutil.which("ldd"), *map(str, binaries)], capture_output=True, text=True, check=True
+    )
+    opened = {Path(word) for word in said.stdout.split() if word.startswith("/") and ".so" in word}
+    assert opened
+    assert opened <= set(libraries(binaries))
+    assert all(path.exists() for path in libraries(binaries))
+    assert libraries([Path("/etc/passwd"), Path("/no/such/file")]) == []
 
 
 def test_what_is_not_on_this_machine_is_left_out():
