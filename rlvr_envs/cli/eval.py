@@ -129,6 +129,11 @@ def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -
     say(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
     for table in tables(done.summary, _text.width()):
         say(f"\n{_text.table(table.header, table.rows)}")
+    for group in done.summary["overall"]:
+        if group.episodes < done.size:
+            name = str(group.by["policy"])
+            told = f"{name} has {group.episodes} of the run's {done.size} episodes"
+            say(f"\n{told}: name it as a --policy to have the others", file=sys.stderr)
     for policy in policies:
         if any(_silent(g.by, g, policy) for g in done.summary["overall"]):
             why = next(r["verdict"] for r in done.records if r["policy"] == policy.name)

@@ -139,8 +139,12 @@ class Instance:
         """Return the digest that equal questions of a task share."""
         return fingerprint(self.spec.id, self.problem)
 
-    def to_row(self) -> Row:
-        """Return a JSON object from which alone the problem can be posed and judged."""
+    def to_row(self, *, reference: bool = True) -> Row:
+        """Return a JSON object from which alone the problem can be posed and judged.
+
+        Args:
+            reference: whether the oracle is run; without it, the row's reference is None.
+        """
         row = {
             "id": self.spec.id,
             "config": to_json(self.task.config),
@@ -149,7 +153,7 @@ class Instance:
             "prompt": self.prompt(),
             "answer_format": self.format_label,
             "problem": to_json(self.problem),
-            "reference": self.reference(),
+            "reference": self.reference() if reference else None,
             "fingerprint": self.fingerprint(),
             "version": __version__,
         }

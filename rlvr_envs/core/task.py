@@ -292,7 +292,12 @@ class InteractiveTask(Task[ConfigT, ProblemT]):
             verdict = session.reply(action).verdict
             if verdict is not None:
                 return verdict
-        return Verdict.wrong(f"the episode was not over after {len(actions)} actions")
+        return not_over(len(actions))
+
+
+def not_over(actions: int) -> Verdict:
+    """Return the verdict on an episode that was still to go on when its actions ended."""
+    return Verdict.wrong(f"the episode was not over after {actions} actions")
 
 
 def configure(

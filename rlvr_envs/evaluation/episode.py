@@ -6,7 +6,7 @@ The record of an episode is a JSON object and is all that statistics and report 
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor as Threads
 from functools import partial
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import DependencyError
 from rlvr_envs.core.instance import MAX_RESPONSE_CHARS, Instance, too_long
-from rlvr_envs.core.task import InteractiveTask, Reply, Session
+from rlvr_envs.core.task import InteractiveTask, Reply, Session, not_over
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.evaluation.plan import Plan, Question, solved_examples
 from rlvr_envs.evaluation.policy import Message, Policy, PolicyError, Request, Response
@@ -46,6 +46,7 @@ class Episode:
         self.plan = plan
         self._threads = threads
         self._actions: list[str] = []
+        self._replies: list[str] = []
         self._last: Response | None = None
         self._instance: Instance | None = None
 
@@ -71,10 +72,14 @@ class Episode:
         return self._record(verdict, began)
 
     async def judge_again(self, old: Record) -> Record:
-        """Return the record of an episode whose verifier had failed, judged once more."""
+        """Return the record of an episode whose verifier had failed, judged once more.
+
+        An episode that broke off before its end is played again.
+        """
         began = time.perf_counter()
         response = old["response"]
         self._actions = [response] if isinstance(response, str) else list(response)
+        self._replies = old.get("replies", [])
         self._last = Response("", old.get("finish"), old.get("tokens"))
         try:
             self._instance = instance = await self._off_loop(self.question.instance)
@@ -84,6 +89,9 @@ class Episode:
             verdict = _fault("the task posed no problem", error)
         else:
             verdict = await self._off_loop(partial(instance.judge, response))
+            if breaks_off(instance, self._actions, verdict):
+                self._actions, self._replies, self._last = [], [], None
+                return await self.run()
         return self._record(verdict.to_json(), began) | {"elapsed_s": old["elapsed_s"]}
 
     def lost(self, error: Exception) -> Record:
@@ -98,10 +106,10 @@ class Episode:
         """Return the chat up to the policy's first turn."""
         instance = self.question.instance()
         messages: list[Message] = []
-        for example in solved_examples(instance, self.plan.shots, self.plan.seed):
+        for question, answer in shots(instance, self.plan):
             messages += [
-                {"role": "user", "content": example.prompt()},
-                {"role": "assistant", "content": str(example.solution())},
+                {"role": "user", "content": question},
+                {"role": "assistant", "content": answer},
             ]
         return [*messages, {"role": "user", "content": instance.prompt()}]
 
@@ -129,6 +137,7 @@ class Episode:
             if session is None:
                 return await self._off_loop(partial(instance.judge, action))
             reply = await self._off_loop(partial(_answer, session, action))
+            self._replies.append(reply.text)
             if reply.verdict is not None:
                 return reply.verdict
             limit = instance.spec.max_turns
@@ -145,6 +154,7 @@ class Episode:
         response = self._actions if interactive else next(iter(self._actions), None)
         record: Record = {
             "key": self.key,
+            "question": question.key,
             "policy": self.policy.name,
             "id": question.cell.source.id,
             "task": instance.spec.id if instance else None,
@@ -163,12 +173,51 @@ class Episode:
             "elapsed_s": round(time.perf_counter() - began, 4),
         }
         if instance and not interactive and isinstance(response, str):
-            record["answer"] = extracted(instance, response)
+            record["answer"] = extracted(instance.format_label, response)
+        if interactive:
+            record["replies"] = self._replies
         if self._last is not None and self._last.finish is not None:
             record["finish"] = self._last.finish
         if self._last is not None and self._last.tokens is not None:
             record["tokens"] = self._last.tokens
         return record
+
+
+def shots(instance: Instance, plan: Plan) -> list[tuple[str, str]]:
+    """Return the solved problems that come before a question: their prompts and full responses.
+
+    Raises:
+        ConfigError: the task has too few different problems.
+    """
+    examples = solved_examples(instance, plan.shots, plan.seed)
+    return [(example.prompt(), str(example.solution())) for example in examples]
+
+
+def stored_problem(question: Question, plan: Plan) -> Record | None:
+    """Return a question as a run stores it, or None if its task poses no problem here.
+
+    That is the row of its problem, the key of the question, and ``shots`` if the plan has any.
+    Where the oracle fails, the row has no reference.
+    """
+    try:
+        instance = question.instance()
+        try:
+            row = instance.to_row()
+        except Exception:  # noqa: BLE001 - nothing of an evaluation rests on the oracle
+            row = instance.to_row(reference=False)
+        turns = {"shots": list(map(list, shots(instance, plan)))} if plan.shots else {}
+    except Exception:  # noqa: BLE001 - the episodes of the question record why
+        return None
+    return {"question": question.key, **row, **turns}
+
+
+def breaks_off(instance: Instance, actions: Sequence[str], verdict: Verdict) -> bool:
+    """Return whether a verdict says that the actions end where the episode does not.
+
+    Such an episode was cut short by a fault of its task, not by its policy.
+    """
+    going_on = instance.interactive and verdict == not_over(len(actions))
+    return going_on and len(actions) < instance.spec.max_turns
 
 
 def _answer(session: Session, action: str) -> Reply:
@@ -187,11 +236,11 @@ def _fault(what: str, error: Exception) -> Verdict:
     return Verdict.verifier_error(f"{what}: {type(error).__name__}: {error}")
 
 
-def extracted(instance: Instance, response: str) -> str | None:
+def extracted(format_label: str, response: str) -> str | None:
     """Return the answer in a response with its white space made plain, for counting votes."""
     if len(response) > MAX_RESPONSE_CHARS:
         return None
-    answer = answer_format(instance.format_label).extract(response).answer
+    answer = answer_format(format_label).extract(response).answer
     if answer is None:
         return None
     plain = " ".join(answer.split())

@@ -9,7 +9,7 @@ import pickle
 import secrets
 import threading
 from collections import deque
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor as Threads
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from typing import Any
 from rlvr_envs.core.errors import ConfigError, DependencyError, RegistrationError, WorkerError
 from rlvr_envs.core.executor import Call, Executor
 from rlvr_envs.core.instance import Row
-from rlvr_envs.evaluation.episode import Episode
+from rlvr_envs.evaluation.episode import Episode, stored_problem
 from rlvr_envs.evaluation.plan import Cell, Plan, Question
 from rlvr_envs.evaluation.policy import Policy
 from rlvr_envs.evaluation.store import Record
@@ -32,7 +32,7 @@ _BATCH = 8  # few, because a problem or a reply of an endpoint may take seconds
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The episodes of a policy on one question.
+    """The episodes of a policy on one question, or what a run stores of it.
 
     Attributes:
         run: names the evaluation, so that a policy is unpickled once for each.
@@ -44,6 +44,7 @@ class Job:
         row: the problem itself, if it is stored.
         samples: the numbers of the episodes.
         again: records, by their sample, whose verifier had failed: those are only judged.
+        stored: whether the run has the problem.
     """
 
     run: str
@@ -55,6 +56,20 @@ class Job:
     row: Row | None
     samples: tuple[int, ...]
     again: Mapping[int, Record]
+    stored: bool
+
+    def question(self) -> Question:
+        """Return the question."""
+        return Question(_cell(self.cell), self.problem_seed, self.index, self.row)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a question: its records, and the problem for the run to store, if it is to."""
+
+    question: Question
+    records: list[Record]
+    problem: Record | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +138,22 @@ def _cell(packed: bytes) -> Cell:
     return cell
 
 
-def play(job: Job) -> list[Record] | Stop:
-    """Return the records of a job; runs where the executor is."""
+def play(job: Job) -> tuple[list[Record], Record | None] | Stop:
+    """Return the records of a job, and the problem if it is to be stored.
+
+    This runs where the executor is. Only the process that has the run's folder writes to it.
+    """
     try:
-        policy = _policy(job.policy, job.run)
-        question = Question(_cell(job.cell), job.problem_seed, job.index, job.row)
-        episodes = [
-            Episode(question, sample, policy=policy, plan=job.plan, threads=_AtOnce())
-            for sample in job.samples
-        ]
-        return _run(_play(policy, episodes, job.again))
+        question = job.question()
+        records: list[Record] = []
+        if job.samples:
+            policy = _policy(job.policy, job.run)
+            episodes = [
+                Episode(question, sample, policy=policy, plan=job.plan, threads=_AtOnce())
+                for sample in job.samples
+            ]
+            records = _run(_play(policy, episodes, job.again))
+        return records, None if job.stored else stored_problem(question, job.plan)
     except DependencyError as error:
         return Stop(str(error), missing=True)
     except RegistrationError as error:
@@ -181,8 +202,9 @@ def play_all(
     plan: Plan,
     wanted: Iterable[tuple[Question, Mapping[int, Record | None]]],
     executor: Executor,
-) -> Iterator[Record]:
-    """Yield the record of every episode of a policy, in order.
+    stored: Container[str] | None = None,
+) -> Iterator[Played]:
+    """Yield the records of every question of a policy, in order.
 
     Args:
         policy: who answers.
@@ -190,6 +212,7 @@ def play_all(
         wanted: questions, each with the samples that are wanted: the number of a sample, and its
             record if only its verifier had failed.
         executor: where.
+        stored: the keys of the questions whose problems the run has; None if it stores none.
 
     Raises:
         ConfigError: the policy cannot leave this process, or an endpoint refuses it.
@@ -197,36 +220,62 @@ def play_all(
         WorkerError: the policy raised something other than `PolicyError`.
     """
     packed, run = pack(policy, executor), secrets.token_hex(8)
-    cells: dict[int, bytes] = {}
     sent: deque[tuple[Question, tuple[int, ...]]] = deque()
-
-    def calls() -> Iterator[Call]:
-        for question, samples in wanted:
-            if id(question.cell) not in cells:
-                cells[id(question.cell)] = pickle.dumps(question.cell)
-            sent.append((question, tuple(samples)))
-            job = Job(
-                run=run,
-                policy=packed,
-                plan=plan,
-                cell=cells[id(question.cell)],
-                problem_seed=question.problem_seed,
-                index=question.index,
-                row=question.row,
-                samples=tuple(samples),
-                again={sample: old for sample, old in samples.items() if old is not None},
-            )
-            yield Call((job,))
-
-    for outcome in executor.map(f"{__name__}:play", calls(), cpu_s=CPU_S, batch=_BATCH):
-        question, wanted_samples = sent.popleft()
+    for outcome in executor.map(
+        f"{__name__}:play",
+        _calls(wanted, plan, stored, sent, (run, packed)),
+        cpu_s=CPU_S,
+        batch=_BATCH,
+    ):
+        question, samples = sent.popleft()
         if isinstance(outcome.value, Stop):
             raise outcome.value.raised()
-        if isinstance(outcome.value, list):
-            yield from outcome.value
+        if isinstance(outcome.value, tuple):
+            yield Played(question, *outcome.value)
             continue
         error = outcome.error or WorkerError(f"the records are {outcome.value!r:.80}")
         if type(error) is WorkerError:  # an exception, and not of a task: those are recorded
             raise WorkerError(f"the policy {policy.name!r} failed on {question.key}: {error}")
-        for sample in wanted_samples:
-            yield Episode(question, sample, policy=policy, plan=plan, threads=_AtOnce()).lost(error)
+        episodes = [
+            Episode(question, sample, policy=policy, plan=plan, threads=_AtOnce())
+            for sample in samples
+        ]
+        yield Played(question, [episode.lost(error) for episode in episodes], None)
+
+
+def problems_of(questions: Iterable[Question], plan: Plan, executor: Executor) -> Iterator[Record]:
+    """Yield what a run stores of questions, of those that can be posed there."""
+    wanted = ((question, {}) for question in questions)
+    calls = _calls(wanted, plan, (), deque(), ("", b""))
+    for outcome in executor.map(f"{__name__}:play", calls, cpu_s=CPU_S, batch=_BATCH):
+        if isinstance(outcome.value, tuple) and outcome.value[1] is not None:
+            yield outcome.value[1]
+
+
+def _calls(
+    wanted: Iterable[tuple[Question, Mapping[int, Record | None]]],
+    plan: Plan,
+    stored: Container[str] | None,
+    sent: deque[tuple[Question, tuple[int, ...]]],
+    policy: tuple[str, bytes],
+) -> Iterator[Call]:
+    """Yield the calls of `play`, and add the question and samples of each to ``sent``."""
+    cells: dict[int, bytes] = {}
+    run, packed = policy
+    for question, samples in wanted:
+        if id(question.cell) not in cells:
+            cells[id(question.cell)] = pickle.dumps(question.cell)
+        sent.append((question, tuple(samples)))
+        job = Job(
+            run=run,
+            policy=packed,
+            plan=plan,
+            cell=cells[id(question.cell)],
+            problem_seed=question.problem_seed,
+            index=question.index,
+            row=question.row,
+            samples=tuple(samples),
+            again={sample: old for sample, old in samples.items() if old is not None},
+            stored=stored is None or question.key in stored,
+        )
+        yield Call((job,))

@@ -6,7 +6,7 @@ from pathlib import Path
 from rlvr_envs.core.source import open_source
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.evaluation.plan import Plan
-from rlvr_envs.evaluation.store import Record, read_records
+from rlvr_envs.evaluation.store import Problems, Record, read_records
 
 # Up to so many tasks, two episodes of each kind of end are shown, beyond that one.
 _FEW_TASKS = 12
@@ -24,7 +24,8 @@ class Sample:
 def pick_samples(path: Path, plan: Plan) -> list[Sample]:
     """Return samples of each task and policy: right, wrong and unscored ones.
 
-    Which ones does not depend on the order in which the episodes ended.
+    The problems are those stored beside the episodes; those of a run that stored none are made
+    again. Which ones does not depend on the order in which the episodes ended.
     """
     latest = {}
     chosen: dict[tuple[str, str, str], list[Record]] = {}
@@ -42,10 +43,14 @@ def pick_samples(path: Path, plan: Plan) -> list[Sample]:
         best.sort(key=lambda r: (int(r["sample"]), str(r["key"])))
         del best[2:]
     count = 2 if len(tasks) <= _FEW_TASKS else 1
-    return [_completed(record, plan) for key in sorted(chosen) for record in chosen[key][:count]]
+    shown = [record for key in sorted(chosen) for record in chosen[key][:count]]
+    problems = Problems(path.parent)
+    return [_completed(record, problems.of(record), plan) for record in shown]
 
 
-def _completed(record: Record, plan: Plan) -> Sample:
+def _completed(record: Record, problem: Record | None, plan: Plan) -> Sample:
+    if problem is not None:
+        return Sample(record, problem["prompt"], _as_text(problem["reference"]))
     try:
         source = open_source(
             record["id"],
@@ -57,8 +62,12 @@ def _completed(record: Record, plan: Plan) -> Sample:
             instance = source.at_index(record["index"])
         else:
             instance = source.draw(record["problem_seed"])
-        reference = instance.reference()
-        shown = reference if isinstance(reference, str) else "\n".join(reference)
-        return Sample(record, instance.prompt(), shown)
+        if record.get("fingerprint") not in (None, instance.fingerprint()):
+            return Sample(record, "(not stored, and this version makes another problem)", "")
+        return Sample(record, instance.prompt(), _as_text(instance.reference()))
     except Exception as error:  # noqa: BLE001 - a task that fails now must not cost the report
         return Sample(record, f"(not available: {type(error).__name__}: {error})", "")
+
+
+def _as_text(reference: str | list[str] | None) -> str:
+    return "\n".join(reference) if isinstance(reference, list) else reference or ""

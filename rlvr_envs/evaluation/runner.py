@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor as Threads
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,16 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.executor import Executor, check_executor
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.core.version import __version__
-from rlvr_envs.evaluation.episode import Episode, episode_key
-from rlvr_envs.evaluation.on_executor import play_all
+from rlvr_envs.evaluation.episode import Episode, episode_key, stored_problem
+from rlvr_envs.evaluation.on_executor import play_all, problems_of
 from rlvr_envs.evaluation.plan import Plan, Question, expand_ids, read_difficulties
 from rlvr_envs.evaluation.policies import make_policy
 from rlvr_envs.evaluation.policy import Policy, PolicyOptions
-from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, write_json
+from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, question_of, write_json
 from rlvr_envs.evaluation.summary import QUALITY, Summary, summarise
+
+# Fields of a record that stay on disk while a run is under way.
+_TEXTS = ("response", "replies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +49,11 @@ class Evaluation:
 
     Attributes:
         plan: what was asked.
-        config: plan and policies, as stored in ``run.json``.
+        config: plan and policies, as stored in ``run.json``, with those that the folder had before.
         records: one record an episode; without the responses where there is a folder.
         summary: the statistics.
         folder: where the run is stored, or None.
+        size: how many episodes of each policy make the run complete.
     """
 
     plan: Plan
@@ -56,6 +61,7 @@ class Evaluation:
     records: list[Record]
     summary: Summary
     folder: Path | None
+    size: int
 
 
 def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two are keywords
@@ -88,7 +94,8 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         answer_format: the label of an answer format, instead of each task's own.
         knobs: fields of the tasks' configuration, by name.
         options: options of the policies that run a model.
-        out: the folder of the run. A run that was cut short goes on where it was.
+        out: the folder of the run. A run that was cut short goes on where it was, and one that was
+            finished may go on to more episodes, samples and policies.
         workers: threads that judge; as many as this process may use cores by default.
         executor: where episodes are played, instead of this process: `open_executor` opens one.
         progress: called after each episode.
@@ -146,6 +153,7 @@ def run_plan(  # noqa: PLR0913 - as above
         asked = [question for cell in plan.cells() for question in cell.questions(plan)]
     config = plan.to_json() | {"policies": {p.name: p.settings() for p in policies}}
     folder = None if out is None else RunFolder(Path(out), config, versions())
+    config = config if folder is None else folder.config
     try:
         run = _Run(plan, asked, policies, folder, progress)
         if executor is not None:
@@ -160,7 +168,8 @@ def run_plan(  # noqa: PLR0913 - as above
     finally:
         if folder is not None:
             folder.close()
-    return Evaluation(plan, config, records, summary, folder.path if folder else None)
+    where = folder.path if folder else None
+    return Evaluation(plan, config, records, summary, where, len(asked) * plan.samples)
 
 
 def versions() -> dict[str, str]:
@@ -188,13 +197,19 @@ class _Run:
         self.finished: dict[str, Record] = {}
         # Judged again, or asked again, when a run is resumed.
         self._unscored: dict[str, Record] = {}
+        # Question → fingerprint of the problem that was asked, of a run that has a folder.
+        self._fingerprints: dict[str, str] = {}
+        self._storing: dict[str, asyncio.Future[None]] = {}
         if folder is not None:
             self._read(folder)
         self._resumed = len(self.finished)
 
     def _read(self, folder: RunFolder) -> None:
+        self._fingerprints |= folder.fingerprints
         for record in folder.records():
             key = record["key"]
+            if record.get("fingerprint"):
+                self._fingerprints[question_of(record)] = record["fingerprint"]
             if record["scored"]:
                 self.finished[key] = _light(record)
             else:
@@ -207,8 +222,32 @@ class _Run:
             wanted = self._wanted(policy)
             first = next(wanted, None)
             if first is not None:
-                for record in play_all(policy, self.plan, chain([first], wanted), executor):
-                    self._book(record)
+                stored = None if self._folder is None else self._folder.fingerprints
+                wanted = chain([first], wanted)
+                for played in play_all(policy, self.plan, wanted, executor, stored):
+                    self._keep(played.problem)
+                    for record in played.records:
+                        self._book(record)
+        if lost := self._lost():
+            for problem in problems_of(lost, self.plan, executor):
+                self._keep(problem)
+
+    def _lost(self) -> list[Question]:
+        """Return the questions that the folder has no problem of, once their episodes are there.
+
+        They are those of a run of an older version, and those whose line was lost.
+        """
+        if self._folder is None:
+            return []
+        return [each for each in self._asked if each.key not in self._folder.fingerprints]
+
+    def _keep(self, problem: Record | None) -> None:
+        """Store a problem, but not in the place of the one that was asked."""
+        if problem is None or self._folder is None:
+            return
+        known = self._fingerprints.setdefault(problem["question"], problem["fingerprint"])
+        if known == problem["fingerprint"]:
+            self._folder.add_problem(problem)
 
     def _wanted(self, policy: Policy) -> Iterator[tuple[Question, dict[int, Record | None]]]:
         """Return the samples of each question that are still to play, or to judge again."""
@@ -233,36 +272,68 @@ class _Run:
                 continue
             await policy.open()
             try:
-                await self._crew(first, jobs, policy.concurrency or workers)
+                await self._crew(first, jobs, policy.concurrency or workers, threads)
             finally:
                 await policy.close()
+        for question in self._lost():
+            await self._storing_of(question, threads)
 
-    async def _crew(self, first: Episode, jobs: Iterator[Episode], size: int) -> None:
+    def _storing_of(self, question: Question, threads: Threads) -> "asyncio.Future[None]":
+        """Begin to store the problem of a question, unless that is done; others may wait for it."""
+        key = question.key
+        if key not in self._storing:
+            self._storing[key] = asyncio.ensure_future(self._store(question, threads))
+        return self._storing[key]
+
+    async def _store(self, question: Question, threads: Threads) -> None:
+        if self._folder is not None and question.key not in self._folder.fingerprints:
+            make = partial(stored_problem, question, self.plan)
+            self._keep(await asyncio.get_running_loop().run_in_executor(threads, make))
+
+    async def _crew(
+        self, first: Episode, jobs: Iterator[Episode], size: int, threads: Threads
+    ) -> None:
         """Run the episodes, ``size`` at once; the first error ends them all."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._work(first, jobs))
+            group.create_task(self._work(first, jobs, threads))
             for _ in range(size - 1):
                 job = next(jobs, None)
                 if job is None:
                     break
-                group.create_task(self._work(job, jobs))
+                group.create_task(self._work(job, jobs, threads))
 
-    async def _work(self, job: Episode | None, jobs: Iterator[Episode]) -> None:
+    async def _work(self, job: Episode | None, jobs: Iterator[Episode], threads: Threads) -> None:
         while job is not None:
+            storing = self._storing_of(job.question, threads)
             old = self._unscored.get(job.key)
             if old is not None and _judgeable(old):
                 record = await job.judge_again(old)
             else:
                 record = await job.run()
+            await storing
             self._book(record)
             job = next(jobs, None)
 
     def _book(self, record: Record) -> None:
         if self._folder is not None:
+            self._check_problem(record)
             self._folder.append(record)
             record = _light(record)
         self.finished[record["key"]] = record
         self._tell(record)
+
+    def _check_problem(self, record: Record) -> None:
+        """Check that a question poses the same problem as before in this run."""
+        question, found = question_of(record), record["fingerprint"]
+        known = self._fingerprints.get(question, found)
+        if found is not None:
+            self._fingerprints[question] = known
+        if found not in (None, known):
+            raise ConfigError(
+                f"this version of {record['task']} makes another problem of the question "
+                f"{question} than the run has: go on with the version that began it, or use "
+                "another --out"
+            )
 
     def _jobs(self, policy: Policy, threads: Threads) -> Iterator[Episode]:
         for question in self._asked:
@@ -288,7 +359,7 @@ def _light(record: Record) -> Record:
     parts = record["verdict"].get("parts") or {}
     if quality := {key: parts[key] for key in QUALITY if key in parts}:
         verdict["parts"] = quality
-    return {k: v for k, v in record.items() if k != "response"} | {"verdict": verdict}
+    return {k: v for k, v in record.items() if k not in _TEXTS} | {"verdict": verdict}
 
 
 def _in_event_loop(run: _Run, workers: int) -> None:

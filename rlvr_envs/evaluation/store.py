@@ -1,14 +1,15 @@
-"""The folder of a run: its configuration, and its episodes as they end.
+"""The folder of a run: its configuration, its problems, and its episodes as they end.
 
-``episodes.jsonl`` only grows, one line an episode. Every line is handed to the operating system
-as soon as its episode ends, so neither Ctrl-C nor ``kill -9`` loses one; a last line that was cut
-off is removed when the run is resumed.
+``problems.jsonl`` and ``episodes.jsonl`` only grow, one line a question or an episode. A line is
+handed to the operating system as soon as it is known, a problem before its first episode, so
+neither Ctrl-C nor ``kill -9`` loses one; a last line that was cut off is removed when the run is
+resumed. One process writes, which holds a lock on ``episodes.jsonl``.
 """
 
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -20,6 +21,7 @@ Record = dict[str, Any]
 
 CONFIG = "run.json"
 EPISODES = "episodes.jsonl"
+PROBLEMS = "problems.jsonl"
 SUMMARY = "summary.json"
 REPORT = "report.html"
 
@@ -43,6 +45,24 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "response_chars": int,
     "elapsed_s": (int, float),
 }
+# What an episode may have; those of older versions have neither.
+_OPTIONAL: dict[str, type | tuple[type, ...]] = {
+    "question": str,
+    "replies": list,
+    "fingerprint": (str, _NONE),
+}
+# What every problem has, of the row's keys those that showing and judging rely on.
+_PROBLEM_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "question": str,
+    "id": str,
+    "config": dict,
+    "prompt": str,
+    "answer_format": str,
+    "reference": (str, list, _NONE),
+    "fingerprint": str,
+}
+# A larger one begins with the episodes of a smaller one.
+_GROWING = ("episodes", "samples")
 
 _CHUNK = 1 << 16
 
@@ -50,8 +70,17 @@ _CHUNK = 1 << 16
 class RunFolder:
     """One run on disk; opens it for appending and locks it against a second process.
 
+    A run may grow: in problems of each id and level, in samples, and by policies.
+
+    Attributes:
+        path: the folder.
+        config: the configuration of the whole run, with the policies that it had before.
+        fingerprints: question → fingerprint of its problem, of all stored problems.
+        repaired: whether a line that was cut off has been removed.
+
     Raises:
-        ConfigError: the folder holds a run with another configuration.
+        ConfigError: the folder holds a run with another configuration, or a larger one.
+        RowError: a line of the problems is malformed.
         UsageError: another process is writing to it.
     """
 
@@ -61,47 +90,71 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"the run folder {str(path)!r} cannot be made: {error}") from error
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._file = os.open(path / EPISODES, flags, 0o644)
+        self._file = _opened(path / EPISODES)
+        self._problems: int | None = None
         try:
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise UsageError(f"another process is writing to {path}") from error
-            self._check(config, versions)
+            self.config = self._merged(config, versions)
             self.repaired = _cut_torn_line(self._file)
+            self._problems = _opened(path / PROBLEMS)
+            self.repaired |= _cut_torn_line(self._problems)
+            self.fingerprints = {
+                problem["question"]: str(problem["fingerprint"])
+                for problem in read_problems(path / PROBLEMS)
+            }
         except BaseException:
-            os.close(self._file)
+            self.close()
             raise
 
-    def _check(self, config: Mapping[str, Any], versions: Mapping[str, str]) -> None:
+    def _merged(self, config: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, Any]:
+        """Return the configuration of this run and what it held before, and store it."""
         target = self.path / CONFIG
         # What is compared is what would be written, so that tuples and lists are equal.
-        wanted = json.loads(json.dumps(config))
+        wanted: dict[str, Any] = json.loads(json.dumps(config))
         if not target.exists():
             if os.fstat(self._file).st_size:
                 raise ConfigError(
                     f"{self.path} holds {EPISODES} but no {CONFIG}: use another --out"
                 )
             write_json(target, {"config": wanted, "versions": dict(versions)})
-            return
-        try:
-            stored = json.loads(target.read_text(encoding="utf-8"))["config"]
-        except (ValueError, KeyError, TypeError, OSError) as error:
-            raise ConfigError(f"{target} is not the configuration of a run: {error!r}") from error
-        if stored != wanted:
-            changes = "; ".join(_differences(stored, wanted))
+            return wanted
+        whole = read_config(self.path)
+        stored = whole["config"]
+        before, named = stored.get("policies", {}), wanted.get("policies", {})
+        merged = {**wanted, "policies": {**before, **named}}
+        counts = [name for name in _GROWING if isinstance(stored.get(name), int)]
+        fewer = [name for name in counts if merged.get(name, 0) < stored[name]]
+        if fewer:
+            told = " and ".join(f"{stored[name]} {name}" for name in fewer)
             raise ConfigError(
-                f"{self.path} holds a run with another configuration ({changes}): "
+                f"{self.path} holds a run of {told}, and fewer would leave out some of them: ask "
+                f"for at least {told}, or use another --out"
+            )
+        # As large as before and with the same policies, it has to be the same run.
+        same = merged | {name: stored[name] for name in counts}
+        same["policies"] = {name: merged["policies"][name] for name in before}
+        if changes := _differences({"policies": {}, **stored}, same):
+            raise ConfigError(
+                f"{self.path} holds a run with another configuration ({'; '.join(changes)}): "
                 "use the same one to resume it, or another --out"
             )
+        if merged != stored:
+            write_json(target, whole | {"config": merged})
+        return merged
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one finished episode."""
-        line = json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        data = memoryview(line + b"\n")
-        while data:  # a single write unless the disk is nearly full
-            data = data[os.write(self._file, data) :]
+        _append(self._file, record)
+
+    def add_problem(self, problem: Mapping[str, Any]) -> None:
+        """Write the problem of a question, unless it is stored."""
+        question = problem["question"]
+        if question not in self.fingerprints and self._problems is not None:
+            _append(self._problems, problem)
+            self.fingerprints[question] = problem["fingerprint"]
 
     def records(self) -> Iterator[Record]:
         """Yield the episodes on disk, in the order in which they ended."""
@@ -109,7 +162,9 @@ class RunFolder:
 
     def close(self) -> None:
         """Release the folder."""
-        os.close(self._file)
+        for file in (self._problems, self._file):  # the second one is locked
+            if file is not None:
+                os.close(file)
 
     def __enter__(self) -> Self:
         return self
@@ -123,37 +178,136 @@ class RunFolder:
         self.close()
 
 
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return what ``run.json`` of a run holds: its configuration and the versions.
+
+    Raises:
+        ConfigError: the folder holds no run.
+    """
+    path = folder / CONFIG
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        config = found["config"]
+        readable = isinstance(config, dict) and isinstance(config.get("policies", {}), dict)
+    except FileNotFoundError:
+        raise ConfigError(f"{str(folder)!r} holds no run of `rlvr eval`: no {CONFIG}") from None
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise ConfigError(f"{path} is not the configuration of a run: {error!r}") from error
+    if not readable:
+        raise ConfigError(f"{path} is not the configuration of a run: it is {config!r:.80}")
+    return cast(dict[str, Any], found)
+
+
 def read_records(path: Path) -> Iterator[Record]:
     """Yield the episodes of a file; a last line that was cut off is passed over.
 
     Raises:
         RowError: another line is not an episode.
     """
+    for _, record in _lines(path, _fault, "have its episode asked again"):
+        yield record
+
+
+def read_problems(path: Path) -> Iterator[Record]:
+    """Yield the problems of a file: rows with a ``question``, and ``shots`` where there were some.
+
+    A last line that was cut off is passed over, and a file that is not there holds nothing.
+
+    Raises:
+        RowError: another line is not a problem.
+    """
+    for _, problem in _stored_problems(path):
+        yield problem
+
+
+def _stored_problems(path: Path) -> Iterator[tuple[int, Record]]:
+    if path.exists():
+        yield from _lines(path, _problem_fault, "have the problem written again on resume")
+
+
+class Problems:
+    """The stored problems of a run by the keys of their questions; read one by one when asked for.
+
+    Args:
+        folder: of the run. One of an older version may hold no problems.
+
+    Raises:
+        RowError: a line is malformed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / PROBLEMS
+        self._places: dict[str, int] = {}
+        for place, problem in _stored_problems(self._path):
+            self._places.setdefault(problem["question"], place)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def of(self, record: Mapping[str, Any]) -> Record | None:
+        """Return the problem that an episode answers, or None if it is not stored."""
+        place = self._places.get(question_of(record))
+        if place is None:
+            return None
+        with self._path.open("rb") as file:
+            file.seek(place)
+            problem: Record = json.loads(file.readline())
+        known = record.get("fingerprint")
+        return problem if known in (None, problem["fingerprint"]) else None
+
+
+def question_of(record: Mapping[str, Any]) -> str:
+    """Return the key of an episode's question, which older records have in their own key only."""
+    found = record.get("question")
+    if isinstance(found, str):
+        return found
+    return str(record["key"])[len(record["policy"]) + 1 :].rpartition("|")[0]
+
+
+def _lines(
+    path: Path, fault_of: Callable[[Record], str], remedy: str
+) -> Iterator[tuple[int, Record]]:
+    """Yield the objects of a file, each with its place in bytes."""
+    place = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
-            record = None
+            data: Any = None
             try:
-                record = json.loads(line)
-                fault = _fault(record)
+                data = json.loads(line)
+                fault = fault_of(data) if isinstance(data, dict) else f"no object: {data!r:.40}"
             except (ValueError, RecursionError) as error:
                 fault = f"not JSON: {error}"
             if fault:
-                told = f"{path}, line {number}: {fault}"
-                raise RowError(f"{told}; remove the line to have its episode asked again")
-            yield cast(Record, record)
+                raise RowError(f"{path}, line {number}: {fault}; remove the line to {remedy}")
+            yield place, data
+            place += len(line)
 
 
-def _fault(record: object) -> str:
+def _field_fault(
+    data: Record, fields: Mapping[str, type | tuple[type, ...]], what: str, *, needed: bool = True
+) -> str:
+    for name, kinds in fields.items():
+        if name not in data:
+            if needed:
+                return f"the {what} has no {name!r}"
+        elif not isinstance(data[name], kinds):
+            return f"{name!r} is {data[name]!r:.40}"
+    return ""
+
+
+def _problem_fault(data: Record) -> str:
+    """Return what keeps a line from being a problem, if anything does."""
+    return _field_fault(data, _PROBLEM_FIELDS, "problem")
+
+
+def _fault(record: Record) -> str:
     """Return what keeps a line from being an episode, if anything does."""
-    if not isinstance(record, dict):
-        return f"an episode is an object, got {record!r:.40}"
-    for name, kinds in _FIELDS.items():
-        if name not in record:
-            return f"the episode has no {name!r}"
-        if not isinstance(record[name], kinds):
-            return f"{name!r} is {record[name]!r:.40}"
+    fault = _field_fault(record, _FIELDS, "episode")
+    fault = fault or _field_fault(record, _OPTIONAL, "episode", needed=False)
+    if fault:
+        return fault
     verdict = record["verdict"]
     if not isinstance(verdict.get("status"), str):
         return "the verdict has no status"
@@ -161,6 +315,24 @@ def _fault(record: object) -> str:
     if record["scored"] and not (isinstance(score, (int, float)) and 0 <= score <= 1):
         return f"a score is a number from 0 to 1, got {score!r:.40}"
     return ""
+
+
+def _opened(path: Path) -> int:
+    """Open a file to add to its end; it is made if it is not there, but never through a link."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(path, flags, 0o644)
+
+
+def json_line(data: Mapping[str, Any]) -> bytes:
+    """Return an object as a line of a run's files; a lone surrogate is escaped."""
+    line = json.dumps(data, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return line + b"\n"
+
+
+def _append(file: int, data: Mapping[str, Any]) -> None:
+    rest = memoryview(json_line(data))
+    while rest:  # a single write unless the disk is nearly full
+        rest = rest[os.write(file, rest) :]
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

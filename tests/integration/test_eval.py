@@ -101,8 +101,14 @@ def cut_short(endpoint, folder, sent):
     return found, process.returncode, complaint
 
 
+def problems(folder):
+    return [json.loads(line) for line in (folder / "problems.jsonl").read_bytes().splitlines()]
+
+
 def assert_complete(folder):
     records = [json.loads(line) for line in lines(folder)]
+    questions = [problem["question"] for problem in problems(folder)]
+    assert sorted(questions) == sorted({record["question"] for record in records})
     assert Counter(record["key"] for record in records).most_common(1)[0][1] == 1
     assert len(records) == EPISODES
     assert all(record["scored"] for record in records)
@@ -115,8 +121,11 @@ def test_kill_9_loses_nothing_that_ended_and_the_same_command_resumes(endpoint, 
     assert code == -signal.SIGKILL
     before = lines(tmp_path)
     assert all(json.loads(line)["scored"] for line in before)
-    with (tmp_path / "episodes.jsonl").open("ab") as file:
-        file.write(b'{"key": "half a li')  # what a full disk or a power cut leaves
+    posed = {problem["question"] for problem in problems(tmp_path)}
+    assert posed >= {json.loads(line)["question"] for line in before}
+    for name in ("episodes.jsonl", "problems.jsonl"):
+        with (tmp_path / name).open("ab") as file:
+            file.write(b'{"key": "half a li')  # what a full disk or a power cut leaves
     endpoint.asked.clear()
     run(*against(endpoint, tmp_path), "--no-progress")
     assert lines(tmp_path)[:kept] == before
@@ -135,13 +144,13 @@ def test_ctrl_c_keeps_what_ended_and_says_so(endpoint, tmp_path):
     assert_complete(tmp_path)
 
 
-def test_a_run_leaves_four_files_a_table_and_a_report(tmp_path):
+def test_a_run_leaves_five_files_a_table_and_a_report(tmp_path):
     done = run(
         "Gcd-v0", "--policy=oracle", "--policy=constant:1", "--difficulty=0,2", "--episodes=5",
         "--samples=2", f"--out={tmp_path / 'run'}",
     )  # fmt: skip
     assert {path.name for path in (tmp_path / "run").iterdir()} == {
-        "run.json", "episodes.jsonl", "summary.json", "report.html",
+        "run.json", "problems.jsonl", "episodes.jsonl", "summary.json", "report.html",
     }  # fmt: skip
     assert "pass@2" in done.stdout
     rows = [line.split() for line in done.stdout.splitlines()]
@@ -172,11 +181,31 @@ def test_knobs_and_shots_reach_the_problems(tmp_path):
 def test_another_configuration_in_the_same_folder_is_refused(tmp_path):
     run(TASK, "--policy=oracle", "--episodes=3", f"--out={tmp_path}", "--no-report")
     before = lines(tmp_path)
-    done = run(
-        TASK, "--policy=oracle", "--episodes=4", f"--out={tmp_path}", "--no-report", status=2
-    )
-    assert "episodes was 3, is 4" in done.stderr
-    assert lines(tmp_path) == before
+    for changed, message in (
+        ("--seed=1", "seed was 0, is 1"),
+        ("--episodes=2", "ask for at least 3 episodes, or use another --out"),
+    ):
+        asked = (TASK, "--policy=oracle", "--episodes=3", changed, f"--out={tmp_path}")
+        assert message in run(*asked, "--no-report", status=2).stderr
+        assert lines(tmp_path) == before
+
+
+def test_more_episodes_samples_and_policies_extend_a_run(tmp_path):
+    asked = (TASK, "--no-report", f"--out={tmp_path}")
+    run(*asked, "--policy=oracle", "--episodes=3")
+    before = lines(tmp_path)
+    run(*asked, "--policy=oracle", "--episodes=5", "--samples=2")
+    assert lines(tmp_path)[:3] == before
+    assert len(lines(tmp_path)) == 10
+    done = run(*asked, "--policy=random", "--episodes=6", "--samples=2")
+    assert [line.split()[:2] for line in done.stdout.splitlines()[3:5]] == [
+        ["oracle", "5×2"],
+        ["random", "6×2"],
+    ]
+    assert "oracle has 10 of the run's 12 episodes" in done.stderr
+    config = json.loads((tmp_path / "run.json").read_text())["config"]
+    assert (config["episodes"], config["samples"]) == (6, 2)
+    assert list(config["policies"]) == ["oracle", "random"]
 
 
 @pytest.mark.parametrize(

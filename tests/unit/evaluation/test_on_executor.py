@@ -10,7 +10,7 @@ from fakes.policies import Faulty, Lacking, Mortal
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, WorkerError
 from rlvr_envs.evaluation import FunctionPolicy, PolicyOptions, evaluate, make_policy
-from rlvr_envs.evaluation.store import read_records
+from rlvr_envs.evaluation.store import read_problems, read_records
 from rlvr_envs.executors import Processes, Serial
 
 
@@ -33,6 +33,10 @@ def stored(folder):
     return list(read_records(folder / "episodes.jsonl"))
 
 
+def problems(folder):
+    return list(read_problems(folder / "problems.jsonl"))
+
+
 @pytest.mark.parametrize("env_id", ["Gcd-v0", "GuessNumber-v0"])
 def test_the_records_are_those_of_this_process_in_the_order_of_the_questions(
     executor, env_id, tmp_path
@@ -47,6 +51,9 @@ def test_the_records_are_those_of_this_process_in_the_order_of_the_questions(
     assert [record["key"] for record in run.records] == keys
     order = [(policies.index(r["policy"]), r["difficulty"]) for r in there]
     assert order == sorted(order)
+    rows = problems(tmp_path / "there")
+    assert len(rows) == 12
+    assert sorted(map(repr, rows)) == sorted(map(repr, problems(tmp_path / "here")))
 
 
 def test_a_notebook_and_a_thread_may_evaluate(executor):
@@ -144,3 +151,25 @@ def test_threads_and_an_executor_exclude_each_other(processes):
         evaluate("Gcd-v0", "oracle", workers=2, executor=processes)
     with pytest.raises(ConfigError, match="`open_executor` returns, got 'ray'"):
         evaluate("Gcd-v0", "oracle", executor="ray")
+
+
+def test_the_problems_of_a_finished_run_that_has_none_are_made_there(executor, tmp_path):
+    evaluate("Gcd-v0", "oracle", episodes=5, shots=1, out=tmp_path)
+    before = problems(tmp_path)
+    (tmp_path / "problems.jsonl").unlink()
+    evaluate("Gcd-v0", "oracle", episodes=5, shots=1, out=tmp_path, executor=executor)
+    assert {row["question"]: row for row in problems(tmp_path)} == {
+        row["question"]: row for row in before
+    }
+    assert len(stored(tmp_path)) == 5
+
+
+def test_no_folder_stores_nothing_and_runs_no_oracle(monkeypatch):
+    from rlvr_envs.evaluation import on_executor
+
+    def never(question, plan):
+        raise AssertionError("the problem is made for nothing")
+
+    monkeypatch.setattr(on_executor, "stored_problem", never)
+    run = evaluate("Gcd-v0", "constant:1", episodes=3, executor=Serial())
+    assert run.summary["overall"][0].episodes == 3

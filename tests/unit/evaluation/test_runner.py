@@ -8,7 +8,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.evaluation import FunctionPolicy, Policy, PolicyError, Response, evaluate
-from rlvr_envs.evaluation.store import read_records
+from rlvr_envs.evaluation.store import read_problems, read_records
 from rlvr_envs.evaluation.table import short_names, tables
 
 
@@ -29,6 +29,10 @@ class FlakyPolicy(Policy):
 
 def stored(folder):
     return list(read_records(folder / "episodes.jsonl"))
+
+
+def problems(folder):
+    return list(read_problems(folder / "problems.jsonl"))
 
 
 def test_the_oracle_solves_everything_and_random_does_not():
@@ -304,3 +308,158 @@ def test_missing_packages_are_named(monkeypatch):
     ):
         with pytest.raises(DependencyError, match=r"needs (httpx|torch|plotly): pip install '"):
             needy()
+
+
+def test_a_run_stores_each_problem_once_before_its_episodes(tmp_path):
+    from rlvr_envs.core.instance import Instance
+
+    seen = []
+
+    def note(progress):
+        if progress.record:
+            seen.append(progress.record["question"] in {p["question"] for p in problems(tmp_path)})
+
+    asked = {"difficulty": [0, 1], "episodes": 5, "samples": 3, "out": tmp_path, "progress": note}
+    evaluate("EvalTagPlus-v0", ["oracle", "random"], **asked)
+    rows = {problem["question"]: problem for problem in problems(tmp_path)}
+    assert len(rows) == len(problems(tmp_path)) == 10
+    assert seen == [True] * 60
+    for record in stored(tmp_path):
+        row = rows[record["question"]]
+        assert record["key"] == f"{record['policy']}|{record['question']}|{record['sample']}"
+        instance = Instance.from_row(row)
+        assert instance.to_row() == {k: v for k, v in row.items() if k != "question"}
+        assert instance.judge(record["response"]).to_json() == record["verdict"]
+
+
+def test_shots_are_stored_with_the_problem(tmp_path):
+    seen = []
+    watcher = FunctionPolicy("watcher", lambda messages: seen.append(messages) or "x")
+    asked = {"difficulty": 1, "episodes": 1, "shots": 2}
+    evaluate("EvalTagPlus-v0", watcher, **asked, out=tmp_path / "shots")
+    (problem,) = problems(tmp_path / "shots")
+    turns = [text for shot in problem["shots"] for text in shot] + [problem["prompt"]]
+    assert [message["content"] for message in seen[0]] == turns
+    evaluate("EvalTagPlus-v0", watcher, episodes=1, out=tmp_path / "none")
+    assert "shots" not in problems(tmp_path / "none")[0]
+
+
+def test_a_problem_without_an_oracle_is_stored_and_one_that_is_not_posed_is_not(
+    tmp_path, monkeypatch
+):
+    from rlvr_envs.core.registry import find
+
+    def fails(self, problem):
+        raise DependencyError("the solver is missing")
+
+    monkeypatch.setattr(find("rlvr/EvalPlus-v0").task_type, "solve", fails)
+    run = evaluate(["EvalUnposable-v0", "EvalPlus-v0"], "constant:1", episodes=2, out=tmp_path)
+    assert [row["reference"] for row in problems(tmp_path)] == [None, None]
+    assert {row["id"] for row in problems(tmp_path)} == {"rlvr/EvalPlus-v0"}
+    assert run.summary["overall"][0].unscored == 2
+
+
+def test_what_an_interactive_task_replied_is_recorded(tmp_path):
+    actions = ["x", "y", "crash"]
+    player = FunctionPolicy("player", lambda messages: actions[len(messages) // 2])
+    evaluate("EvalHotCold-v0", [player, "oracle", "constant:x"], episodes=1, out=tmp_path)
+    crashed, solved, limited = stored(tmp_path)
+    assert crashed["replies"] == ["colder", "colder", ""]
+    assert solved["replies"] == ["colder", "found"]
+    assert limited["replies"] == ["colder"] * 3
+    evaluate("EvalPlus-v0", "oracle", episodes=1, out=tmp_path / "plain")
+    assert "replies" not in stored(tmp_path / "plain")[0]
+
+
+def test_a_lost_problem_and_those_of_an_older_run_are_stored_on_resume(tmp_path):
+    asked = {"episodes": 4, "out": tmp_path}
+    evaluate("EvalPlus-v0", "oracle", **asked)
+    path = tmp_path / "problems.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(lines[0] + lines[2] + lines[3][:50])
+    evaluate("EvalPlus-v0", "oracle", **asked)
+    assert sorted(path.read_text().splitlines(keepends=True)) == sorted(lines)
+
+    path.unlink()
+    episodes = tmp_path / "episodes.jsonl"
+    old = [{k: v for k, v in r.items() if k != "question"} for r in stored(tmp_path)]
+    episodes.write_text("".join(json.dumps(record) + "\n" for record in old))
+    run = evaluate("EvalPlus-v0", "oracle", **asked)
+    assert sorted(path.read_text().splitlines(keepends=True)) == sorted(lines)
+    assert (stored(tmp_path), run.summary["overall"][0].score.mean) == (old, 1.0)
+
+
+def test_questions_that_are_given_are_stored_with_their_rows(tmp_path):
+    from rlvr_envs.core.source import open_source
+    from rlvr_envs.evaluation.plan import Cell, Plan, Question
+    from rlvr_envs.evaluation.runner import run_plan
+
+    source = open_source("EvalPlus-v0")
+    rows = [source.draw(seed).to_row() for seed in (1, 2)]
+    asked = [Question(Cell(source, None), None, i, row) for i, row in enumerate(rows)]
+    plan = Plan(ids=("rlvr/EvalPlus-v0",), episodes=2)
+    run_plan(plan, [FlakyPolicy(())], out=tmp_path, asked=asked)
+    kept = sorted(problems(tmp_path), key=lambda row: row["question"])
+    assert kept == [
+        {"question": f"rlvr/EvalPlus-v0|None|#{i}", **row} for i, row in enumerate(rows)
+    ]
+
+
+def test_a_version_that_makes_other_problems_does_not_mix_them_into_a_run(tmp_path, monkeypatch):
+    from rlvr_envs.core.registry import find
+
+    plus = find("rlvr/EvalPlus-v0").task_type
+    evaluate("EvalPlus-v0", "oracle", episodes=3, out=tmp_path)
+    before = (tmp_path / "episodes.jsonl").read_bytes(), (tmp_path / "problems.jsonl").read_bytes()
+    pair = plus.Problem
+    monkeypatch.setattr(plus, "generate", lambda self, rng: pair(100, 100))
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="makes another problem of the question"):
+            evaluate("EvalPlus-v0", "oracle", episodes=3, samples=2, out=tmp_path)
+        # Without the stored problems, the episodes still say what they answer.
+        (tmp_path / "problems.jsonl").write_bytes(b"")
+    evaluate("EvalPlus-v0", "oracle", episodes=3, samples=2, out=tmp_path / "other")
+    (tmp_path / "problems.jsonl").write_bytes(before[1])
+    assert (tmp_path / "episodes.jsonl").read_bytes() == before[0]
+
+
+def test_a_larger_run_goes_on_where_the_smaller_one_ended(tmp_path):
+    counting = FlakyPolicy(())
+    evaluate("EvalPlus-v0", counting, episodes=4, out=tmp_path)
+    before = stored(tmp_path)
+    run = evaluate("EvalPlus-v0", counting, episodes=6, samples=2, out=tmp_path)
+    assert counting.asked == 12
+    assert stored(tmp_path)[:4] == before
+    whole = evaluate("EvalPlus-v0", FlakyPolicy(()), episodes=6, samples=2, out=tmp_path / "whole")
+    assert {r["key"] for r in run.records} == {r["key"] for r in whole.records}
+    assert run.config == whole.config
+    assert json.loads((tmp_path / "run.json").read_text())["config"]["episodes"] == 6
+    assert len(problems(tmp_path)) == 6
+    with pytest.raises(ConfigError, match="at least 6 episodes"):
+        evaluate("EvalPlus-v0", counting, episodes=5, samples=2, out=tmp_path)
+
+
+def test_another_policy_may_join_a_run(tmp_path):
+    counting = FlakyPolicy(())
+    evaluate("EvalPlus-v0", counting, episodes=3, out=tmp_path)
+    run = evaluate("EvalPlus-v0", "constant:none", episodes=3, out=tmp_path)
+    assert counting.asked == 3
+    groups = {group.by["policy"]: group.score.mean for group in run.summary["overall"]}
+    assert groups == {"flaky": 1.0, "constant:none": 0.0}
+    assert list(run.config["policies"]) == ["flaky", "constant:none"]
+    assert run.summary.comparisons[0].problems == 3
+    assert len(problems(tmp_path)) == 3
+
+
+def test_an_episode_that_broke_off_is_played_again_not_blamed_on_the_policy(tmp_path):
+    actions = ["x", "crash"]
+    player = FunctionPolicy("player", lambda messages: actions[len(messages) // 2])
+    evaluate("EvalHotCold-v0", player, episodes=1, out=tmp_path)
+    path = tmp_path / "episodes.jsonl"
+    record = stored(tmp_path)[0] | {"response": ["x", "y"]}  # since mended: no crash at y
+    path.write_text(json.dumps(record) + "\n")
+    asked = []
+    again = FunctionPolicy("player", lambda messages: asked.append(1) or "z")
+    (record,) = evaluate("EvalHotCold-v0", again, episodes=1, out=tmp_path).records
+    assert (len(asked), record["turns"], record["verdict"]["status"]) == (3, 3, "wrong")
+    assert stored(tmp_path)[-1]["response"] == ["z"] * 3
