@@ -29,8 +29,9 @@ import results_file
 
 import rlvr_envs
 from rlvr_envs.core.instance import Row
+from rlvr_envs.core.parallel import Response
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.datasets.score import Response, Sample, judge
+from rlvr_envs.datasets.score import Sample, judge
 from rlvr_envs.executors import open_executor
 
 PACKAGES = ("numpy", "sympy", "math-verify", "latex2sympy2_extended", "pyosys")

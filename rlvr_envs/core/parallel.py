@@ -1,19 +1,35 @@
-"""Judging many single-turn answers at once, wherever an executor runs, with the same verdicts."""
+"""Judging many answers at once, wherever an executor runs, with the same verdicts."""
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError, WorkerError, WorkerTimeout
+from rlvr_envs.core.errors import (
+    ConfigError,
+    DependencyError,
+    RowError,
+    SandboxUnavailable,
+    ToolchainMissing,
+    WorkerError,
+    WorkerTimeout,
+)
 from rlvr_envs.core.executor import Call, Executor
-from rlvr_envs.core.instance import Instance
+from rlvr_envs.core.instance import Instance, Row
+from rlvr_envs.core.registry import find as find_task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.core.workers import Outcome
 
 # CPU seconds that no honest answer takes to judge. Verifiers that meet hostile answers have lower
 # limits of their own; this one ends what slips through.
 CPU_S = 60.0
+
+# A full response, or the actions of an interactive episode.
+Response = str | list[str]
+_JUDGE = f"{__name__}:judge_row"
+# As the text of a `WorkerError` begins, which is all that comes out of a worker.
+_ROW = f"{RowError.__name__}: "
+_MISSING = [each.__name__ for each in (DependencyError, SandboxUnavailable, ToolchainMissing)]
 
 
 class ParallelJudge:
@@ -98,3 +114,52 @@ def judge_one(instance: bytes, response: str) -> Verdict:
     """Runs in a worker: judge one response."""
     verdict: Verdict = _unpack(instance).judge(response)
     return verdict
+
+
+def judge_rows(
+    answered: Iterable[tuple[Row, Response]], *, executor: Executor, cpu_s: float = CPU_S
+) -> Iterator[Verdict | RowError]:
+    """Yield the verdict of each response to a row, in order, or why the row cannot be used.
+
+    Rows of strangers need an executor of processes: an altered row may take for ever.
+
+    Args:
+        answered: rows, each of a registered task, and responses.
+        executor: where they are judged.
+        cpu_s: CPU seconds that a response may take, where a process of its own judges it.
+
+    Raises:
+        DependencyError: a task needs a program or package that is missing here.
+    """
+    calls = (
+        Call((row, response), find_task(row["id"]).task_type.judged_in_sandbox)
+        for row, response in answered
+    )
+    for outcome in executor.map(_JUDGE, calls, cpu_s=cpu_s):
+        if outcome.error is not None:
+            require(outcome.error)
+            if str(outcome.error).startswith(_ROW):
+                yield RowError(row_reason(outcome.error))
+                continue
+        yield verdict_of(outcome)
+
+
+def judge_row(row: Row, response: Response) -> Verdict:
+    """Return the verdict on a response to a row; what a worker runs."""
+    return Instance.from_row(row).judge(response)
+
+
+def require(error: WorkerError) -> None:
+    """Raise a worker's error again if something is to be installed here.
+
+    Raises:
+        DependencyError: it is.
+    """
+    name, _, told = str(error).partition(": ")
+    if name in _MISSING:
+        raise DependencyError(told) from error
+
+
+def row_reason(error: WorkerError) -> str:
+    """Return what a worker said of a row, without the name of the exception."""
+    return str(error).removeprefix(_ROW)

@@ -98,8 +98,8 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         raise RowError(
             f"{type(self).__name__.removesuffix('Task')} would open {name}={value!r:.80}, which a "
             "row (or a client) chose: if it is yours, allow it with trusted=True in "
-            "rlvr_envs.verify and solve, with --trust-rows in rlvr verify and export, or make the "
-            "environment with the row's own knobs"
+            "rlvr_envs.verify and solve, with --trust-rows in rlvr verify, rejudge and export, or "
+            "make the environment with the row's own knobs"
         )
 
     @abstractmethod

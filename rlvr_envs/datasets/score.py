@@ -11,26 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from rlvr_envs.core.errors import (
-    DependencyError,
-    RowError,
-    SandboxUnavailable,
-    ToolchainMissing,
-    WorkerError,
-)
+from rlvr_envs.core.errors import RowError
 from rlvr_envs.core.instance import Instance, Row, row_errors
-from rlvr_envs.core.parallel import CPU_S, verdict_of
+from rlvr_envs.core.parallel import CPU_S, Response, judge_rows, require, row_reason
 from rlvr_envs.core.registry import find
 from rlvr_envs.core.tables import entries
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.executors import Call, Executor, Serial
 
-Response = str | list[str]
-_JUDGE = f"{__name__}:judge_row"
 _SOLVE = f"{__name__}:own_response"
-# As the text of a `WorkerError` begins, which is all that comes out of a worker.
-_ROW = f"{RowError.__name__}: "
-_MISSING = [each.__name__ for each in (DependencyError, SandboxUnavailable, ToolchainMissing)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +156,8 @@ def oracle_samples(
         if outcome.error is None:
             yield Sample(index, row, 0, cast(Response, outcome.value))
         else:
-            _require(outcome.error)
-            reason = str(outcome.error).removeprefix(_ROW)
+            require(outcome.error)
+            reason = row_reason(outcome.error)
             yield Fault(f"row {index} of {row['id']}", f"the oracle fails: {reason}")
 
 
@@ -188,35 +177,20 @@ def judge(
     Raises:
         DependencyError: a task needs a program or package that is missing here.
     """
-    executor = executor or Serial()
     judged: deque[Sample] = deque()
 
-    def calls() -> Iterator[Call]:
+    def answered() -> Iterator[tuple[Row, Response]]:
         for sample in samples:
             judged.append(sample)
-            in_sandbox = find(sample.row["id"]).task_type.judged_in_sandbox
-            yield Call((sample.row, sample.response), in_sandbox)
+            yield sample.row, sample.response
 
-    for outcome in executor.map(_JUDGE, calls(), cpu_s=cpu_s or CPU_S):
+    found = judge_rows(answered(), executor=executor or Serial(), cpu_s=cpu_s or CPU_S)
+    for verdict in found:
         sample = judged.popleft()
-        if outcome.error is not None:
-            _require(outcome.error)
-            if str(outcome.error).startswith(_ROW):
-                place = f"row {sample.index} of {sample.row['id']}"
-                yield sample, Fault(place, str(outcome.error).removeprefix(_ROW))
-                continue
-        yield sample, verdict_of(outcome)
-
-
-def _require(error: WorkerError) -> None:
-    name, _, told = str(error).partition(": ")
-    if name in _MISSING:
-        raise DependencyError(told) from error
-
-
-def judge_row(row: Row, response: Response) -> Verdict:
-    """Return the verdict on a response to a row; what a worker runs."""
-    return Instance.from_row(row).judge(response)
+        if isinstance(verdict, RowError):
+            yield sample, Fault(f"row {sample.index} of {sample.row['id']}", str(verdict))
+        else:
+            yield sample, verdict
 
 
 def own_response(row: Row) -> Response:

@@ -12,10 +12,12 @@ Example::
 from rlvr_envs.evaluation.plan import Plan
 from rlvr_envs.evaluation.policies import FunctionPolicy, make_policy
 from rlvr_envs.evaluation.policy import Policy, PolicyError, PolicyOptions, Request, Response
+from rlvr_envs.evaluation.rejudging import Change, Rejudged, rejudge
 from rlvr_envs.evaluation.runner import Evaluation, Progress, evaluate, run_plan
 from rlvr_envs.evaluation.summary import Group, Summary, summarise
 
 __all__ = [
+    "Change",
     "Evaluation",
     "FunctionPolicy",
     "Group",
@@ -24,11 +26,13 @@ __all__ = [
     "PolicyError",
     "PolicyOptions",
     "Progress",
+    "Rejudged",
     "Request",
     "Response",
     "Summary",
     "evaluate",
     "make_policy",
+    "rejudge",
     "run_plan",
     "summarise",
 ]

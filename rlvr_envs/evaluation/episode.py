@@ -173,7 +173,7 @@ class Episode:
             "elapsed_s": round(time.perf_counter() - began, 4),
         }
         if instance and not interactive and isinstance(response, str):
-            record["answer"] = extracted(instance.format_label, response)
+            record["answer"] = extracted(instance, response)
         if interactive:
             record["replies"] = self._replies
         if self._last is not None and self._last.finish is not None:
@@ -236,8 +236,13 @@ def _fault(what: str, error: Exception) -> Verdict:
     return Verdict.verifier_error(f"{what}: {type(error).__name__}: {error}")
 
 
-def extracted(format_label: str, response: str) -> str | None:
+def extracted(instance: Instance, response: str) -> str | None:
     """Return the answer in a response with its white space made plain, for counting votes."""
+    return answer_in(response, instance.format_label)
+
+
+def answer_in(response: str, format_label: str) -> str | None:
+    """Return the answer in a response of a format as `extracted` does."""
     if len(response) > MAX_RESPONSE_CHARS:
         return None
     answer = answer_format(format_label).extract(response).answer

@@ -245,7 +245,8 @@ def play_all(
 
 def problems_of(questions: Iterable[Question], plan: Plan, executor: Executor) -> Iterator[Record]:
     """Yield what a run stores of questions, of those that can be posed there."""
-    wanted = ((question, {}) for question in questions)
+    nothing: Mapping[int, Record | None] = {}
+    wanted = ((question, nothing) for question in questions)
     calls = _calls(wanted, plan, (), deque(), ("", b""))
     for outcome in executor.map(f"{__name__}:play", calls, cpu_s=CPU_S, batch=_BATCH):
         if isinstance(outcome.value, tuple) and outcome.value[1] is not None:

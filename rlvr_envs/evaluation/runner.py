@@ -27,10 +27,7 @@ from rlvr_envs.evaluation.plan import Plan, Question, expand_ids, read_difficult
 from rlvr_envs.evaluation.policies import make_policy
 from rlvr_envs.evaluation.policy import Policy, PolicyOptions
 from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, question_of, write_json
-from rlvr_envs.evaluation.summary import QUALITY, Summary, summarise
-
-# Fields of a record that stay on disk while a run is under way.
-_TEXTS = ("response", "replies")
+from rlvr_envs.evaluation.summary import Summary, light, summarise
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +208,7 @@ class _Run:
             if record.get("fingerprint"):
                 self._fingerprints[question_of(record)] = record["fingerprint"]
             if record["scored"]:
-                self.finished[key] = _light(record)
+                self.finished[key] = light(record)
             else:
                 self._unscored[key] = record
 
@@ -318,17 +315,14 @@ class _Run:
         if self._folder is not None:
             self._check_problem(record)
             self._folder.append(record)
-            record = _light(record)
+            record = light(record)
         self.finished[record["key"]] = record
         self._tell(record)
 
     def _check_problem(self, record: Record) -> None:
         """Check that a question poses the same problem as before in this run."""
         question, found = question_of(record), record["fingerprint"]
-        known = self._fingerprints.get(question, found)
-        if found is not None:
-            self._fingerprints[question] = known
-        if found not in (None, known):
+        if found is not None and found != self._fingerprints.setdefault(question, found):
             raise ConfigError(
                 f"this version of {record['task']} makes another problem of the question "
                 f"{question} than the run has: go on with the version that began it, or use "
@@ -350,16 +344,6 @@ def _judgeable(record: Record) -> bool:
     """Whether only the verifier failed: there is a response, which need not be asked for again."""
     failed = record["verdict"]["status"] == Status.VERIFIER_ERROR
     return bool(failed and record["response"] is not None)
-
-
-def _light(record: Record) -> Record:
-    """Return a record without its texts, which stay on disk; an unscored one says why."""
-    kept = ("score", "status") if record["scored"] else ("score", "status", "detail")
-    verdict = {key: record["verdict"].get(key) for key in kept}
-    parts = record["verdict"].get("parts") or {}
-    if quality := {key: parts[key] for key in QUALITY if key in parts}:
-        verdict["parts"] = quality
-    return {k: v for k, v in record.items() if k not in _TEXTS} | {"verdict": verdict}
 
 
 def _in_event_loop(run: _Run, workers: int) -> None:

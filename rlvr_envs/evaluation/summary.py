@@ -15,7 +15,7 @@ from rlvr_envs.evaluation.metrics import (
     pass_at_k,
     quantiles,
 )
-from rlvr_envs.evaluation.store import Record
+from rlvr_envs.evaluation.store import Record, question_of
 
 # The groupings of a summary: by which fields of a record the episodes are put together.
 LEVELS: dict[str, tuple[str, ...]] = {
@@ -29,6 +29,9 @@ LEVELS: dict[str, tuple[str, ...]] = {
 
 # The parts of an optimisation task's verdicts that are averaged: SR and AR.
 QUALITY = ("feasible", "ratio")
+
+# The fields of a record that hold texts.
+TEXTS = ("response", "replies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,16 @@ class Summary:
         }
 
 
+def light(record: Record) -> Record:
+    """Return what the statistics need of a record, without its texts; an unscored one says why."""
+    kept = ("score", "status") if record["scored"] else ("score", "status", "detail")
+    verdict = {key: record["verdict"].get(key) for key in kept}
+    parts = record["verdict"].get("parts") or {}
+    if quality := {key: parts[key] for key in QUALITY if key in parts}:
+        verdict["parts"] = quality
+    return {k: v for k, v in record.items() if k not in TEXTS} | {"verdict": verdict}
+
+
 def powers(samples: int) -> list[int]:
     """Return 1, 2, 4, … up to ``samples``, and ``samples`` itself."""
     found = []
@@ -147,9 +160,8 @@ def _comparisons(records: Sequence[Record]) -> list[Comparison]:
     means: dict[str, dict[str, list[float]]] = {}
     for record in records:
         if record["scored"]:
-            question = _problem(record)[len(record["policy"]) + 1 :]
             problems = means.setdefault(record["policy"], {})
-            problems.setdefault(question, []).append(_score(record))
+            problems.setdefault(question_of(record), []).append(_score(record))
     found = []
     for baseline, policy in combinations(sorted(means), 2):
         ours, theirs = means[policy], means[baseline]

@@ -7,6 +7,7 @@ import pytest
 
 import rlvr_envs
 from rlvr_envs.cli.main import main
+from rlvr_envs.core import parallel
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.datasets import score
 from rlvr_envs.datasets.read import checked_rows
@@ -179,7 +180,7 @@ def test_workers_give_the_same_verdicts(two):
 FRAGILE = """
 import os
 from rlvr_envs.datasets.read import checked_rows
-from rlvr_envs.datasets.score import judge_row as honest
+from rlvr_envs.core.parallel import judge_row as honest
 
 def judge_row(row, response):
     if response == "kill":
@@ -193,7 +194,7 @@ def judge_row(row, response):
 def test_an_answer_that_breaks_its_worker_costs_no_other(tmp_path, monkeypatch, two):
     (tmp_path / "fragile.py").write_text(FRAGILE)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(score, "_JUDGE", "fragile:judge_row")
+    monkeypatch.setattr(parallel, "_JUDGE", "fragile:judge_row")
     monkeypatch.setattr(score, "CPU_S", 1.0)
     rows = [rlvr_envs.make_problem("Gcd-v0", seed=n) for n in range(5)]
     samples = list(oracle_samples(rows))
