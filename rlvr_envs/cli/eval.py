@@ -59,6 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, help="the folder of the run; resumes what is there")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.add_argument(
+        "--per-task-table",
+        action="store_true",
+        help="print the tasks of a large mixture too, by domain",
+    )
     parser.add_argument("--no-report", action="store_true", help="write no report.html")
     parser.add_argument("--no-progress", action="store_true", help="show no progress on stderr")
     group = parser.add_argument_group("options of policies that run a model")
@@ -127,8 +132,10 @@ def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -
         return
     tasks = sorted({r["task"] for r in done.records if r["task"]})  # None: it gave no problem
     say(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
-    for table in tables(done.summary, _text.width()):
+    for table in tables(done.summary, _text.width(), per_task=args.per_task_table):
         say(f"\n{_text.table(table.header, table.rows)}")
+    if done.summary.is_wide and not args.per_task_table:
+        say(f"\n--per-task-table prints a row for each of the {len(tasks)} tasks.")
     for group in done.summary["overall"]:
         if group.episodes < done.size:
             name = str(group.by["policy"])

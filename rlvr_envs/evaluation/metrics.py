@@ -17,6 +17,9 @@ from rlvr_envs.core.errors import ConfigError
 # Above this many subsets, the majority vote is taken over the first k samples alone.
 MAX_SUBSETS = 1000
 
+# Of an interval that says something about a score, which lies between 0 and 1.
+MAX_WIDTH = 0.5
+
 # From these degrees of freedom on, an asymptotic expansion replaces the exact t distribution.
 _ASYMPTOTIC_DF = 200
 
@@ -32,6 +35,17 @@ class Estimate:
     se: float | None
     low: float | None
     high: float | None
+
+
+def is_comparable(estimate: Estimate) -> bool:
+    """Return whether an interval is narrow enough for its mean to be compared with others.
+
+    One that is wider than `MAX_WIDTH` holds over half of all possible scores: it cannot tell a
+    weak policy (0.25) from a strong one (0.75). A single problem has no interval at all.
+    """
+    if estimate.low is None or estimate.high is None:
+        return False
+    return estimate.high - estimate.low <= MAX_WIDTH
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:

@@ -118,15 +118,16 @@ def placed(figure: Any) -> str:
 
 
 # Draws when the page is laid out: a plot takes the width that its card has at that time, and the
-# page's colours, which are others in the dark.
+# page's colours, which are others in the dark. What is folded has no width until it is unfolded.
 DRAW = """
 const figures = [...document.querySelectorAll(".figure")].map(place =>
   [place, JSON.parse(place.firstElementChild.textContent)]);
+const folded = place => place.closest("details:not([open])");
 function draw() {
   const style = getComputedStyle(document.documentElement), clear = "rgba(0,0,0,0)";
   const [ink, line] = ["--ink", "--line"].map(name => style.getPropertyValue(name).trim());
   const tint = axis => ({...axis, gridcolor: line, linecolor: line, zerolinecolor: line});
-  for (const [place, {data, layout}] of figures) {
+  for (const [place, {data, layout}] of figures.filter(([place]) => !folded(place))) {
     const own = {...layout, paper_bgcolor: clear, plot_bgcolor: clear};
     own.font = {...layout.font, color: ink};
     for (const name of Object.keys(layout).filter(name => /^[xy]axis/.test(name)))
@@ -141,5 +142,6 @@ function draw() {
   }
 }
 draw();
+document.addEventListener("toggle", event => event.target.open && draw(), true);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 """

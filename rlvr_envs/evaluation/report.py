@@ -5,7 +5,9 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from rlvr_envs.core.errors import UsageError
@@ -25,9 +27,9 @@ from rlvr_envs.evaluation.plan import Plan
 from rlvr_envs.evaluation.report_plots import STATUS_COLOURS, Plots, short
 from rlvr_envs.evaluation.report_samples import Sample, pick_samples
 from rlvr_envs.evaluation.runner import Evaluation, versions
-from rlvr_envs.evaluation.store import EPISODES, REPORT
+from rlvr_envs.evaluation.store import EPISODES, REPORT, Record
 from rlvr_envs.evaluation.summary import Group, Summary
-from rlvr_envs.evaluation.table import estimate_text, rows_of
+from rlvr_envs.evaluation.table import estimate_text, too_few_text
 
 # Longer texts are cut in the page; they are whole in episodes.jsonl.
 MAX_TEXT_CHARS = 6000
@@ -65,8 +67,9 @@ def page(done: Evaluation, samples: Iterable[Sample]) -> str:
         _tiles(summary),
         _plots(summary),
         _metrics_table(summary),
+        _by_domain(summary),
         _comparisons(summary),
-        _samples(samples),
+        _samples(samples, summary),
         _config(done),
     )
     title = f"Evaluation of {', '.join(ids) if len(ids) <= _FEW_IDS else f'{len(ids)} tasks'}"
@@ -119,25 +122,50 @@ def _tiles(summary: Summary) -> str:
 
 
 def _plots(summary: Summary) -> str:
-    plots = Plots(summary)
+    by = "domain" if summary.is_wide else "task"
+    parts = _sections(Plots(summary, by), by)
+    if summary.samples > 2:
+        note = "Chance that one of k samples is right (lines), and score of the majority (dashed)."
+        parts.append(section("More samples", note, Plots(summary).samples()))
+    return "".join(parts)
+
+
+def _sections(plots: Plots, by: str) -> list[str]:
+    """Return the plots whose rows are tasks or domains."""
     several_levels = len(plots.levels) > 1
     parts = [
-        section("Score by task", "Mean score with its 95 % confidence interval.", plots.scores())
+        section(f"Score by {by}", "Mean score with its 95 % confidence interval.", plots.scores())
     ]
     if several_levels:
         note = "Mean score along the difficulty levels; the bands are 95 % confidence intervals."
         parts.append(section("Score against difficulty", note, plots.curves()))
-    if several_levels and len(plots.tasks) > 1:
+    if several_levels and len(plots.names) > 1:
         note = "Mean score of each cell."
-        parts.append(grid("Task by difficulty", note, _each(plots, plots.heatmap)))
-    if summary.samples > 2:
-        note = "Chance that one of k samples is right (lines), and score of the majority (dashed)."
-        parts.append(section("More samples", note, plots.samples()))
+        parts.append(grid(f"{by.capitalize()} by difficulty", note, _each(plots, plots.heatmap)))
     note = "How the episodes ended. Verifier and policy errors are left out of every score."
     parts.append(grid("Verdicts", note, _each(plots, plots.statuses)))
     note = "Characters a response: quartiles, and whiskers at 5 % and 95 %."
     parts.append(grid("Length of responses", note, _each(plots, plots.lengths)))
-    return "".join(parts)
+    return parts
+
+
+def _by_domain(summary: Summary) -> str:
+    """Return the tasks of a large mixture, a folded section for each domain."""
+    if not summary.is_wide:
+        return ""
+    blocks = []
+    for domain, tasks in summary.domains.items():
+        scores = (
+            f"{g.by['policy']} {_number(g.score)}"
+            for g in summary["domain"]
+            if g.by["domain"] == domain
+        )
+        groups = [g for g in _in_order(summary["task"], "task") if g.by["task"] in tasks]
+        inside = [_metrics(summary, groups), *_sections(Plots(summary, only=tasks), "task")]
+        note = f"· {len(tasks)} tasks · {' · '.join(scores)}"
+        blocks.append(folded(domain, note, "".join(inside)))
+    note = "The tasks of each domain: the same tables and plots."
+    return heading("Tasks", note) + "".join(blocks)
 
 
 def _each(plots: Plots, draw: Callable[[str], str]) -> dict[str, str]:
@@ -155,32 +183,46 @@ class _Optional:
 
 
 def _metrics_table(summary: Summary) -> str:
-    groups = rows_of(summary)
+    by = "domain" if summary.is_wide else "task"
+    groups = _in_order(summary[by], by)
+    if len({group.by[by] for group in groups}) > 1:
+        groups += summary["overall"]
+    note = (
+        "Intervals are clustered by problem. One that is wider than half of the scale is left out: "
+        "there are too few problems to compare. pass@k is unbiased; maj@k scores "
+        "the most frequent answer of k samples. Responses have the median length in characters; "
+        "seconds are the mean of an episode."
+    )
+    if any(group.feasible is not None for group in groups):
+        note += (
+            " SR is the share of feasible answers; AR is the mean ratio of an answer's objective "
+            "to the best known, 0 if it is not feasible."
+        )
+    return heading("Metrics", note) + _metrics(summary, groups)
+
+
+def _in_order(groups: list[Group], by: str) -> list[Group]:
+    return sorted(groups, key=lambda g: (str(g.by[by]), str(g.by["policy"])))
+
+
+def _metrics(summary: Summary, groups: list[Group]) -> str:
+    """Return a table with a row for each group."""
     ks = [summary.samples] if summary.samples > 1 else []
     optional = _Optional(
         quality=any(group.feasible is not None for group in groups),
         undecided=any(group.undecided for group in groups),
         cut_short=any(group.cut_short for group in groups),
     )
-    names = ["task", "policy", "", "score", "95 % CI", "solved", *["SR", "AR"] * optional.quality]
+    first = "domain" if any("domain" in group.by for group in groups) else "task"
+    names = [first, "policy", "", "score", "95 % CI", "solved", *["SR", "AR"] * optional.quality]
     names += [name for k in ks for name in (f"pass@{k}", f"maj@{k}")]
     names += ["problems", "episodes", "unscored", *["undecided"] * optional.undecided]
     names += ["cut short"] * optional.cut_short
     names += ["chars", "seconds"]
     head = "".join(f"<th{_right(place)}>{_escape(name)}</th>" for place, name in enumerate(names))
     rows = "".join(_metrics_row(group, ks, optional) for group in groups)
-    note = (
-        "Intervals are clustered by problem. pass@k is unbiased; maj@k scores "
-        "the most frequent answer of k samples. Responses have the median length in characters; "
-        "seconds are the mean of an episode."
-    )
-    if optional.quality:
-        note += (
-            " SR is the share of feasible answers; AR is the mean ratio of an answer's objective "
-            "to the best known, 0 if it is not feasible."
-        )
-    metrics = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'{heading("Metrics", note)}<div class="card scroll">{metrics}</div>\n'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f'<div class="card scroll">{table}</div>\n'
 
 
 def _right(place: int) -> str:
@@ -190,12 +232,13 @@ def _right(place: int) -> str:
 def _metrics_row(group: Group, ks: list[int], optional: _Optional) -> str:
     score = group.score
     interval = "–" if score.low is None else f"{score.low:.3f} – {score.high:.3f}"
+    too_few = too_few_text(group)
     cells = [
-        short(str(group.by.get("task") or "all tasks")),
+        short(str(group.by.get("task") or group.by.get("domain") or "all tasks")),
         _escape(str(group.by["policy"])),
-        _meter(score),
+        "" if too_few else _meter(score),
         _number(score),
-        interval,
+        too_few or interval,
         _number(group.solved),
         *([_number(group.feasible), _number(group.ratio)] if optional.quality else []),
         *(_number(found.get(k)) for k in ks for found in (group.pass_at, group.majority_at)),
@@ -208,7 +251,7 @@ def _metrics_row(group: Group, ks: list[int], optional: _Optional) -> str:
         f"{group.elapsed_s:.2f}",
     ]
     inside = "".join(f"<td{_right(place)}>{cell}</td>" for place, cell in enumerate(cells))
-    kind = "" if "task" in group.by else ' class="whole"'
+    kind = "" if {"task", "domain"} & group.by.keys() else ' class="whole"'
     return f"<tr{kind}>{inside}</tr>"
 
 
@@ -238,16 +281,20 @@ def _comparisons(summary: Summary) -> str:
     return heading("Policies compared", note) + table(["policies", "difference", "problems"], rows)
 
 
-def _samples(samples: Iterable[Sample]) -> str:
+def _samples(samples: Iterable[Sample], summary: Summary) -> str:
     by_task: dict[str, list[Sample]] = {}
     for sample in samples:
         by_task.setdefault(str(sample.record["task"]), []).append(sample)
-    blocks = []
-    for task, found in sorted(by_task.items()):
-        inside = "".join(map(_episode, found))
-        blocks.append(folded(task, f"· {len(found)} episodes", inside))
+    blocks = {
+        task: folded(task, f"· {len(found)} episodes", "".join(map(_episode, found)))
+        for task, found in sorted(by_task.items())
+    }
+    if summary.is_wide:
+        for domain, tasks in summary.domains.items():
+            found = [blocks.pop(task) for task in tasks if task in blocks]
+            blocks[domain] = folded(domain, f"· {len(found)} tasks", "".join(found))
     note = f"Up to two episodes of each task, policy and kind of end; all are in {EPISODES}."
-    return heading("Sample episodes", note) + "".join(blocks)
+    return heading("Sample episodes", note) + "".join(blocks.values())
 
 
 def _episode(sample: Sample) -> str:
@@ -263,7 +310,7 @@ def _episode(sample: Sample) -> str:
         f'<span class="badge" style="background:{colour}">{named}</span>',
         _escape(f"{score} · difficulty {level} · problem {which}"),
     ]
-    texts = {"Prompt": sample.prompt, "Response": _response(record["response"])}
+    texts = {"Prompt": sample.prompt, "Response": _response(record)}
     if verdict.get("detail"):
         texts["Verdict"] = str(verdict["detail"])
     if sample.reference:
@@ -278,12 +325,18 @@ def _episode(sample: Sample) -> str:
     )
 
 
-def _response(response: str | list[str] | None) -> str:
+def _response(record: Record) -> str:
+    response = record["response"]
     if response is None:
         return "(none)"
     if isinstance(response, str):
         return response
-    return "\n".join(f"[{turn}] {action}" for turn, action in enumerate(response, 1))
+    replies = record.get("replies", [])
+    turns = zip_longest(response, replies, fillvalue="")
+    return "\n".join(
+        f"[{turn}] {action}" + (f"\n{indent(reply, '    ')}" if reply else "")
+        for turn, (action, reply) in enumerate(turns, 1)
+    )
 
 
 def _clipped(text: str) -> str:

@@ -1,7 +1,7 @@
 """The plots of a report, as HTML fragments that need plotly.js on their page."""
 
 import html
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from rlvr_envs.core.verdict import Status
@@ -34,35 +34,45 @@ _WIDE_RATIO = 30
 
 
 class Plots:
-    """Draws the figures of one summary."""
+    """Draws the figures of one summary.
 
-    def __init__(self, summary: Summary) -> None:
+    Args:
+        summary: the summary.
+        by: what each row of a figure is: a ``task`` or a ``domain``.
+        only: the rows; all of them by default.
+    """
+
+    def __init__(
+        self, summary: Summary, by: str = "task", only: Collection[str] | None = None
+    ) -> None:
         self.summary = summary
         self.policies = [group.by["policy"] for group in summary["overall"]]
-        self.tasks = sorted({str(group.by["task"]) for group in summary["task"]})
+        names = {str(group.by[by]) for group in summary[by]}
+        self.names = sorted(names if only is None else names.intersection(only))
+        self._by = by
         levels = {group.by["difficulty"] for group in summary["difficulty"]}
         self.levels = sorted(level for level in levels if level is not None)
         self._cells = {
-            (g.by["policy"], str(g.by["task"]), g.by["difficulty"]): g
-            for g in summary["task_difficulty"]
+            (g.by["policy"], str(g.by[by]), g.by["difficulty"]): g
+            for g in summary[f"{by}_difficulty"]
         }
-        self._tasks = {(g.by["policy"], str(g.by["task"])): g for g in summary["task"]}
+        self._groups = {(g.by["policy"], str(g.by[by])): g for g in summary[by]}
 
     def colour(self, policy: str) -> str:
         """Return the colour of a policy, the same in every plot."""
         return POLICY_COLOURS[self.policies.index(policy) % len(POLICY_COLOURS)]
 
     def scores(self) -> str:
-        """Return the score of every task and policy with its interval."""
+        """Return the score of every row and policy with its interval."""
         import plotly.graph_objects as go
 
         figure = go.Figure()
         for policy in self.policies:
-            found = [g for task in self.tasks if (g := self._tasks.get((policy, task)))]
+            found = [g for name in self.names if (g := self._groups.get((policy, name)))]
             found = [g for g in found if g.score.mean is not None]
             means = [g.score.mean or 0.0 for g in found]
             figure.add_scatter(
-                y=[short(str(g.by["task"])) for g in found],
+                y=[short(str(g.by[self._by])) for g in found],
                 x=means,
                 name=label(policy),
                 orientation="h",
@@ -83,22 +93,22 @@ class Plots:
             )
         row = 12 + 12 * len(self.policies)
         figure.update_layout(scattermode="group", scattergap=0.35, xaxis_range=[-0.02, 1.02])
-        self._task_axis(figure)
-        return fragment(figure, row * len(self.tasks), legend=len(self.policies) > 1)
+        self._name_axis(figure)
+        return fragment(figure, row * len(self.names), legend=len(self.policies) > 1)
 
     def heatmap(self, policy: str) -> str:
-        """Return the mean score of a policy by task and difficulty."""
+        """Return the mean score of a policy by row and difficulty."""
         import plotly.graph_objects as go
 
         cells = [
-            [self._cells.get((policy, task, level)) for level in self.levels] for task in self.tasks
+            [self._cells.get((policy, name, level)) for level in self.levels] for name in self.names
         ]
         means = [[None if c is None else c.score.mean for c in row] for row in cells]
         figure = go.Figure(
             go.Heatmap(
                 z=means,
                 x=[str(level) for level in self.levels],
-                y=[short(task) for task in self.tasks],
+                y=[short(name) for name in self.names],
                 zmin=0,
                 zmax=1,
                 colorscale="Viridis",
@@ -110,28 +120,28 @@ class Plots:
             )
         )
         figure.update_xaxes(title_text="difficulty", type="category")
-        self._task_axis(figure)
-        return fragment(figure, 26 * len(self.tasks))
+        self._name_axis(figure)
+        return fragment(figure, 26 * len(self.names))
 
     def curves(self) -> str:
-        """Return the score against the difficulty, a small plot for each task."""
+        """Return the score against the difficulty, a small plot for each row."""
         from plotly.subplots import make_subplots
 
-        columns = min(4, len(self.tasks))
-        rows = -(-len(self.tasks) // columns)
+        columns = min(4, len(self.names))
+        rows = -(-len(self.names) // columns)
         height = 200 * rows
         figure = make_subplots(
             rows=rows,
             cols=columns,
             shared_yaxes=True,
-            subplot_titles=[short(task) for task in self.tasks],
+            subplot_titles=[short(name) for name in self.names],
             horizontal_spacing=0.025,
             vertical_spacing=56 / height,
         )
-        for place, task in enumerate(self.tasks):
+        for place, name in enumerate(self.names):
             row, column = place // columns + 1, place % columns + 1
             for policy in self.policies:
-                for trace in self._curve(policy, task, legend=place == 0):
+                for trace in self._curve(policy, name, legend=place == 0):
                     figure.add_trace(trace, row=row, col=column)
         figure.update_yaxes(range=[-0.04, 1.04], gridcolor=GRID, zeroline=False, dtick=0.5)
         figure.update_xaxes(gridcolor=GRID, zeroline=False, tickvals=self.levels)
@@ -139,8 +149,8 @@ class Plots:
             title.font.size = 12
         return fragment(figure, height, legend=len(self.policies) > 1, top=24)
 
-    def _curve(self, policy: str, task: str, *, legend: bool) -> list[Any]:
-        found = [(level, self._cells.get((policy, task, level))) for level in self.levels]
+    def _curve(self, policy: str, name: str, *, legend: bool) -> list[Any]:
+        found = [(level, self._cells.get((policy, name, level))) for level in self.levels]
         scores = {level: group.score for level, group in found if group}
         return band_and_line(scores, policy, self.colour(policy), legend=legend)
 
@@ -160,15 +170,15 @@ class Plots:
         return fragment(figure, 260, legend=True)
 
     def statuses(self, policy: str) -> str:
-        """Return which share of a policy's episodes ended how, by task."""
+        """Return which share of a policy's episodes ended how, by row."""
         import plotly.graph_objects as go
 
         figure = go.Figure()
         for status, colour in STATUS_COLOURS.items():
-            shares = [self._share(policy, task, status) for task in self.tasks]
+            shares = [self._share(policy, name, status) for name in self.names]
             if any(shares):
                 figure.add_bar(
-                    y=[short(task) for task in self.tasks],
+                    y=[short(name) for name in self.names],
                     x=shares,
                     name=status.replace("_", " "),
                     orientation="h",
@@ -177,21 +187,21 @@ class Plots:
                 )
         figure.update_layout(barmode="stack", bargap=0.3, legend_traceorder="normal")
         figure.update_xaxes(range=[0, 1.01], tickformat=".0%", dtick=0.25)
-        self._task_axis(figure)
-        return fragment(figure, 24 * len(self.tasks), legend=True)
+        self._name_axis(figure)
+        return fragment(figure, 24 * len(self.names), legend=True)
 
-    def _share(self, policy: str, task: str, status: str) -> float:
-        group = self._tasks.get((policy, task))
+    def _share(self, policy: str, name: str, status: str) -> float:
+        group = self._groups.get((policy, name))
         return group.statuses.get(status, 0) / group.episodes if group else 0.0
 
     def lengths(self, policy: str) -> str:
-        """Return the length of a policy's responses by task: quartiles, whiskers at 5 and 95 %."""
+        """Return the length of a policy's responses by row: quartiles, whiskers at 5 and 95 %."""
         import plotly.graph_objects as go
 
-        found = [g for task in self.tasks if (g := self._tasks.get((policy, task))) and g.chars]
+        found = [g for name in self.names if (g := self._groups.get((policy, name))) and g.chars]
         figure = go.Figure(
             go.Box(
-                y=[short(str(g.by["task"])) for g in found],
+                y=[short(str(g.by[self._by])) for g in found],
                 orientation="h",
                 line={"width": 1.3, "color": self.colour(policy)},
                 fillcolor=transparent(self.colour(policy)),
@@ -202,12 +212,12 @@ class Plots:
         ends = [max(1.0, g.chars[mark]) for g in found for mark in ("p05", "p95")]
         if ends and max(ends) > _WIDE_RATIO * min(ends):
             figure.update_xaxes(type="log", dtick=1)
-        self._task_axis(figure)
-        return fragment(figure, 24 * len(self.tasks))
+        self._name_axis(figure)
+        return fragment(figure, 24 * len(self.names))
 
-    def _task_axis(self, figure: Any) -> None:
-        """Put the tasks on the vertical axis, in order from the top, all labelled."""
-        names = [short(task) for task in self.tasks]
+    def _name_axis(self, figure: Any) -> None:
+        """Put the names on the vertical axis, in order from the top, all labelled."""
+        names = [short(name) for name in self.names]
         figure.update_xaxes(gridcolor=GRID, zeroline=False)
         figure.update_yaxes(
             type="category",

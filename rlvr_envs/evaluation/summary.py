@@ -22,10 +22,15 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "overall": ("policy",),
     "difficulty": ("policy", "difficulty"),
     "domain": ("policy", "domain"),
+    "domain_difficulty": ("policy", "domain", "difficulty"),
     "id": ("policy", "id"),
     "task": ("policy", "task"),
     "task_difficulty": ("policy", "task", "difficulty"),
 }
+
+# From more tasks than these on, and where they are of several domains, the domains are what is
+# looked at first.
+FEW_TASKS = 12
 
 # The parts of an optimisation task's verdicts that are averaged: SR and AR.
 QUALITY = ("feasible", "ratio")
@@ -95,14 +100,27 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All groups of a run, level by level (`LEVELS`), and its policies two by two."""
+    """All groups of a run, level by level (`LEVELS`), and its policies two by two.
+
+    Attributes:
+        levels: level → its groups.
+        samples: the number of samples of a problem.
+        comparisons: the policies two by two.
+        domains: domain → its tasks, sorted; what posed no problem has neither.
+    """
 
     levels: dict[str, list[Group]]
     samples: int
     comparisons: list[Comparison]
+    domains: dict[str, list[str]]
 
     def __getitem__(self, level: str) -> list[Group]:
         return self.levels[level]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are too many tasks to look at all of them at once."""
+        return len(self.domains) > 1 and sum(map(len, self.domains.values())) > FEW_TASKS
 
     @property
     def ks(self) -> list[int]:
@@ -153,7 +171,11 @@ def summarise(records: Sequence[Record], *, samples: int) -> Summary:
             _group(dict(zip(names, key, strict=True)), grouped[key], powers(samples), optimised)
             for key in sorted(grouped, key=_order)
         ]
-    return Summary(levels, samples, _comparisons(records))
+    pairs = {(str(r["domain"]), str(r["task"])) for r in records if r.get("task") is not None}
+    domains: dict[str, list[str]] = {}
+    for domain, task in sorted(pairs):
+        domains.setdefault(domain, []).append(task)
+    return Summary(levels, samples, _comparisons(records), domains)
 
 
 def _comparisons(records: Sequence[Record]) -> list[Comparison]:

@@ -1,12 +1,13 @@
 """The summary as tables of text: one of the policies, and the tasks side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.evaluation.metrics import Estimate
+from rlvr_envs.evaluation.metrics import Estimate, is_comparable
 from rlvr_envs.evaluation.summary import Group, Summary
 
 _LEAST_COLUMN = 7  # "0.123" and a sign that more follows
+_NOTE_CHARS = 34  # "999 problems: too few to compare" and its margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +27,49 @@ def estimate_text(estimate: Estimate, digits: int = 3) -> str:
     return f"{estimate.mean:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
-def rows_of(summary: Summary) -> list[Group]:
-    """Return the groups of a full listing: the tasks, and the whole where it is of several."""
-    groups = sorted(summary["task"], key=lambda g: (str(g.by["task"]), str(g.by["policy"])))
-    if len({group.by["task"] for group in groups}) > 1:
-        groups += summary["overall"]
-    return groups
+def too_few_text(group: Group) -> str:
+    """Return what is said of a group instead of an interval that is too wide, else nothing."""
+    if group.score.mean is None or is_comparable(group.score):
+        return ""
+    problems = "1 problem" if group.problems == 1 else f"{group.problems} problems"
+    return f"{problems}: too few to compare"
 
 
-def tables(summary: Summary, width: int = 100) -> list[Table]:
+def tables(summary: Summary, width: int = 100, *, per_task: bool = False) -> list[Table]:
     """Return what is to be read at a glance.
 
     First a row for each policy, and for each of its domains where there are several. Then, where
     there are several, the difficulties and the tasks: a row each, and a column of mean scores
-    for each policy. Everything else is in ``summary.json``.
+    for each policy. Many tasks of several domains (`Summary.is_wide`) are left out unless
+    ``per_task`` asks for them; then they stand below their domains. Everything else is in
+    ``summary.json``.
     """
     found = [_policies(summary)]
-    for level, column in (("difficulty", "difficulty"), ("task", "task")):
-        if len({group.by[column] for group in summary[level]}) > 1:
-            found.append(_side_by_side(summary, level, column, width))
+    if len({group.by["difficulty"] for group in summary["difficulty"]}) > 1:
+        rows = _rows(summary, "difficulty", "difficulty")
+        found.append(_side_by_side(summary, "difficulty", rows, width))
+    tasks = _rows(summary, "task", "task")
+    if len(tasks) > 1 and (per_task or not summary.is_wide):
+        if summary.is_wide:
+            domains = _rows(summary, "domain", "domain")
+            rows = {}
+            for domain, names in summary.domains.items():
+                rows[f"{domain} ({len(names)} tasks)"] = domains[domain]
+                rows |= {f"  {name}": tasks.pop(name) for name in names}
+            tasks = rows | tasks  # what is left posed no problem
+        found.append(_side_by_side(summary, "task", tasks, width))
     return found
+
+
+_Rows = dict[str, dict[str, Group]]  # name of a row → policy → group
+
+
+def _rows(summary: Summary, level: str, column: str) -> _Rows:
+    rows: _Rows = {}
+    for group in summary[level]:
+        name = "default" if group.by[column] is None else str(group.by[column])
+        rows.setdefault(name, {})[str(group.by["policy"])] = group
+    return rows
 
 
 def _policies(summary: Summary) -> Table:
@@ -92,23 +116,37 @@ def _cells(group: Group, summary: Summary, *, optimised: bool) -> list[str]:
     ]
 
 
-def _side_by_side(summary: Summary, level: str, column: str, width: int) -> Table:
+def _side_by_side(summary: Summary, column: str, rows: _Rows, width: int) -> Table:
     policies = [str(group.by["policy"]) for group in summary["overall"]]
-    cells: dict[object, dict[str, str]] = {}
-    for group in summary[level]:
-        mean = estimate_text(group.score) if len(policies) == 1 else _mean(group.score)
-        cells.setdefault(group.by[column], {})[str(group.by["policy"])] = mean
-    names = {key: "default" if key is None else str(key) for key in cells}
-    room = (width - max(map(len, names.values()))) // len(policies) - 2
-    header = (
-        ["score [95 % CI]"]
-        if len(policies) == 1
-        else short_names(policies, max(_LEAST_COLUMN, room))
-    )
-    rows = [
-        [names[key], *(row.get(policy, "–") for policy in policies)] for key, row in cells.items()
+    notes = {name: _note(row) if column == "task" else "" for name, row in rows.items()}
+    noted = any(notes.values())
+    if len(policies) == 1:
+        (policy,) = policies
+        cells = [[name, _interval(row.get(policy), notes[name])] for name, row in rows.items()]
+        return Table([column, "score [95 % CI]"], cells)
+    room = (width - max(map(len, rows)) - noted * _NOTE_CHARS) // len(policies) - 2
+    cells = [
+        [name, *(_score(row.get(policy)) for policy in policies), *[notes[name]] * noted]
+        for name, row in rows.items()
     ]
-    return Table([column, *header], rows)
+    return Table(
+        [column, *short_names(policies, max(_LEAST_COLUMN, room)), *["note"] * noted], cells
+    )
+
+
+def _note(row: Mapping[str, Group]) -> str:
+    """Return why the means of a row say nothing, if one of them does not."""
+    return next(filter(None, map(too_few_text, row.values())), "")
+
+
+def _interval(group: Group | None, note: str) -> str:
+    if group is None or not note:
+        return "–" if group is None else estimate_text(group.score)
+    return f"{_mean(group.score)} ({note})"
+
+
+def _score(group: Group | None) -> str:
+    return "–" if group is None else _mean(group.score)
 
 
 def _mean(estimate: Estimate | None) -> str:
