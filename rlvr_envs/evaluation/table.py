@@ -66,8 +66,9 @@ _Rows = dict[str, dict[str, Group]]  # name of a row → policy → group
 
 def _rows(summary: Summary, level: str, column: str) -> _Rows:
     rows: _Rows = {}
+    missing = "default" if column == "difficulty" else "(no problem)"
     for group in summary[level]:
-        name = "default" if group.by[column] is None else str(group.by[column])
+        name = missing if group.by[column] is None else str(group.by[column])
         rows.setdefault(name, {})[str(group.by["policy"])] = group
     return rows
 

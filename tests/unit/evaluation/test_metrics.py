@@ -8,7 +8,9 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.evaluation.metrics import (
+    Estimate,
     clustered_mean,
+    is_comparable,
     majority_at_k,
     naive_binomial,
     paired_difference,
@@ -150,3 +152,17 @@ def test_quantiles_agree_with_numpy():
     assert quantiles(values, marks) == pytest.approx(np.quantile(values, marks).tolist())
     with pytest.raises(ConfigError):
         quantiles([], marks)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "comparable"),
+    [(0.25, 0.75, True), (0.2, 0.75, False), (0.0, 0.5, True), (None, None, False)],
+)
+def test_an_interval_over_half_of_the_scale_compares_nothing(low, high, comparable):
+    assert is_comparable(Estimate(0.4, 0.1, low, high)) is comparable
+
+
+@pytest.mark.parametrize(("problems", "comparable"), [(4, False), (10, False), (25, True)])
+def test_how_many_problems_a_score_of_a_half_needs(problems, comparable):
+    scores = [[float(i % 2)] for i in range(problems)]
+    assert is_comparable(clustered_mean(scores)) is comparable

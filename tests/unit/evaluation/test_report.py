@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from rlvr_envs.core.errors import UsageError
+from rlvr_envs.core.registry import find
 from rlvr_envs.evaluation import FunctionPolicy, evaluate
 
 pytest.importorskip("plotly")
@@ -164,3 +165,61 @@ def test_optimisation_tasks_show_shares_of_feasible_answers_and_ratios(tmp_path)
     assert "SR 1.000 · AR 1.000" in shown
     plain = evaluate("EvalPlus-v0", "oracle", episodes=1, out=tmp_path / "plain")
     assert "SR" not in outline(write_report(plain).read_text(encoding="utf-8")).text
+
+
+def shown(run):
+    return "".join(outline(write_report(run).read_text(encoding="utf-8")).text)
+
+
+def test_the_stored_problems_are_shown_whatever_the_task_makes_today(tmp_path, monkeypatch):
+    run = evaluate("EvalPlus-v0", "oracle", episodes=2, out=tmp_path)
+    plus = find("rlvr/EvalPlus-v0").task_type
+    samples = pick_samples(tmp_path / "episodes.jsonl", run.plan)
+    with monkeypatch.context() as patch:
+        patch.setattr(plus, "prompt", lambda self, problem: "Guess.")
+        patch.setattr(plus, "solve", lambda self, problem: "-1")
+        assert pick_samples(tmp_path / "episodes.jsonl", run.plan) == samples
+    assert all(re.match(r"What is \d \+ \d\?", sample.prompt) for sample in samples)
+    assert all(sample.reference.isdecimal() for sample in samples)
+
+    (tmp_path / "problems.jsonl").unlink()  # as a run of an older version
+    assert pick_samples(tmp_path / "episodes.jsonl", run.plan) == samples
+    pair = plus.Problem
+    monkeypatch.setattr(plus, "generate", lambda self, rng: pair(100, 100))
+    again = pick_samples(tmp_path / "episodes.jsonl", run.plan)
+    assert {s.prompt for s in again} == {"(not stored, and this version makes another problem)"}
+
+
+def test_a_problem_without_a_reference_is_shown_without_it(tmp_path, monkeypatch):
+    monkeypatch.delattr(find("rlvr/EvalPlus-v0").task_type, "solve")
+    text = shown(evaluate("EvalPlus-v0", "constant:1", episodes=1, out=tmp_path))
+    assert "What is" in text
+    assert "Oracle's answer" not in text
+
+
+def test_an_interactive_episode_shows_what_the_task_replied(tmp_path):
+    text = shown(evaluate("EvalHotCold-v0", "oracle", episodes=1, out=tmp_path))
+    assert "[1] no idea\n    colder\n[2] " in text
+    assert text.count("    found") == 1
+
+
+def test_a_large_mixture_is_folded_by_domain(tmp_path):
+    run = evaluate("All-v0", ["constant:1", "random"], difficulty=0, episodes=60, out=tmp_path)
+    assert run.summary.is_wide
+    text = page(run, pick_samples(tmp_path / "episodes.jsonl", run.plan))
+    found = outline(text)
+    texts = [part.strip() for part in found.text]
+    assert "Score by domain" in texts
+    # The domain's row of figures is in the title of its fold.
+    for domain, tasks in run.summary.domains.items():
+        groups = [g for g in run.summary["domain"] if g.by["domain"] == domain]
+        scores = " · ".join(f"{g.by['policy']} {g.score.mean:.3f}" for g in groups)
+        assert f"· {len(tasks)} tasks · {scores}" in texts
+    assert any(part.endswith("too few to compare") for part in texts)
+    assert found.tags.count("details") >= 2 * len(run.summary.domains)
+
+
+def test_a_few_tasks_are_not_folded(hostile_run):
+    texts = "".join(outline(page(hostile_run, [])).text)
+    assert "Score by task" in texts
+    assert "Score by domain" not in texts

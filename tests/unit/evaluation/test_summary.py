@@ -157,3 +157,57 @@ def test_other_tasks_have_neither_and_a_mixed_group_has_none():
 def test_parts_that_only_look_alike_are_no_optimisation_task():
     records = [measured(1, 1.0, 0.5, 0.5), record(2, 0, 0.5, task="rlvr/Tour-v0")]
     assert overall(records, samples=1).feasible is None
+
+
+def mixture(*policies, tasks=7):
+    """Records of two domains with as many tasks each; task 0 of each has 2 problems, others 20."""
+    return [
+        record(f"{domain}{task}{problem}", 0, float(problem % 2), policy=policy, domain=domain,
+               task=f"rlvr/{domain.capitalize()}{task}-v0")
+        for policy in policies
+        for domain in ("code", "math")
+        for task in range(tasks)
+        for problem in range(20 if task else 2)
+    ]  # fmt: skip
+
+
+def test_few_tasks_are_side_by_side_and_many_are_behind_their_domains():
+    few = summarise(mixture("p", tasks=6), samples=1)
+    assert not few.is_wide
+    assert len(tables(few)[-1].rows) == 12
+    many = summarise(mixture("p"), samples=1)
+    assert many.is_wide
+    assert many.domains["math"] == [f"rlvr/Math{i}-v0" for i in range(7)]
+    assert [table.header[0] for table in tables(many)] == ["domain"]
+    *_, table = tables(many, per_task=True)
+    assert [row[0] for row in table.rows] == [
+        "code (7 tasks)", *(f"  rlvr/Code{i}-v0" for i in range(7)),
+        "math (7 tasks)", *(f"  rlvr/Math{i}-v0" for i in range(7)),
+    ]  # fmt: skip
+    assert table.rows[8][1].startswith("0.500 [")
+    assert table.rows[9][1] == "0.500 (2 problems: too few to compare)"
+    assert table.rows[10][1].startswith("0.500 [")
+
+
+def test_many_tasks_of_one_domain_have_no_domain_to_be_behind():
+    records = [r for r in mixture("p", tasks=20) if r["domain"] == "math"]
+    summary = summarise(records, samples=1)
+    assert not summary.is_wide
+    assert len(tables(summary)[-1].rows) == 20
+
+
+def test_tasks_with_too_few_problems_are_noted_beside_the_means_of_several_policies():
+    *_, table = tables(summarise(mixture("a", "b", tasks=2), samples=1))
+    assert table.header == ["task", "a", "b", "note"]
+    notes = {row[0]: row[1:] for row in table.rows}
+    assert notes["rlvr/Code0-v0"] == ["0.500", "0.500", "2 problems: too few to compare"]
+    assert notes["rlvr/Code1-v0"] == ["0.500", "0.500", ""]
+    several = [r for r in mixture("a", "b") if not r["task"].endswith("0-v0")]
+    *_, table = tables(summarise(several, samples=1), per_task=True)
+    assert table.header == ["task", "a", "b"]
+
+
+def test_a_task_that_posed_nothing_stands_below_the_domains():
+    nothing = record("x", 0, None, status="verifier_error", task=None, domain=None)
+    *_, table = tables(summarise([*mixture("p"), nothing], samples=1), per_task=True)
+    assert table.rows[-1] == ["(no problem)", "–"]
