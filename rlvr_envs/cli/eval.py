@@ -5,8 +5,9 @@ OpenAI-compatible endpoint, see --base-url), local:<folder, file.gguf, hub name 
 
     rlvr eval Gcd-v0 --policy oracle --policy random --difficulty 0-3 --out runs/gcd
 
-The same command resumes a run that was cut short. Output: run.json, episodes.jsonl and
-summary.json in the folder of --out, and report.html where plotly is installed.
+The same command resumes a run that was cut short. With more --episodes or --samples, or another
+--policy, it extends the run. Output: run.json, problems.jsonl, episodes.jsonl and summary.json in
+the folder of --out, and report.html where plotly is installed.
 """
 
 import argparse
@@ -57,7 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _text.add_executor(
         parser, "play episodes", default="this process, where --workers are threads that judge"
     )
-    parser.add_argument("--out", type=Path, help="the folder of the run; resumes what is there")
+    parser.add_argument(
+        "--out", type=Path, help="the folder of the run; goes on with what is there"
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument(
         "--per-task-table",
@@ -103,7 +106,9 @@ def run(args: argparse.Namespace) -> int:
         )
     _print(args, done, policies)
     _write_report(args, done)
-    return 0 if any(record["scored"] for record in done.records) else 1
+    names = {policy.name for policy in policies}  # the folder may have others from before
+    scored = (record["scored"] for record in done.records if record["policy"] in names)
+    return 0 if any(scored) else 1
 
 
 def _teller(bar: ProgressBar) -> Callable[[Progress], None]:

@@ -18,7 +18,7 @@ from rlvr_envs.core.task import InteractiveTask, Reply, Session, not_over
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.evaluation.plan import Plan, Question, solved_examples
 from rlvr_envs.evaluation.policy import Message, Policy, PolicyError, Request, Response
-from rlvr_envs.evaluation.store import Record
+from rlvr_envs.evaluation.store import Record, json_line
 
 # The status of an episode in which the policy, not the verifier, failed.
 POLICY_ERROR = "policy_error"
@@ -194,7 +194,7 @@ def shots(instance: Instance, plan: Plan) -> list[tuple[str, str]]:
 
 
 def stored_problem(question: Question, plan: Plan) -> Record | None:
-    """Return a question as a run stores it, or None if its task poses no problem here.
+    """Return a question as a run stores it, or None if there is nothing to store.
 
     That is the row of its problem, the key of the question, and ``shots`` if the plan has any.
     Where the oracle fails, the row has no reference.
@@ -206,9 +206,11 @@ def stored_problem(question: Question, plan: Plan) -> Record | None:
         except Exception:  # noqa: BLE001 - nothing of an evaluation rests on the oracle
             row = instance.to_row(reference=False)
         turns = {"shots": list(map(list, shots(instance, plan)))} if plan.shots else {}
-    except Exception:  # noqa: BLE001 - the episodes of the question record why
+        problem = {"question": question.key, **row, **turns}
+        json_line(problem)  # a hidden integer may have more digits than Python writes
+    except Exception:  # noqa: BLE001 - the episodes of the question record why, or need no row
         return None
-    return {"question": question.key, **row, **turns}
+    return problem
 
 
 def breaks_off(instance: Instance, actions: Sequence[str], verdict: Verdict) -> bool:

@@ -125,7 +125,7 @@ def rejudge(  # noqa: PLR0913 - all but one are keywords, with the names of the 
             error.
         executor: where the responses are judged, in this process by default.
         cpu_s: CPU seconds that a response may take, where a process of its own judges it.
-        progress: called with the episodes that were judged, and all of them.
+        progress: called with how many episodes were judged, and how many are to be.
 
     Raises:
         ConfigError: the folder holds no run, or ``out`` is not empty.
@@ -181,12 +181,17 @@ class _Work:
         self._trusted = trusted
         self._lenient = lenient
         # The line that counts of each episode: one that was judged or asked again is the last one.
-        self._lines = {r["key"]: n for n, r in enumerate(read_records(folder / EPISODES))}
+        self._lines: dict[str, int] = {}
+        answered = {}
+        for number, record in enumerate(read_records(folder / EPISODES)):
+            self._lines[record["key"]] = number
+            answered[record["key"]] = _has_response(record)
+        self._total = sum(answered.values())
 
     def records(self) -> Iterator[Record]:
         """Yield the episodes that count."""
         for number, record in enumerate(read_records(self.folder / EPISODES)):
-            if self._lines[record["key"]] == number:
+            if self._lines.get(record["key"]) == number:
                 yield record
 
     def verdicts(self, progress: Callable[[int, int], None] | None) -> dict[str, Verdict]:
@@ -216,7 +221,7 @@ class _Work:
                 if isinstance(response, str):
                     self.answers[key] = answer_in(response, row["answer_format"])
             if progress is not None:
-                progress(len(found), len(self._lines))
+                progress(len(found), self._total)
         return found
 
     def _look(self) -> None:

@@ -334,7 +334,7 @@ def _response(record: Record) -> str:
     replies = record.get("replies", [])
     turns = zip_longest(response, replies, fillvalue="")
     return "\n".join(
-        f"[{turn}] {action}" + (f"\n{indent(reply, '    ')}" if reply else "")
+        f"[{turn}] {action}" + (f"\n{indent(str(reply), '    ')}" if reply else "")
         for turn, (action, reply) in enumerate(turns, 1)
     )
 

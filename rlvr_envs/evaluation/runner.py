@@ -324,9 +324,8 @@ class _Run:
         question, found = question_of(record), record["fingerprint"]
         if found is not None and found != self._fingerprints.setdefault(question, found):
             raise ConfigError(
-                f"this version of {record['task']} makes another problem of the question "
-                f"{question} than the run has: go on with the version that began it, or use "
-                "another --out"
+                f"this version makes another problem of the question {question} than the run has: "
+                "go on with the version that began it, or use another --out"
             )
 
     def _jobs(self, policy: Policy, threads: Threads) -> Iterator[Episode]:

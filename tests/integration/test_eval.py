@@ -55,9 +55,9 @@ def command(*arguments):
     return [sys.executable, "-m", "rlvr_envs", "eval", *map(str, arguments)]
 
 
-def run(*arguments, status=0):
+def run(*arguments, status=0, program=command):
     done = subprocess.run(
-        command(*arguments), check=False, capture_output=True, text=True, timeout=120
+        program(*arguments), check=False, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == status, done.stderr
     return done
@@ -259,3 +259,24 @@ def test_the_command_runs_without_an_api_key_in_the_environment():
     )
     assert done.returncode == 2
     assert "OPENAI_API_KEY holds no API key" in done.stderr
+
+
+def rejudge(*arguments):
+    return [sys.executable, "-m", "rlvr_envs", "rejudge", *map(str, arguments)]
+
+
+def test_a_run_is_judged_again_in_processes_and_goes_on(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    asked = (TASK, "--policy=random", "--episodes=6", "--samples=2", "--no-report")
+    run(*asked, f"--out={old}")
+    done = run(old, f"--out={new}", "--workers=1", "--no-progress", program=rejudge)
+    assert "12 episodes judged again, 0 of them with another verdict" in done.stdout
+    before = lines(new)
+    assert [json.loads(line)["verdict"] for line in before] == [
+        json.loads(line)["verdict"] for line in lines(old)
+    ]
+    resumed = run(*asked, f"--out={new}")
+    assert resumed.stdout == run(*asked, f"--out={old}").stdout
+    assert lines(new) == before
+    done = run(old, f"--out={new}", status=2, program=rejudge)
+    assert "is not empty" in done.stderr

@@ -261,10 +261,10 @@ def test_tables_put_the_policies_side_by_side():
     assert policies.header[:2] == ["policy", "n"]
     assert "pass@2" in policies.header
     assert [row[:2] for row in policies.rows] == [["constant:7", "6×2"], ["oracle", "6×2"]]
-    assert tasks.header == ["task", "constant:7", "oracle"]
+    assert tasks.header == ["task", "constant:7", "oracle", "note"]
     assert tasks.rows[1][0] == "rlvr/EvalPlus-v0"
-    assert tasks.rows[1][2] == "1.000"
-    assert tasks.rows[0] == ["rlvr/EvalBreakable-v0", "–", "–"]
+    assert tasks.rows[1][2:] == ["1.000", "3 problems: too few to compare"]
+    assert tasks.rows[0] == ["rlvr/EvalBreakable-v0", "–", "–", ""]
     for table in (policies, tasks):
         assert {len(row) for row in table.rows} == {len(table.header)}
 
@@ -463,3 +463,15 @@ def test_an_episode_that_broke_off_is_played_again_not_blamed_on_the_policy(tmp_
     (record,) = evaluate("EvalHotCold-v0", again, episodes=1, out=tmp_path).records
     assert (len(asked), record["turns"], record["verdict"]["status"]) == (3, 3, "wrong")
     assert stored(tmp_path)[-1]["response"] == ["z"] * 3
+
+
+def test_a_problem_that_cannot_be_written_costs_no_episode(tmp_path, monkeypatch):
+    from rlvr_envs.core.registry import find
+
+    def huge(self, problem):
+        return [10**5000]
+
+    monkeypatch.setattr(find("rlvr/EvalPlus-v0").task_type, "solve", huge)
+    run = evaluate("EvalPlus-v0", "constant:1", episodes=2, out=tmp_path)
+    assert run.summary["overall"][0].unscored == 0
+    assert problems(tmp_path) == []
