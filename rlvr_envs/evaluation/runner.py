@@ -187,6 +187,7 @@ class _Run:
     ) -> None:
         self.plan = plan
         self.policies = policies
+        self._names = {policy.name for policy in policies}
         self._asked = asked
         self._folder = folder
         self._progress = progress
@@ -199,7 +200,9 @@ class _Run:
         self._storing: dict[str, asyncio.Future[None]] = {}
         if folder is not None:
             self._read(folder)
-        self._resumed = len(self.finished)
+        # Episodes of policies that the folder has and this call does not ask.
+        self._others = sum(record["policy"] not in self._names for record in self.finished.values())
+        self._resumed = len(self.finished) - self._others
 
     def _read(self, folder: RunFolder) -> None:
         self._fingerprints |= folder.fingerprints
@@ -207,7 +210,7 @@ class _Run:
             key = record["key"]
             if record.get("fingerprint"):
                 self._fingerprints[question_of(record)] = record["fingerprint"]
-            if record["scored"]:
+            if record["scored"] or record["policy"] not in self._names:
                 self.finished[key] = light(record)
             else:
                 self._unscored[key] = record
@@ -301,13 +304,14 @@ class _Run:
 
     async def _work(self, job: Episode | None, jobs: Iterator[Episode], threads: Threads) -> None:
         while job is not None:
-            storing = self._storing_of(job.question, threads)
+            storing = None if self._folder is None else self._storing_of(job.question, threads)
             old = self._unscored.get(job.key)
             if old is not None and _judgeable(old):
                 record = await job.judge_again(old)
             else:
                 record = await job.run()
-            await storing
+            if storing is not None:
+                await storing
             self._book(record)
             job = next(jobs, None)
 
@@ -336,7 +340,8 @@ class _Run:
 
     def _tell(self, record: Record | None) -> None:
         if self._progress is not None:
-            self._progress(Progress(len(self.finished), self.total, self._resumed, record))
+            done = len(self.finished) - self._others
+            self._progress(Progress(done, self.total, self._resumed, record))
 
 
 def _judgeable(record: Record) -> bool:

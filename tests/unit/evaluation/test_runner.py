@@ -451,6 +451,20 @@ def test_another_policy_may_join_a_run(tmp_path):
     assert len(problems(tmp_path)) == 3
 
 
+def test_the_statistics_keep_what_policies_that_are_not_asked_did(tmp_path):
+    evaluate("EvalPlus-v0", FlakyPolicy({2}), episodes=4, out=tmp_path)
+    seen = []
+    asked = {"episodes": 5, "out": tmp_path, "progress": seen.append}
+    run = evaluate("EvalPlus-v0", "oracle", **asked)
+    assert [(p.done, p.total, p.resumed) for p in seen] == [(done, 5, 0) for done in range(6)]
+    groups = {group.by["policy"]: group for group in run.summary["overall"]}
+    assert (groups["flaky"].episodes, groups["flaky"].unscored) == (4, 1)
+    again = FlakyPolicy(())
+    run = evaluate("EvalPlus-v0", again, **asked)
+    assert again.asked == 2  # the one that failed, and the new one
+    assert [(g.episodes, g.unscored) for g in run.summary["overall"]] == [(5, 0), (5, 0)]
+
+
 def test_an_episode_that_broke_off_is_played_again_not_blamed_on_the_policy(tmp_path):
     actions = ["x", "crash"]
     player = FunctionPolicy("player", lambda messages: actions[len(messages) // 2])
