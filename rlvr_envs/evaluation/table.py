@@ -46,12 +46,12 @@ def tables(summary: Summary, width: int = 100, *, per_task: bool = False) -> lis
     """
     found = [_policies(summary)]
     if len({group.by["difficulty"] for group in summary["difficulty"]}) > 1:
-        rows = _rows(summary, "difficulty", "difficulty")
+        rows = _rows(summary, "difficulty")
         found.append(_side_by_side(summary, "difficulty", rows, width))
-    tasks = _rows(summary, "task", "task")
+    tasks = _rows(summary, "task")
     if len(tasks) > 1 and (per_task or not summary.is_wide):
         if summary.is_wide:
-            domains = _rows(summary, "domain", "domain")
+            domains = _rows(summary, "domain")
             rows = {}
             for domain, names in summary.domains.items():
                 rows[f"{domain} ({len(names)} tasks)"] = domains[domain]
@@ -64,11 +64,11 @@ def tables(summary: Summary, width: int = 100, *, per_task: bool = False) -> lis
 _Rows = dict[str, dict[str, Group]]  # name of a row → policy → group
 
 
-def _rows(summary: Summary, level: str, column: str) -> _Rows:
+def _rows(summary: Summary, level: str) -> _Rows:
     rows: _Rows = {}
-    missing = "default" if column == "difficulty" else "(no problem)"
+    missing = "default" if level == "difficulty" else "(no problem)"
     for group in summary[level]:
-        name = missing if group.by[column] is None else str(group.by[column])
+        name = missing if group.by[level] is None else str(group.by[level])
         rows.setdefault(name, {})[str(group.by["policy"])] = group
     return rows
 
@@ -106,7 +106,9 @@ def _cells(group: Group, summary: Summary, *, optimised: bool) -> list[str]:
     median = group.chars.get("median")
     return [
         str(group.by["policy"]),
-        f"{group.problems}×{k}" if k > 1 else str(group.episodes),
+        f"{group.problems}×{k}"
+        if 1 < k == group.episodes / group.problems
+        else str(group.episodes),
         estimate_text(group.score),
         _mean(group.solved),
         *quality,

@@ -292,6 +292,20 @@ def test_eval_needs_no_extra(monkeypatch, capsys):
     assert capsys.readouterr().out.split("\n")[2].split()[:3] == ["policy", "n", "score"]
 
 
+def test_eval_prints_the_tasks_of_a_large_mixture_when_asked(capsys):
+    command = ["eval", "All-v0", "--policy=constant:1", "--difficulty=0", "--episodes=40"]
+    assert main([*command, "--no-progress"]) == 0
+    short = capsys.readouterr().out
+    count = int(short.split()[0])
+    assert f"--per-task-table prints a row for each of the {count} tasks." in short
+    assert main([*command, "--no-progress", "--per-task-table"]) == 0
+    whole = capsys.readouterr().out
+    assert whole.startswith(short[: short.index("\n\n--per-task-table")])
+    rows = [line for line in whole.splitlines() if line.startswith("  rlvr/")]
+    assert len(rows) == count
+    assert "too few to compare" in whole
+
+
 def test_without_plotly_a_run_says_how_to_get_its_page(monkeypatch, capsys, tmp_path):
     command = ["eval", "Gcd-v0", "--policy", "oracle", "--episodes", "2", f"--out={tmp_path}"]
     with monkeypatch.context() as patch:

@@ -465,6 +465,13 @@ def test_the_statistics_keep_what_policies_that_are_not_asked_did(tmp_path):
     assert [(g.episodes, g.unscored) for g in run.summary["overall"]] == [(5, 0), (5, 0)]
 
 
+def test_a_policy_that_has_fewer_samples_than_the_run_is_counted_by_episodes(tmp_path):
+    evaluate("EvalPlus-v0", "oracle", episodes=3, out=tmp_path)
+    run = evaluate("EvalPlus-v0", "constant:1", episodes=3, samples=2, out=tmp_path)
+    (table,) = tables(run.summary)
+    assert [row[:2] for row in table.rows] == [["constant:1", "3×2"], ["oracle", "3"]]
+
+
 def test_an_episode_that_broke_off_is_played_again_not_blamed_on_the_policy(tmp_path):
     actions = ["x", "crash"]
     player = FunctionPolicy("player", lambda messages: actions[len(messages) // 2])
