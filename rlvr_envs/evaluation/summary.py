@@ -3,15 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from statistics import fmean
 from typing import Any
 
 from rlvr_envs.core.verdict import Status
+from rlvr_envs.evaluation.compare import common_difference
 from rlvr_envs.evaluation.metrics import (
     Estimate,
     clustered_mean,
     majority_at_k,
-    paired_difference,
     pass_at_k,
     quantiles,
 )
@@ -179,18 +178,14 @@ def summarise(records: Sequence[Record], *, samples: int) -> Summary:
 
 
 def _comparisons(records: Sequence[Record]) -> list[Comparison]:
-    means: dict[str, dict[str, list[float]]] = {}
+    scores: dict[str, dict[str, list[float]]] = {}
     for record in records:
         if record["scored"]:
-            problems = means.setdefault(record["policy"], {})
+            problems = scores.setdefault(record["policy"], {})
             problems.setdefault(question_of(record), []).append(_score(record))
     found = []
-    for baseline, policy in combinations(sorted(means), 2):
-        ours, theirs = means[policy], means[baseline]
-        common = [name for name in ours if name in theirs]
-        difference = paired_difference(
-            [fmean(ours[name]) for name in common], [fmean(theirs[name]) for name in common]
-        )
+    for baseline, policy in combinations(sorted(scores), 2):
+        common, difference = common_difference(scores[baseline], scores[policy])
         found.append(Comparison(policy, baseline, len(common), difference))
     return found
 
