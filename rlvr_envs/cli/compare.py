@@ -4,8 +4,8 @@
     rlvr compare runs/first:oracle runs/first:random      two policies of one run
     rlvr compare runs/first                               its policies with the first of them
 
-The first one is the baseline of all others. Differences are means over problems with 95 % intervals;
-won, tied and lost count the problems on which the other scores more, the same and less.
+The first one is the baseline of all others. Differences are means over problems with 95 %
+intervals; won, tied and lost count the problems on which the other scores more, the same and less.
 """
 
 import argparse
@@ -17,8 +17,8 @@ from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import UsageError
 from rlvr_envs.evaluation.compare import (
     BREAKDOWNS,
-    Paired,
     PairComparison,
+    Paired,
     compare,
     read_series,
 )

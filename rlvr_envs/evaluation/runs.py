@@ -69,7 +69,7 @@ class StoredEpisode:
 
 
 def question_of(record: Record) -> str:
-    """Return which question an episode of an evaluation answers; the key of an older record says it."""
+    """Return the question of an episode; in older records it is a part of the key."""
     stored = record.get("question")
     if isinstance(stored, str):
         return stored
@@ -268,7 +268,7 @@ def _opened(text: str) -> list[Run]:
 
 
 def _split(text: str) -> tuple[Path, str]:
-    """Return folder and policy; both may hold colons, so the first one that ends a folder counts."""
+    """Return folder and policy, which may both hold colons: at the first one after a folder."""
     parts = text.split(":")
     for place in range(1, len(parts)):
         folder = Path(":".join(parts[:place]))
