@@ -19,7 +19,7 @@ PROBLEMS = "problems.jsonl"
 SAMPLES = "samples.jsonl"  # of a training run; `rlvr_envs.agents` writes it
 
 # Fields of a record that are numbers or words about the episode, as a reader of it may want them.
-_FACTS = ("finish", "tokens", "prompt_tokens", "elapsed_s", "attempts", "fingerprint")
+_FACTS = ("finish", "tokens", "prompt_tokens", "elapsed_s", "attempts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,8 +76,8 @@ const keyOf = row =>
   [seriesOf(row).label, problems.question[table.problem[row]], table.sample[row]].join("|");
 const rounded = (value, digits = 3) =>
   value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits);
-const interval = ([mean, low, high]) =>
-  low === null ? rounded(mean) : `${rounded(mean)} [${rounded(low)}, ${rounded(high)}]`;
+const bounds = ([, low, high]) => low === null ? "" : `[${rounded(low)}, ${rounded(high)}]`;
+const interval = estimate => `${rounded(estimate[0])} ${bounds(estimate)}`;
 const many = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 function rowOf(key) {

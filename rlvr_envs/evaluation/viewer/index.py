@@ -356,7 +356,10 @@ def _interval(found: Estimate) -> list[float | None]:
 
 def _problem_texts(row: Mapping[str, Any]) -> dict[str, Any]:
     prompt, reference = row.get("prompt"), row.get("reference")
-    facts = {name: row.get(name) for name in ("id", "answer_format", "problem_seed", "version")}
+    facts = {
+        name: row.get(name)
+        for name in ("id", "answer_format", "problem_seed", "fingerprint", "version")
+    }
     return {
         "prompt": None if prompt is None else str(prompt),
         "shots": _shots(row.get("shots")),

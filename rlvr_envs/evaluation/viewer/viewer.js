@@ -59,7 +59,9 @@ function filters(asked) {
   const bound = (name, label, least, most, step) => el("label", {}, el("span", {}, label), el("input", {
     type: "number", min: least, max: most, step, value: asked.get(name), change: event => set(name)(event.target.value) }));
   let timer;
-  return el("form", { class: "filters", role: "search", submit: event => event.preventDefault() },
+  const open = matchMedia("(min-width: 721px)").matches || FILTERS.some(name => asked.has(name));
+  return el("details", { class: "folded", open }, el("summary", {}, "Filters and search"),
+  el("form", { class: "filters", role: "search", submit: event => event.preventDefault() },
     choice("run", distinct(main.series.map(s => s.run))),
     choice("policy", distinct(main.series.map(s => s.policy))),
     choice("domain", distinct(main.domains)),
@@ -73,7 +75,7 @@ function filters(asked) {
         clearTimeout(timer);
         timer = setTimeout(set("text", true), 300, event.target.value);
       } })),
-    FILTERS.some(name => asked.has(name)) ? el("a", { class: "clear", href: "#" }, "clear filters") : null);
+    FILTERS.some(name => asked.has(name)) ? el("a", { class: "clear", href: "#" }, "clear filters") : null));
 }
 
 function drawRows() {
@@ -94,7 +96,7 @@ function drawRows() {
         place ? cell(row) : el("a", { href }, cell(row)))));
   });
   const loading = table.length < main.rows ? ` (loading ${main.rows.toLocaleString("en")})` : "";
-  const turn = (to, text) => to < 1 || to > last ? el("span", { "aria-hidden": true }, text)
+  const turn = (to, text) => to < 1 || to > last ? el("span", { class: "off", "aria-hidden": true }, text)
     : el("a", { href: link({ page: to === 1 ? null : to }) }, text);
   document.getElementById("rows").replaceChildren(
     el("div", { class: "bar" },
@@ -131,7 +133,9 @@ function* segments(text) {
     if (end < 0) { missing.add(close); continue; }
     if (found.index > plain) yield ["text", text.slice(plain, found.index)];
     plain = opener.lastIndex = end + close.length;
-    yield [found[1] === "think" ? "thought" : "call", text.slice(found.index, plain)];
+    const thought = found[1] === "think";
+    yield thought ? ["thought", text.slice(found.index + found[0].length, end).trim()] : ["call", text.slice(found.index, plain)];
+    while (thought && /\s/.test(text[plain] ?? "")) plain++; // as the block of thoughts is shown apart
   }
   if (plain < text.length) yield ["text", text.slice(plain)];
 }
@@ -157,13 +161,13 @@ function turns(row, { actions, replies, reasoning }) {
   ]).filter(Boolean);
 }
 
-function verdict(row, { detail, parts, facts: more }) {
+function verdict(row, { detail, parts, facts: more }, inside = numbers => numbers) {
   return el("section", { class: "card verdict" }, el("h3", {}, "Verdict"),
-    el("p", {}, badge(statusOf(row)), " ", el("strong", {}, Number.isNaN(table.score[row]) ? "not scored" : `score ${+table.score[row].toFixed(6)}`)),
+    el("p", {}, badge(statusOf(row)), el("strong", {}, Number.isNaN(table.score[row]) ? "not scored" : `score ${+table.score[row].toFixed(6)}`)),
     detail ? el("p", { class: "detail" }, detail) : null,
-    facts([
+    inside(facts([
       ...table.step[row] >= 0 ? [["reward", rounded(table.reward[row])], ["step", table.step[row]]] : [],
-      ...parts, ["turns", table.turns[row]], ["characters", table.chars[row].toLocaleString("en")], ...more]));
+      ...parts, ["turns", table.turns[row]], ["characters", table.chars[row].toLocaleString("en")], ...more])));
 }
 
 function question(texts) {
@@ -195,7 +199,7 @@ async function viewEpisode(asked) {
   const others = asking(problems.question[problem]), place = selection.rows.indexOf(row);
   const step = (by, text, id) => {
     const other = selection.rows[place + by];
-    return place < 0 || other === undefined ? el("span", { "aria-disabled": true }, text)
+    return place < 0 || other === undefined ? el("span", { class: "off", "aria-hidden": true }, text)
       : el("a", { id, href: view("episode", { key: keyOf(other) }), rel: by < 0 ? "prev" : "next" }, text);
   };
   const side = view("side", { question: problems.question[problem] });
@@ -235,7 +239,7 @@ async function viewSide(asked) {
         el("h2", {}, named(table.series[row])),
         samples.length > 1 ? chooser("sample", samples.map(other =>
           [String(other), `${table.sample[other]}: ${statusOf(other)}`]), String(row), value => pick(place, Number(value))) : null,
-        verdict(row, texts[place]), turns(row, texts[place]));
+        verdict(row, texts[place], numbers => folded("Numbers", numbers)), turns(row, texts[place]));
     }))]];
 }
 
@@ -281,8 +285,8 @@ function comparison(first, second, found) {
     return el("tr", { class: begins ? "begins" : null },
       el("th", { scope: "row" }, kind === "overall" ? "all problems" : kind === "task" ? short(name) : `${kinds[kind]} ${name ?? "default"}`.replace("domain ", "")),
       ...[String(count), rounded(a), rounded(b)].map((text, i) => el("td", { class: i ? "number" : "number wide" }, text)),
-      el("td", { class: "number" }, interval(difference)), el("td", { class: "wide" }, reach(difference)),
-      ...counts.map(each => el("td", { class: "number" }, String(each))));
+      el("td", { class: "number" }, rounded(difference[0]), " ", el("span", { class: "interval" }, bounds(difference))), el("td", { class: "wide" }, reach(difference)),
+      el("td", { class: "number" }, counts.join(" · ")));
   });
   const labels = [first, second].map(place => main.series[place].label);
   const changes = found.changes.slice(0, 100).map(([asked, task, level, a, b, ours, theirs]) => el("tr", {},
@@ -293,7 +297,7 @@ function comparison(first, second, found) {
   return el("section", {}, title,
     found.note ? el("p", { class: "note warning" }, `Note: ${found.note}.`) : null,
     rows.length ? el("table", { class: "pair" },
-      el("thead", {}, el("tr", {}, ["", "problems", "baseline", "other", "difference [95 % CI]", "", "won", "tied", "lost"].map((text, i) =>
+      el("thead", {}, el("tr", {}, ["", "problems", "baseline", "other", "difference [95 % CI]", "", "won · tied · lost"].map((text, i) =>
         el("th", { class: i === 5 ? "wide" : i === 1 ? "number wide" : i ? "number" : "" }, text)))), el("tbody", {}, rows)) : null,
     rows.length && alone.some(Boolean) ? el("p", { class: "note" }, alone.join(" ")) : null,
     changes.length ? [el("h3", {}, `The problems that changed most (${Math.min(100, changes.length)} of ${found.changed})`),
@@ -354,7 +358,7 @@ function draw(place, { title, data, layout }) {
 // ---------------------------------------------------------------- the page
 
 const VIEWS = { episode: viewEpisode, side: viewSide, compare: viewCompare, scores: viewScores };
-const TABS = [[null, "Episodes"], ["compare", "Comparison"], ["scores", "Scores by level"]];
+const TABS = [[null, "Episodes"], ["compare", "Comparison"], ["scores", "Scores"]];
 let drawing = 0;
 let shownView;
 
