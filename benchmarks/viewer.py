@@ -2,9 +2,9 @@
 
     python benchmarks/viewer.py
 
-The episodes are synthetic: three policies answer the same problems, four samples each. Build time and
-peak memory are those of a process of its own. The page is opened as a file in headless Chromium,
-driven by selenium; without them, only the index is measured.
+The episodes are synthetic: three policies answer the same problems, four samples each. Build time
+and peak memory are those of a process of its own. The page is opened as a file in headless
+Chromium, driven by selenium; without them, only the index is measured.
 """
 
 import argparse
@@ -68,9 +68,9 @@ def main() -> None:
     figures = {"episodes": args.count, "index": index, "browser": seen}
     print(json.dumps(figures, indent=1), file=sys.stderr)
     head = results_file.head(
-        "rlvr view on synthetic episodes of three policies: seconds and peak memory of building the "
-        "files, their size, and milliseconds in headless Chromium (median of several) until the "
-        "first page and until the rows of a changed filter are laid out",
+        "rlvr view on synthetic episodes of three policies: seconds and peak memory of building "
+        "the files, their size, and milliseconds in headless Chromium (median of several) until "
+        "the first page and until the rows of a changed filter are laid out",
         "selenium",
     )
     results_file.store(args, head, figures, raw, whole=args.count == COUNT)

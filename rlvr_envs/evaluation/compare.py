@@ -220,9 +220,9 @@ def _note(first: Series, second: Series, same: int, common: int) -> str:
         other = len(first.answered.keys() & second.answered.keys()) - same
         if not other:
             return ""
-        return f"{other} problems have the same seed and differ: other knobs or another version"
+        return f"{other} of the problems with the same seed differ: other knobs or another version"
     if same:
-        return f"they share {same} problems, and none is scored in both"
+        return f"none of the problems that they share ({same}) is scored in both"
     return f"they share no problem: {_why_none(first, second)}"
 
 

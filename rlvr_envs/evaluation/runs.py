@@ -86,7 +86,7 @@ class Run:
     @property
     def name(self) -> str:
         """The folder's name."""
-        return self.path.resolve().name
+        return _whole(self.path.resolve().name)
 
     @property
     def training(self) -> bool:
@@ -132,11 +132,11 @@ class Run:
         path = self.path / SAMPLES
         for number, row in _lines(path):
             try:
-                question = f"{row['task']}|{row['difficulty']}|{row['problem_seed']}"
+                question = _whole(f"{row['task']}|{row['difficulty']}|{row['problem_seed']}")
                 sample = counts.get(question, 0)
                 counts[question] = sample + 1
                 yield _trained(row, self.name, question, sample)
-            except (KeyError, TypeError) as error:
+            except (KeyError, TypeError, ValueError) as error:
                 fault = f"no sample of a training run ({error!r})"
                 raise RowError(f"{path}, line {number}: {fault}: {row!r:.60}") from error
 
@@ -160,8 +160,8 @@ def _evaluated(record: Record) -> StoredEpisode:
     verdict = record["verdict"]
     return StoredEpisode(
         key=record["key"],
-        policy=record["policy"],
-        question=question_of(record),
+        policy=_whole(record["policy"]),
+        question=_whole(question_of(record)),
         task=record["task"],
         domain=record["domain"],
         level=record["difficulty"],
@@ -198,9 +198,9 @@ def _trained(row: Mapping[str, Any], name: str, question: str, sample: int) -> S
         fingerprint=None,
         sample=sample,
         status=str(row["status"]),
-        score=row["score"],
-        step=row["step"],
-        reward=row["reward"],
+        score=None if row["score"] is None else float(row["score"]),
+        step=int(row["step"]),
+        reward=None if row["reward"] is None else float(row["reward"]),
         turns=len(actions),
         chars=sum(map(len, actions)),
         prompt=row.get("prompt"),
@@ -210,6 +210,11 @@ def _trained(row: Mapping[str, Any], name: str, question: str, sample: int) -> S
         parts=_mapping(row.get("info")),
         facts={name: value for name, value in facts.items() if value is not None},
     )
+
+
+def _whole(name: str) -> str:
+    """Return a name without halves of surrogate pairs, which no address or terminal can hold."""
+    return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def _texts(found: object) -> list[str]:

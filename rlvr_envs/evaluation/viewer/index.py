@@ -19,7 +19,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.compare import Answered, PairComparison, Series, compare
 from rlvr_envs.evaluation.metrics import Estimate, clustered_mean
@@ -27,7 +27,7 @@ from rlvr_envs.evaluation.runs import Run, StoredEpisode, labels
 from rlvr_envs.evaluation.viewer.plots import figures, plotly_script
 
 DATA = "data"
-MAIN = "main.js"  # the first piece of data; a folder with it is a page of ours
+MAIN = "main.js"  # the piece that is read first, and written last
 _STATIC = ("index.html", "viewer.css", "data.js", "viewer.js")
 
 ROWS = 10_000  # of the table in a piece
@@ -201,7 +201,11 @@ def write_page(runs: Sequence[Run], folder: Path) -> int:
             problems.add_stored(row)
     for place, run in enumerate(runs):
         for each in run.episodes():
-            table.add(place, each, problems.number(each), texts.add(_episode_texts(each)))
+            try:
+                table.add(place, each, problems.number(each), texts.add(_episode_texts(each)))
+            except OverflowError as error:
+                told = f"{run.path}: a number of the episode {each.question!r} is too large"
+                raise RowError(told) from error
     table.drop_replaced()
     if not len(table):
         raise ConfigError(f"no episode has ended yet in {', '.join(str(run.path) for run in runs)}")
@@ -214,7 +218,8 @@ def write_page(runs: Sequence[Run], folder: Path) -> int:
 def _made(folder: Path) -> Path:
     """Make the folder, with the files that are the same for all runs, and return that of data."""
     data = folder / DATA
-    if folder.exists() and not (data / MAIN).exists() and any(folder.iterdir()):
+    ours = all((folder / name).exists() for name in _STATIC)
+    if folder.exists() and not ours and any(folder.iterdir()):
         raise ConfigError(f"{str(folder)!r} holds other files: give a new folder, or an empty one")
     if data.exists():
         shutil.rmtree(data)
