@@ -31,7 +31,7 @@ const PAGE = 100;
 const COLUMNS = [
   { id: "status", key: statusOf, cell: row => badge(statusOf(row)) },
   { id: "score", number: true, key: row => table.score[row], cell: row => rounded(table.score[row]) },
-  { id: "reward", number: true, training: true, key: row => table.reward[row], cell: row => rounded(table.reward[row]) },
+  { id: "reward", number: true, wide: true, training: true, key: row => table.reward[row], cell: row => rounded(table.reward[row]) },
   { id: "step", number: true, training: true, key: row => table.step[row] < 0 ? null : table.step[row], cell: row => table.step[row] < 0 ? "–" : String(table.step[row]) },
   { id: "task", key: row => taskOf(table.problem[row]), cell: row => short(taskOf(table.problem[row])) },
   { id: "level", number: true, key: row => problems.level[table.problem[row]], cell: row => String(levelOf(table.problem[row])) },
