@@ -27,7 +27,7 @@ function load(name, number = 0, file = `data/${name}-${number}.js`) {
   pieces.delete(key); // and put last, so that the first is the one that was not used for longest
   piece ??= new Promise((resolve, reject) => {
     waiting.set(key, resolve);
-    script(file).catch(reject);
+    script(file).catch(error => { pieces.delete(key); reject(error); });
   });
   pieces.set(key, piece);
   const held = [...pieces.keys()].filter(key => HELD.has(key.split("-")[0]));
@@ -78,7 +78,8 @@ const rounded = (value, digits = 3) =>
   value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits);
 const bounds = ([, low, high]) => low === null ? "" : `[${rounded(low)}, ${rounded(high)}]`;
 const interval = estimate => `${rounded(estimate[0])} ${bounds(estimate)}`;
-const many = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+const counted = count => count.toLocaleString("en");
+const many = (count, word) => `${counted(count)} ${word}${count === 1 ? "" : "s"}`;
 
 function rowOf(key) {
   for (let row = 0; row < table.length; row++)
@@ -86,11 +87,35 @@ function rowOf(key) {
   return -1;
 }
 
+let byQuestion; // the rows of each question, once all are there
+
+function asking(question) {
+  byQuestion ??= Map.groupBy(table.series.keys(), row => problems.question[table.problem[row]]);
+  return byQuestion.get(question) ?? [];
+}
+
+// The comparison of two policies, which is stored in one direction.
+async function pair(first, second) {
+  const stored = (a, b) => main.pairs.findIndex(each => each[0] === a && each[1] === b);
+  if (stored(first, second) >= 0) return load("pair", stored(first, second));
+  if (stored(second, first) < 0) return null;
+  const found = await load("pair", stored(second, first)), minus = value => value === null ? null : -value;
+  const turn = ([mean, low, high]) => [mean, high, low].map(minus);
+  return {
+    ...found,
+    alone: found.alone.toReversed(),
+    groups: found.groups.map(([kind, name, count, a, b, difference, counts]) =>
+      [kind, name, count, b, a, turn(difference), counts.toReversed()]),
+    changes: found.changes.map(([text, task, level, a, b, before, after]) =>
+      [text, task, level, b, a, after, before]),
+  };
+}
+
 // ---------------------------------------------------------------- the address
 
 const query = () => new URLSearchParams(location.hash.slice(1));
 
-function link(changes, from = query()) {
+function addressed(changes, from = query()) {
   const next = new URLSearchParams(from);
   for (const [name, value] of Object.entries(changes)) {
     next.delete(name);
@@ -100,7 +125,7 @@ function link(changes, from = query()) {
 }
 
 function go(changes, { replace = false } = {}) {
-  const hash = link(changes);
+  const hash = addressed(changes);
   if (hash === (location.hash || "#")) return;
   if (replace) { history.replaceState(null, "", hash); render(true); } else location.hash = hash;
 }
@@ -109,7 +134,7 @@ function go(changes, { replace = false } = {}) {
 const FILTERS = ["run", "policy", "domain", "task", "level", "status", "low", "high", "step", "text"];
 const view = (name, more = {}) => {
   const kept = new URLSearchParams([...query()].filter(([key]) => [...FILTERS, "sort"].includes(key)));
-  return link({ view: name, ...more }, kept);
+  return addressed({ view: name, ...more }, kept);
 };
 
 // ---------------------------------------------------------------- which episodes

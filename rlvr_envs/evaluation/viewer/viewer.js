@@ -9,118 +9,144 @@ function el(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes))
     if (typeof value === "function") element.addEventListener(key, value);
-    else if (value !== null && value !== false) element.setAttribute(key, value === true ? "" : value);
+    else if (value || value === 0) element.setAttribute(key, value === true ? "" : value);
   element.append(...children.flat().filter(child => child !== null && child !== undefined));
   return element;
 }
 
-const swatch = place => el("i", { class: "swatch", "data-colour": place % 7, "aria-hidden": true });
-const named = place => el("span", { class: "series" }, swatch(place), main.series[place].label);
-const badge = status => el("span", { class: "status", "data-status": status }, status.replaceAll("_", " "));
-const block = text => el("pre", { tabindex: 0 }, text);
+const note = (...inside) => el("p", { class: "note" }, ...inside);
+const link = (href, ...inside) => el("a", { href }, ...inside);
+const button = (click, ...inside) => el("button", { type: "button", click }, ...inside);
+const section = (kind, title, ...inside) => el("section", { class: kind }, el("h3", {}, title), ...inside);
 const folded = (title, ...inside) => el("details", {}, el("summary", {}, title), ...inside);
+const block = text => el("pre", { tabindex: 0 }, text);
+const cell = (kind, ...inside) => el("td", { class: kind }, ...inside);
 const facts = pairs =>
-  el("dl", { class: "facts" }, pairs.flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)]));
+  el("dl", { class: "facts" }, pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+
+// A table under heads, each with the kind of its column: number, wide (left out on narrow screens).
+const grid = (kind, heads, rows) => el("table", { class: kind },
+  el("thead", {}, el("tr", {}, heads.map(([text, kind]) => el("th", { class: kind, scope: "col" }, text)))),
+  el("tbody", {}, rows));
+
 const chooser = (label, options, chosen, change) => el("label", {}, el("span", {}, label),
   el("select", { change: event => change(event.target.value) },
     options.map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
 
+const swatch = place => el("i", { class: "swatch", "data-colour": place % 7, "aria-hidden": true });
+const named = place => el("span", { class: "series" }, swatch(place), main.series[place].label);
+const words = status => status.replaceAll("_", " ");
+const badge = status => el("span", { class: "status", "data-status": status }, words(status));
+
 // ---------------------------------------------------------------- the table of episodes
 
 const PAGE = 100;
+const problemOf = row => table.problem[row];
+const column = (id, kind, key, shown = row => String(key(row) ?? "–")) => ({ id, kind, key, shown });
 const COLUMNS = [
-  { id: "status", key: statusOf, cell: row => badge(statusOf(row)) },
-  { id: "score", number: true, key: row => table.score[row], cell: row => rounded(table.score[row]) },
-  { id: "reward", number: true, wide: true, training: true, key: row => table.reward[row], cell: row => rounded(table.reward[row]) },
-  { id: "step", number: true, training: true, key: row => table.step[row] < 0 ? null : table.step[row], cell: row => table.step[row] < 0 ? "–" : String(table.step[row]) },
-  { id: "task", key: row => taskOf(table.problem[row]), cell: row => short(taskOf(table.problem[row])) },
-  { id: "level", number: true, key: row => problems.level[table.problem[row]], cell: row => String(levelOf(table.problem[row])) },
-  { id: "problem", wide: true, key: row => table.problem[row], cell: row => seedOf(table.problem[row]) },
-  { id: "sample", number: true, wide: true, key: row => table.sample[row], cell: row => String(table.sample[row]) },
-  { id: "policy", key: row => seriesOf(row).label, cell: row => named(table.series[row]) },
-  { id: "turns", number: true, wide: true, key: row => table.turns[row], cell: row => String(table.turns[row]) },
-  { id: "chars", number: true, wide: true, key: row => table.chars[row], cell: row => table.chars[row].toLocaleString("en") },
-  { id: "answer", wide: true, key: row => table.answer[row], cell: row => table.answer[row] ?? "–" },
+  column("status", "", statusOf, row => badge(statusOf(row))),
+  column("score", "number", row => table.score[row], row => rounded(table.score[row])),
+  column("reward", "number wide training", row => table.reward[row], row => rounded(table.reward[row])),
+  column("step", "number training", row => table.step[row] < 0 ? null : table.step[row]),
+  column("task", "", row => short(taskOf(problemOf(row)))),
+  column("level", "number", row => problems.level[problemOf(row)], row => String(levelOf(problemOf(row)))),
+  column("problem", "wide", problemOf, row => seedOf(problemOf(row))),
+  column("sample", "number wide", row => table.sample[row]),
+  column("policy", "", row => seriesOf(row).label, row => named(table.series[row])),
+  column("turns", "number wide", row => table.turns[row]),
+  column("chars", "number wide", row => table.chars[row], row => counted(table.chars[row])),
+  column("answer", "wide answer", row => table.answer[row]),
 ];
 
 function tiles() {
-  return el("ul", { class: "tiles" }, main.series.map((each, place) => el("li", { "data-colour": place % 7 },
-    el("a", { href: link({ view: null, run: each.run, policy: each.policy, page: null }) }, each.label),
-    el("strong", {}, rounded(each.score[0])),
-    el("small", {}, each.score[1] === null ? "mean score" : `95 % CI ${rounded(each.score[1])} to ${rounded(each.score[2])}`),
-    el("small", {}, `${many(each.episodes, "episode")} · ${many(each.problems, "problem")}`))));
+  const tile = ({ label, run, policy, score, episodes, problems }, place) =>
+    el("li", { "data-colour": place % 7 },
+      link(addressed({ view: null, run, policy, page: null }), label),
+      el("strong", {}, rounded(score[0])),
+      el("small", {}, score[1] === null ? "mean score" : `95 % CI ${rounded(score[1])} to ${rounded(score[2])}`),
+      el("small", {}, `${many(episodes, "episode")} · ${many(problems, "problem")}`));
+  return el("ul", { class: "tiles" }, main.series.map(tile));
 }
 
 function filters(asked) {
   const set = (name, replace = false) => value => go({ [name]: value, page: null }, { replace });
-  const distinct = values => [...new Set(values)].sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
-  const choice = (name, values, text = value => value) => values.length < 2 ? null
-    : chooser(name, [["", "all"], ...values.map(value => [String(value), text(value)])], asked.get(name) ?? "", set(name));
-  const bound = (name, label, least, most, step) => el("label", {}, el("span", {}, label), el("input", {
-    type: "number", min: least, max: most, step, value: asked.get(name), change: event => set(name)(event.target.value) }));
+  const sorted = values => [...new Set(values)].sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
+  const choice = (name, values, text = value => value) => {
+    const options = values.map(value => [String(value), text(value)]);
+    return values.length < 2 ? null : chooser(name, [["", "all"], ...options], asked.get(name) ?? "", set(name));
+  };
+  const bound = (name, label, limits) => el("label", {}, el("span", {}, label), el("input", {
+    type: "number", value: asked.get(name), change: event => set(name)(event.target.value), ...limits }));
   let timer;
-  const open = matchMedia("(min-width: 721px)").matches || FILTERS.some(name => asked.has(name));
-  return el("details", { class: "folded", open }, el("summary", {}, "Filters and search"),
-  el("form", { class: "filters", role: "search", submit: event => event.preventDefault() },
-    choice("run", distinct(main.series.map(s => s.run))),
-    choice("policy", distinct(main.series.map(s => s.policy))),
-    choice("domain", distinct(main.domains)),
-    choice("task", distinct(main.tasks), short),
-    choice("level", [...new Set(problems.level)].sort((a, b) => (a ?? -1) - (b ?? -1)).map(level => level ?? "default")),
-    choice("status", distinct(main.statuses), status => status.replaceAll("_", " ")),
-    bound("low", "score from", 0, 1, "any"), bound("high", "to", 0, 1, "any"),
-    main.training ? bound("step", "step", 0, null, 1) : null,
-    el("label", { class: "text" }, el("span", {}, "text of prompt, response or verdict"), el("input", {
-      type: "search", id: "text", value: asked.get("text"), input: event => {
-        clearTimeout(timer);
-        timer = setTimeout(set("text", true), 300, event.target.value);
-      } })),
-    FILTERS.some(name => asked.has(name)) ? el("a", { class: "clear", href: "#" }, "clear filters") : null));
+  const typed = event => {
+    clearTimeout(timer);
+    timer = setTimeout(set("text", true), 300, event.target.value);
+  };
+  const active = FILTERS.some(name => asked.has(name));
+  const open = active || matchMedia("(min-width: 721px)").matches;
+  const form = el("form", { class: "filters", role: "search", submit: event => event.preventDefault() },
+    choice("run", sorted(main.series.map(series => series.run))),
+    choice("policy", sorted(main.series.map(series => series.policy))),
+    choice("domain", sorted(main.domains)),
+    choice("task", sorted(main.tasks), short),
+    choice("level", sorted(problems.level.map(level => level ?? -1)).map(level => level < 0 ? "default" : level)),
+    choice("status", sorted(main.statuses), words),
+    bound("low", "score from", { min: 0, max: 1, step: "any" }),
+    bound("high", "to", { min: 0, max: 1, step: "any" }),
+    main.training ? bound("step", "step", { min: 0 }) : null,
+    el("label", { class: "text" }, el("span", {}, "text of prompt, response or verdict"),
+      el("input", { type: "search", id: "text", value: asked.get("text"), input: typed })),
+    active ? el("a", { class: "clear", href: "#" }, "clear filters") : null);
+  return el("details", { class: "folded", open }, el("summary", {}, "Filters and search"), form);
+}
+
+function sorter({ id, kind }, sort) {
+  const up = sort === id, down = sort === `-${id}`;
+  const next = up ? `-${id}` : down ? null : id;
+  return el("th", { class: kind, scope: "col", "aria-sort": up ? "ascending" : down ? "descending" : null },
+    button(() => go({ sort: next, page: null }), id, up ? " ↑" : down ? " ↓" : ""));
 }
 
 function drawRows() {
-  const asked = query(), columns = COLUMNS.filter(column => !column.training || main.training);
-  const { rows, state, done, total } = selection, last = Math.max(1, Math.ceil(rows.length / PAGE));
-  const page = Math.min(Math.max(1, Number(asked.get("page")) || 1), last), sort = asked.get("sort");
-  const head = columns.map(({ id, number, wide }) => {
-    const up = sort === id, down = sort === `-${id}`;
-    return el("th", { class: [number && "number", wide && "wide"].filter(Boolean).join(" "),
-      "aria-sort": up ? "ascending" : down ? "descending" : null },
-    el("button", { type: "button", click: () => go({ sort: up ? `-${id}` : down ? null : id, page: null }) },
-      id, up ? " ↑" : down ? " ↓" : ""));
-  });
-  const body = rows.slice((page - 1) * PAGE, page * PAGE).map(row => {
+  const asked = query(), { rows, state } = selection, last = Math.max(1, Math.ceil(rows.length / PAGE));
+  const columns = COLUMNS.filter(({ kind }) => main.training || !kind.includes("training"));
+  const page = Math.min(Math.max(1, Number(asked.get("page")) || 1), last);
+  const turn = (to, text) => to < 1 || to > last ? el("span", { class: "off", "aria-hidden": true }, text)
+    : link(addressed({ page: to === 1 ? null : to }), text);
+  const line = row => {
     const href = view("episode", { key: keyOf(row) });
     return el("tr", { click: event => { if (!event.target.closest("a")) location.hash = href; } },
-      columns.map(({ cell, number, wide }, place) => el("td", { class: [number && "number", wide && "wide"].filter(Boolean).join(" ") },
-        place ? cell(row) : el("a", { href }, cell(row)))));
-  });
-  const loading = table.length < main.rows ? ` (loading ${main.rows.toLocaleString("en")})` : "";
-  const turn = (to, text) => to < 1 || to > last ? el("span", { class: "off", "aria-hidden": true }, text)
-    : el("a", { href: link({ page: to === 1 ? null : to }) }, text);
+      columns.map(({ shown, kind }, i) => cell(kind, i ? shown(row) : link(href, shown(row)))));
+  };
   document.getElementById("rows").replaceChildren(
-    el("div", { class: "bar" },
-      el("p", { role: "status" }, state === "done" ? many(rows.length, "episode") + loading
-        : `${many(rows.length, "episode")} found in ${done.toLocaleString("en")} of ${total.toLocaleString("en")}`,
-      state === "searching" ? el("button", { type: "button", click: () => { selection.state = "stopped"; drawRows(); } }, "stop") : "",
-      state === "stopped" ? ", then stopped" : ""),
-      last > 1 ? el("nav", { "aria-label": "Pages" }, turn(page - 1, "← previous"), ` ${page} of ${last} `, turn(page + 1, "next →")) : null),
-    rows.length ? el("table", { class: "rows" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, body))
-      : el("p", { class: "note" }, state === "searching" ? "Searching …" : "No episode fits these filters."));
+    el("div", { class: "bar" }, progress(), last === 1 ? null : el("nav", { "aria-label": "Pages" },
+      turn(page - 1, "← previous"), ` ${page} of ${last} `, turn(page + 1, "next →"))),
+    !rows.length ? note(state === "searching" ? "Searching …" : "No episode fits these filters.")
+      : el("table", { class: "rows" },
+        el("thead", {}, el("tr", {}, columns.map(each => sorter(each, asked.get("sort"))))),
+        el("tbody", {}, rows.slice((page - 1) * PAGE, page * PAGE).map(line))));
+}
+
+// How many episodes were found, and how far a search is.
+function progress() {
+  const { rows, state, done, total } = selection, found = many(rows.length, "episode");
+  const loading = table.length < main.rows ? ` (loading ${counted(main.rows)})` : "";
+  if (state === "done") return el("p", { role: "status" }, found + loading);
+  const stop = button(() => { selection.state = "stopped"; drawRows(); }, "stop");
+  return el("p", {}, `${found} found in ${counted(done)} of ${counted(total)}`,
+    state === "stopped" ? ", then stopped" : stop);
 }
 
 function viewEpisodes(asked) {
-  const typed = document.getElementById("text");
-  const typing = typed !== null && document.activeElement === typed;
+  const field = document.getElementById("text");
   select(asked);
-  if (!typing) return ["Episodes", [tiles(), filters(asked), el("div", { id: "rows" })], drawRows];
+  if (field === null || document.activeElement !== field)
+    return ["Episodes", [tiles(), filters(asked), el("div", { id: "rows" })], drawRows];
   drawRows(); // and the form stays, with the cursor in it
   return null;
 }
 
 // ---------------------------------------------------------------- one episode, several episodes
-
-const CALLS = ["search", "open", "find", "answer", "tool_call", "python", "code"];
 
 // Splits a text at code blocks and tags of calls and thoughts; linear, whatever the text.
 function* segments(text) {
@@ -128,97 +154,103 @@ function* segments(text) {
   const missing = new Set();
   let plain = 0, found;
   while ((found = opener.exec(text)) !== null) {
-    const close = found[1] ? `</${found[1]}>` : "```";
+    const [opened, tag] = found, close = tag ? `</${tag}>` : "```";
     const end = missing.has(close) ? -1 : text.indexOf(close, opener.lastIndex);
     if (end < 0) { missing.add(close); continue; }
     if (found.index > plain) yield ["text", text.slice(plain, found.index)];
     plain = opener.lastIndex = end + close.length;
-    const thought = found[1] === "think";
-    yield thought ? ["thought", text.slice(found.index + found[0].length, end).trim()] : ["call", text.slice(found.index, plain)];
-    while (thought && /\s/.test(text[plain] ?? "")) plain++; // as the block of thoughts is shown apart
+    if (tag !== "think") yield ["call", text.slice(found.index, plain)];
+    else {
+      yield ["thought", text.slice(found.index + opened.length, end).trim()];
+      while (/\s/.test(text[plain] ?? "")) plain++; // thoughts are shown apart, without a gap
+    }
   }
   if (plain < text.length) yield ["text", text.slice(plain)];
 }
 
 function actionBlock(text) {
-  if (!text) return el("p", { class: "note" }, "(empty)");
-  const pre = block("");
-  const parts = [pre];
+  if (!text) return [note("(empty)")];
+  const thoughts = [], pre = block("");
   for (const [kind, part] of segments(text))
-    if (kind === "thought") parts.unshift(folded("Reasoning", block(part)));
+    if (kind === "thought") thoughts.push(folded("Reasoning", block(part)));
     else pre.append(kind === "call" ? el("mark", {}, part) : part);
-  return el("div", {}, parts);
+  return [...thoughts, pre];
 }
 
-function turns(row, { actions, replies, reasoning }) {
-  if (!actions.length) return [el("p", { class: "note" }, "There is no response.")];
+function turns({ actions, replies, reasoning }) {
+  if (!actions.length) return [note("There is no response.")];
   const several = actions.length > 1 || replies.length > 0;
   return actions.flatMap((action, turn) => [
-    el("section", { class: "turn action" },
-      el("h3", {}, several ? `Action ${turn + 1}` : "Response"),
-      reasoning[turn] ? folded("Reasoning", block(reasoning[turn])) : null, actionBlock(action)),
-    replies[turn] ? el("section", { class: "turn reply" }, el("h3", {}, "Reply"), block(replies[turn])) : null,
+    section("turn action", several ? `Action ${turn + 1}` : "Response",
+      reasoning[turn] ? folded("Reasoning", block(reasoning[turn])) : null, ...actionBlock(action)),
+    replies[turn] ? section("turn reply", "Reply", block(replies[turn])) : null,
   ]).filter(Boolean);
 }
 
-function verdict(row, { detail, parts, facts: more }, inside = numbers => numbers) {
-  return el("section", { class: "card verdict" }, el("h3", {}, "Verdict"),
-    el("p", {}, badge(statusOf(row)), el("strong", {}, Number.isNaN(table.score[row]) ? "not scored" : `score ${+table.score[row].toFixed(6)}`)),
+function verdict(row, { detail, parts, facts: more }, wrapped = numbers => numbers) {
+  const score = table.score[row], step = table.step[row];
+  return section("card verdict", "Verdict",
+    el("p", {}, badge(statusOf(row)),
+      el("strong", {}, Number.isNaN(score) ? "not scored" : `score ${Number(score.toFixed(6))}`)),
     detail ? el("p", { class: "detail" }, detail) : null,
-    inside(facts([
-      ...table.step[row] >= 0 ? [["reward", rounded(table.reward[row])], ["step", table.step[row]]] : [],
-      ...parts, ["turns", table.turns[row]], ["characters", table.chars[row].toLocaleString("en")], ...more])));
+    wrapped(facts([
+      ...step < 0 ? [] : [["reward", rounded(table.reward[row])], ["step", step]],
+      ...parts, ["turns", table.turns[row]], ["characters", counted(table.chars[row])], ...more])));
 }
 
-function question(texts) {
-  return el("section", { class: "turn prompt" }, el("h3", {}, "Prompt"),
-    texts.shots?.length ? folded(`${many(texts.shots.length, "message")} of solved examples before it`,
-      texts.shots.map(([role, text]) => el("div", {}, el("h4", {}, role), block(text)))) : null,
-    texts.prompt === null ? el("p", { class: "note" }, "Not stored by this run.") : block(texts.prompt));
+function question({ shots, prompt }) {
+  const message = ([role, text]) => el("div", {}, el("h4", {}, role), block(text));
+  return section("turn prompt", "Prompt",
+    shots?.length
+      ? folded(`${many(shots.length, "message")} of solved examples before it`, shots.map(message)) : null,
+    prompt === null ? note("Not stored by this run.") : block(prompt));
 }
 
-function reference(texts) {
-  const found = [texts.reference ?? []].flat();
-  return el("section", { class: "card" },
-    el("h3", {}, "Oracle's answer"),
-    found.length ? found.map(block) : el("p", { class: "note" }, "Not stored."),
-    texts.facts ? folded("Problem", facts(texts.facts), texts.config === "null" ? "" : block(texts.config)) : null);
+function reference({ reference, facts: about, config }) {
+  const found = [reference ?? []].flat();
+  return section("card", "Oracle's answer",
+    found.length ? found.map(block) : note("Not stored."),
+    about ? folded("Problem", facts(about), config === "null" ? null : block(config)) : null);
 }
 
-const asking = text => {
-  const found = [];
-  for (let row = 0; row < table.length; row++) if (problems.question[table.problem[row]] === text) found.push(row);
-  return found;
-};
+const problemTitle = problem => `${short(taskOf(problem))}, level ${levelOf(problem)}`;
 
 async function viewEpisode(asked) {
   const row = rowOf(asked.get("key") ?? "");
   if (row < 0) return missing("episode");
   select(asked);
-  const problem = table.problem[row], [texts, asks] = await Promise.all([episodeText(row), problemText(problem)]);
-  const others = asking(problems.question[problem]), place = selection.rows.indexOf(row);
-  const step = (by, text, id) => {
-    const other = selection.rows[place + by];
-    return place < 0 || other === undefined ? el("span", { class: "off", "aria-hidden": true }, text)
-      : el("a", { id, href: view("episode", { key: keyOf(other) }), rel: by < 0 ? "prev" : "next" }, text);
-  };
-  const side = view("side", { question: problems.question[problem] });
-  return [`${short(taskOf(problem))}, level ${levelOf(problem)}`, [
+  const problem = problemOf(row), { rows } = selection, place = rows.indexOf(row);
+  const [texts, asks] = await Promise.all([episodeText(row), problemText(problem)]);
+  const step = (other, text, id) => place < 0 || other === undefined
+    ? el("span", { class: "off", "aria-hidden": true }, text)
+    : el("a", { id, href: view("episode", { key: keyOf(other) }) }, text);
+  return [problemTitle(problem), [
     el("div", { class: "bar" },
       el("p", {}, named(table.series[row]), ` · problem ${seedOf(problem)} · sample ${table.sample[row]}`),
-      el("nav", { "aria-label": "Episodes" }, el("a", { id: "up", href: view(null) }, "table"), step(-1, "← previous", "previous"),
-        place < 0 ? "" : `${(place + 1).toLocaleString("en")} of ${selection.rows.length.toLocaleString("en")}`, step(1, "next →", "next"))),
+      el("nav", { "aria-label": "Episodes" },
+        el("a", { id: "up", href: view(null) }, "table"),
+        step(rows[place - 1], "← previous", "previous"),
+        place < 0 ? null : `${counted(place + 1)} of ${counted(rows.length)}`,
+        step(rows[place + 1], "next →", "next"))),
     el("div", { class: "columns" },
-      el("div", { class: "conversation" }, question(asks), turns(row, texts)),
-      el("aside", {}, verdict(row, texts), reference(asks),
-        others.length > 1 ? el("section", { class: "card" }, el("h3", {}, "The same problem"),
-          el("ul", { class: "others" }, others.slice(0, 50).map(other => el("li", {},
-            el("a", { href: view("episode", { key: keyOf(other) }), "aria-current": other === row ? "true" : null },
-              named(table.series[other]), ` sample ${table.sample[other]}`), badge(statusOf(other)), rounded(table.score[other])))),
-          el("a", { id: "side", href: side }, "side by side")) : null))]];
+      el("div", { class: "conversation" }, question(asks), turns(texts)),
+      el("aside", {}, verdict(row, texts), reference(asks), sameProblem(row))),
+  ]];
 }
 
-// Episodes of one problem side by side: those of the address, or the first of every series.
+function sameProblem(row) {
+  const text = problems.question[problemOf(row)], others = asking(text);
+  if (others.length < 2) return null;
+  const line = other => el("li", {},
+    el("a", { href: view("episode", { key: keyOf(other) }), "aria-current": other === row ? "true" : null },
+      named(table.series[other]), ` sample ${table.sample[other]}`),
+    badge(statusOf(other)), rounded(table.score[other]));
+  return section("card", "The same problem",
+    el("ul", { class: "others" }, others.slice(0, 50).map(line)),
+    el("a", { id: "side", href: view("side", { question: text }) }, "side by side"));
+}
+
+// Episodes of one problem side by side: those of the address, or the first of every policy.
 async function viewSide(asked) {
   const rows = asking(asked.get("question") ?? "");
   if (!rows.length) return missing("problem");
@@ -226,122 +258,113 @@ async function viewSide(asked) {
   const firsts = main.series.map((_, series) => rows.find(row => table.series[row] === series));
   const shown = wanted.length ? wanted : firsts.filter(row => row !== undefined);
   const texts = await Promise.all(shown.map(episodeText));
-  const asks = await Promise.all([...new Set(shown.map(row => table.problem[row]))].map(problemText));
-  const pick = (place, row) => go({ key: shown.map((old, i) => keyOf(i === place ? row : old)) });
-  const problem = table.problem[shown[0]];
-  return [`${short(taskOf(problem))}, level ${levelOf(problem)}`, [
-    el("div", { class: "bar" }, el("p", {}, `problem ${seedOf(problem)}`),
-      el("nav", {}, el("a", { id: "up", href: view(null) }, "table"), el("a", { href: view("compare") }, "comparison"))),
+  const asks = await Promise.all([...new Set(shown.map(problemOf))].map(problemText));
+  const samples = place => {
+    const own = rows.filter(row => table.series[row] === table.series[shown[place]]);
+    const options = own.map(row => [String(row), `${table.sample[row]}: ${words(statusOf(row))}`]);
+    const pick = row => go({ key: shown.map((old, i) => keyOf(i === place ? Number(row) : old)) });
+    return own.length < 2 ? null : chooser("sample", options, String(shown[place]), pick);
+  };
+  return [problemTitle(problemOf(shown[0])), [
+    el("div", { class: "bar" },
+      el("p", {}, `problem ${seedOf(problemOf(shown[0]))}`),
+      el("nav", {}, el("a", { id: "up", href: view(null) }, "table"), link(view("compare"), "comparison"))),
     el("div", { class: "columns" }, el("div", {}, asks.map(question)), el("aside", {}, reference(asks[0]))),
-    el("div", { class: "sides" }, shown.map((row, place) => {
-      const samples = rows.filter(other => table.series[other] === table.series[row]);
-      return el("article", {},
-        el("h2", {}, named(table.series[row])),
-        samples.length > 1 ? chooser("sample", samples.map(other =>
-          [String(other), `${table.sample[other]}: ${statusOf(other)}`]), String(row), value => pick(place, Number(value))) : null,
-        verdict(row, texts[place], numbers => folded("Numbers", numbers)), turns(row, texts[place]));
-    }))]];
+    el("div", { class: "sides" }, shown.map((row, place) => el("article", {},
+      el("h2", {}, named(table.series[row])), samples(place),
+      verdict(row, texts[place], numbers => folded("Numbers", numbers)), turns(texts[place])))),
+  ]];
 }
 
-// ---------------------------------------------------------------- comparison, scores
-
-function seriesByLabel(label, otherwise) {
-  const found = main.series.findIndex(each => each.label === label);
-  return found < 0 ? otherwise : found;
-}
-
-async function pair(first, second) {
-  const straight = main.pairs.findIndex(([a, b]) => a === first && b === second);
-  if (straight >= 0) return load("pair", straight);
-  const turned = main.pairs.findIndex(([a, b]) => a === second && b === first);
-  if (turned < 0) return null;
-  const found = await load("pair", turned), minus = value => value === null ? null : -value;
-  return { ...found, alone: found.alone.toReversed(),
-    groups: found.groups.map(([kind, name, n, a, b, [mean, low, high], counts]) =>
-      [kind, name, n, b, a, [minus(mean), minus(high), minus(low)], counts.toReversed()]),
-    changes: found.changes.map(([asked, task, level, a, b, ours, theirs]) => [asked, task, level, b, a, theirs, ours]) };
-}
+// ---------------------------------------------------------------- comparison
 
 // The interval of a difference, from -1 to 1 around a line at 0.
 function reach([mean, low, high]) {
-  const bar = el("span", { class: "reach", "aria-hidden": true }, el("i"), el("b"));
-  const at = value => `${50 + 50 * value}%`;
-  bar.children[0].style.left = at(low ?? mean);
-  bar.children[0].style.width = `${50 * ((high ?? mean) - (low ?? mean))}%`;
-  bar.children[1].style.left = at(mean);
-  return bar;
+  const range = el("i"), point = el("b"), at = value => `${50 + 50 * value}%`;
+  range.style.left = at(low ?? mean);
+  range.style.width = `${50 * ((high ?? mean) - (low ?? mean))}%`;
+  point.style.left = at(mean);
+  return el("span", { class: "reach", "aria-hidden": true }, range, point);
 }
 
-const ended = statuses => statuses.map(([status, count]) =>
-  el("span", {}, badge(status), statuses.length > 1 || count > 1 ? ` ×${count} ` : ""));
+function differences(groups) {
+  const heads = [["", ""], ["problems", "number wide"], ["baseline", "number"], ["other", "number"],
+    ["difference [95 % CI]", "number"], ["", "wide"], ["won · tied · lost", "number"]];
+  const names = { overall: () => "all problems", domain: name => name ?? "–", task: short,
+    difficulty: name => `level ${name ?? "default"}` };
+  const alone = kind => kind === "domain" && groups.filter(group => group[0] === kind).length < 2;
+  const rows = groups.map(([kind, name, count, first, second, difference, counts], i) =>
+    alone(kind) ? null : el("tr", { class: groups[i - 1]?.[0] === kind ? null : "begins" },
+      el("th", { scope: "row" }, names[kind](name)),
+      cell("number wide", counted(count)), cell("number", rounded(first)), cell("number", rounded(second)),
+      cell("number", rounded(difference[0]), " ", el("span", { class: "interval" }, bounds(difference))),
+      cell("wide", reach(difference)), cell("number", counts.join(" · "))));
+  return groups.length ? grid("pair", heads, rows) : null;
+}
 
-function comparison(first, second, found) {
-  const title = el("h2", {}, named(second), " compared with ", named(first));
-  if (found === null) return el("section", {}, title, el("p", { class: "note" }, "Not computed: of more than 12 policies, each is compared with the first."));
-  const kinds = { overall: "all problems", domain: "domain", task: "task", difficulty: "level" };
-  const rows = found.groups.map(([kind, name, count, a, b, difference, counts], place) => {
-    const begins = found.groups[place - 1]?.[0] !== kind;
-    if (kind === "domain" && found.groups.filter(group => group[0] === kind).length < 2) return null;
-    return el("tr", { class: begins ? "begins" : null },
-      el("th", { scope: "row" }, kind === "overall" ? "all problems" : kind === "task" ? short(name) : `${kinds[kind]} ${name ?? "default"}`.replace("domain ", "")),
-      ...[String(count), rounded(a), rounded(b)].map((text, i) => el("td", { class: i ? "number" : "number wide" }, text)),
-      el("td", { class: "number" }, rounded(difference[0]), " ", el("span", { class: "interval" }, bounds(difference))), el("td", { class: "wide" }, reach(difference)),
-      el("td", { class: "number" }, counts.join(" · ")));
-  });
-  const labels = [first, second].map(place => main.series[place].label);
-  const changes = found.changes.slice(0, 100).map(([asked, task, level, a, b, ours, theirs]) => el("tr", {},
-    el("td", {}, el("a", { href: view("side", { question: asked, key: [first, second].map(place => firstOf(asked, place)) }) }, `${short(task)}, level ${level ?? "default"}`)),
-    el("td", { class: "wide" }, asked.split("|").at(-1)),
-    el("td", {}, rounded(a), " ", ended(ours)), el("td", {}, rounded(b), " ", ended(theirs))));
-  const alone = found.alone.map((count, i) => count ? `${many(count, "problem")} of ${labels[i]} ${count === 1 ? "is" : "are"} not in the other run.` : "");
+function changed(first, second, { changes, changed: total }) {
+  if (!changes.length) return [];
+  const ended = statuses => statuses.map(([status, count]) =>
+    el("span", {}, badge(status), statuses.length > 1 || count > 1 ? ` ×${count} ` : ""));
+  const keyed = text => [first, second].map(series =>
+    keyOf(asking(text).find(row => table.series[row] === series)));
+  const rows = changes.slice(0, PAGE).map(([text, task, level, ours, theirs, before, after]) => el("tr", {},
+    cell("", link(view("side", { question: text, key: keyed(text) }), `${short(task)}, level ${level ?? "default"}`)),
+    cell("wide", text.split("|").at(-1)),
+    cell("", rounded(ours), " ", ended(before)), cell("", rounded(theirs), " ", ended(after))));
+  return [el("h3", {}, `The problems that changed most (${rows.length} of ${counted(total)})`),
+    grid("changes", [["problem", ""], ["seed", "wide"], [named(first), ""], [named(second), ""]], rows)];
+}
+
+async function comparison(first, second) {
+  const title = el("h2", {}, named(second), " compared with ", named(first)), found = await pair(first, second);
+  if (found === null)
+    return el("section", {}, title, note("Of so many policies, each is compared with the first one only."));
+  const alone = [first, second].map((place, i) => found.alone[i]
+    ? `Only ${main.series[place].label} has ${many(found.alone[i], "further problem")}. ` : "").join("");
   return el("section", {}, title,
     found.note ? el("p", { class: "note warning" }, `Note: ${found.note}.`) : null,
-    rows.length ? el("table", { class: "pair" },
-      el("thead", {}, el("tr", {}, ["", "problems", "baseline", "other", "difference [95 % CI]", "", "won · tied · lost"].map((text, i) =>
-        el("th", { class: i === 5 ? "wide" : i === 1 ? "number wide" : i ? "number" : "" }, text)))), el("tbody", {}, rows)) : null,
-    rows.length && alone.some(Boolean) ? el("p", { class: "note" }, alone.join(" ")) : null,
-    changes.length ? [el("h3", {}, `The problems that changed most (${Math.min(100, changes.length)} of ${found.changed})`),
-      el("table", { class: "changes" }, el("thead", {}, el("tr", {}, el("th", {}, "problem"), el("th", { class: "wide" }, "seed"), el("th", {}, named(first)), el("th", {}, named(second)))),
-        el("tbody", {}, changes))] : null);
-}
-
-function firstOf(asked, series) {
-  const row = asking(asked).find(row => table.series[row] === series);
-  return row === undefined ? "" : keyOf(row);
+    differences(found.groups),
+    found.groups.length && alone ? note(alone) : null,
+    changed(first, second, found));
 }
 
 async function viewCompare(asked) {
   if (main.series.length < 2)
-    return ["Comparison", [el("p", { class: "note" }, "There is one policy here. Give rlvr view a second run, or a run with several policies.")]];
-  const first = seriesByLabel(asked.get("baseline"), 0);
-  const chosen = seriesByLabel(asked.get("other"), -1);
-  const others = main.series.map((_, place) => place).filter(place => place !== first && (chosen < 0 || chosen === first || chosen === place));
-  const found = await Promise.all(others.map(other => pair(first, other)));
+    return ["Comparison", [note("There is one policy here. Give rlvr view a second run.")]];
+  const place = name => main.series.findIndex(series => series.label === asked.get(name));
+  const first = Math.max(0, place("baseline")), chosen = place("other");
+  const others = [...main.series.keys()].filter(other => other !== first);
   const options = main.series.map(({ label }) => [label, label]);
   return ["Comparison", [
-    el("p", { class: "note" }, "Mean scores on the problems that both answered. The difference is the other's minus the baseline's, paired by problem, with its 95 % confidence interval; won, tied and lost count problems."),
+    note("Mean scores on the problems that both answered. The difference is the other's minus the ",
+      "baseline's, paired by problem, with its 95 % confidence interval; won, tied and lost count problems."),
     el("form", { class: "filters" },
-      chooser("baseline", options, main.series[first].label, value => go({ baseline: value })),
-      chooser("compared with", [["", "all others"], ...options.filter((_, place) => place !== first)], asked.get("other") ?? "", value => go({ other: value }))),
-    ...others.map((other, i) => comparison(first, other, found[i]))]];
+      chooser("baseline", options, main.series[first].label, label => go({ baseline: label, other: null })),
+      chooser("compared with", [["", "all others"], ...others.map(other => options[other])],
+        asked.get("other") ?? "", label => go({ other: label }))),
+    ...await Promise.all((others.includes(chosen) ? [chosen] : others).map(other => comparison(first, other))),
+  ]];
 }
 
+// ---------------------------------------------------------------- scores by level
+
 async function viewScores() {
-  const head = ["task", "level", ...main.series.keys()];
-  const rows = main.scores.map(([task, level, ...found], i) => el("tr", { class: main.scores[i - 1]?.[0] === task ? null : "begins" },
-    el("th", { scope: "row" }, task === null ? "all tasks" : short(task)), el("td", { class: "number" }, String(level ?? "default")),
-    found.map(each => el("td", { class: "number" }, interval(each)))));
-  const body = el("table", { class: "scores" },
-    el("thead", {}, el("tr", {}, head.map((name, i) => el("th", { class: i ? "number" : "" }, i < 2 ? name : named(name))))), el("tbody", {}, rows));
-  const places = Array.from({ length: main.figures }, () => el("div", { class: "plot" }));
-  const figures = await Promise.all(places.map((_, number) => load("figure", number)));
-  if (main.figures && !globalThis.Plotly) await script("data/plotly.js");
+  const heads = [["task", ""], ["level", "number"], ...main.series.map((_, place) => [named(place), "number"])];
+  const rows = main.scores.map(([task, level, ...found], i) =>
+    el("tr", { class: i && main.scores[i - 1][0] === task ? null : "begins" },
+      el("th", { scope: "row" }, task === null ? "all tasks" : short(task)),
+      cell("number", String(level ?? "default")), found.map(each => cell("number", interval(each)))));
+  const listed = el("div", { class: "scroll", tabindex: 0 }, grid("scores", heads, rows));
+  const figures = await Promise.all(Array.from({ length: main.figures }, (_, number) => load("figure", number)));
+  if (figures.length && !globalThis.Plotly) await script("data/plotly.js");
+  const places = figures.map(() => el("div", { class: "plot" }));
   return ["Scores by level", [
-    el("p", { class: "note" }, "Mean score with its 95 % confidence interval, clustered by problem."),
+    note("Mean score with its 95 % confidence interval, clustered by problem."),
     el("ul", { class: "legend" }, main.series.map((_, place) => el("li", {}, named(place)))),
     el("div", { class: "plots" }, places),
-    main.figures ? folded("As a table", el("div", { class: "scroll" }, body)) : el("div", { class: "scroll" }, body)],
-  () => places.forEach((place, i) => draw(place, figures[i]))];
+    figures.length ? folded("As a table", listed) : listed,
+  ], () => places.forEach((place, i) => draw(place, figures[i]))];
 }
 
 function draw(place, { title, data, layout }) {
@@ -350,75 +373,78 @@ function draw(place, { title, data, layout }) {
   const axis = given => ({ ...given, gridcolor: line, linecolor: line, tickcolor: line, fixedrange: true });
   const inside = el("div");
   place.replaceChildren(el("h3", {}, title), inside);
-  globalThis.Plotly.newPlot(inside, data, { ...layout, xaxis: axis(layout.xaxis), yaxis: axis(layout.yaxis),
-    showlegend: false, paper_bgcolor: clear, plot_bgcolor: clear, font: { color: ink, family: style.fontFamily, size: 12 } },
-  { responsive: true, displayModeBar: false });
+  globalThis.Plotly.newPlot(inside, data, {
+    ...layout, xaxis: axis(layout.xaxis), yaxis: axis(layout.yaxis), showlegend: false,
+    paper_bgcolor: clear, plot_bgcolor: clear, font: { color: ink, family: "system-ui, sans-serif", size: 12 },
+  }, { responsive: true, displayModeBar: false });
 }
 
 // ---------------------------------------------------------------- the page
 
 const VIEWS = { episode: viewEpisode, side: viewSide, compare: viewCompare, scores: viewScores };
 const TABS = [[null, "Episodes"], ["compare", "Comparison"], ["scores", "Scores"]];
+const INSIDE = { episode: null, side: null }; // of a tab
+const help = document.getElementById("help");
 let drawing = 0;
-let shownView;
+let shownBefore;
+
+const missing = what =>
+  ["Not found", [note(`These runs have no such ${what}. `, link("#", "All episodes"))]];
 
 function show(title, parts, after) {
   document.title = `${title} · ${main.series.map(each => each.label).join(", ")}`.slice(0, 100);
-  const heading = el("h2", { class: "title", tabindex: -1 }, title);
-  document.getElementById("main").replaceChildren(heading, ...parts);
+  document.getElementById("main").replaceChildren(el("h2", { class: "title", tabindex: -1 }, title), ...parts);
   after?.();
 }
 
-const missing = what => ["Not found", [el("p", { class: "note" },
-  `These runs have no such ${what}. `, el("a", { href: "#" }, "All episodes"))]];
-
 async function render(still = false) {
   const asked = query(), name = asked.get("view"), number = ++drawing;
-  if (!main || !table.length || name && table.length < main.rows) return; // and again when it is
-  document.querySelector("header nav").replaceChildren(...TABS.map(([tab, text]) =>
-    el("a", { href: view(tab), "aria-current": tab === name || tab === null && ["episode", "side"].includes(name) ? "page" : null }, text)));
-  const found = await Promise.resolve(asked).then(VIEWS[name] ?? viewEpisodes).catch(error =>
-    ["Something is missing", [el("p", { class: "note", role: "alert" }, error.message)]]);
+  if (!main || !table.length || name && table.length < main.rows) return; // and again when it is there
+  document.querySelector("header nav").replaceChildren(...TABS.map(([tab, text]) => el("a",
+    { href: view(tab), "aria-current": tab === (name in INSIDE ? INSIDE[name] : name) ? "page" : null }, text)));
+  const found = await Promise.resolve(asked).then(VIEWS[name] ?? viewEpisodes)
+    .catch(error => ["Something is missing", [note(error.message)]]);
   if (number !== drawing) return; // the reader has gone on
   if (found) show(...found);
-  const key = asked.get("key") + asked.get("question");
-  if (!still && shownView !== `${name}${key}`) {
+  const place = [name, asked.get("key"), asked.get("question")].join();
+  if (!still && shownBefore !== place) {
     scrollTo(0, 0);
     document.querySelector(".title")?.focus({ preventScroll: true });
   }
-  shownView = `${name}${key}`;
+  shownBefore = place;
   performance.mark("shown");
 }
 
 function pressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   if (event.target.closest("input, select, textarea")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
   const click = id => document.getElementById(id)?.click();
-  const row = by => {
-    const links = [...document.querySelectorAll("tbody a")];
-    const here = links.indexOf(document.activeElement);
+  const focus = by => {
+    const links = [...document.querySelectorAll("tbody a")], here = links.indexOf(document.activeElement);
     links[Math.min(links.length - 1, Math.max(0, here < 0 ? 0 : here + by))]?.focus();
   };
   const one = query().get("view") === "episode";
   const keys = {
-    j: () => one ? click("next") : row(1), k: () => one ? click("previous") : row(-1),
-    ArrowRight: () => one && click("next"), ArrowLeft: () => one && click("previous"),
-    u: () => click("up"), s: () => click("side"), "?": () => document.getElementById("help").showModal(),
-    "/": () => document.getElementById("text")?.focus(),
+    j: () => one ? click("next") : focus(1), k: () => one ? click("previous") : focus(-1),
+    u: () => click("up"), s: () => click("side"), "?": () => help.showModal(),
+    "/": () => {
+      document.querySelector(".folded")?.setAttribute("open", "");
+      document.getElementById("text")?.focus();
+    },
   };
+  if (one) Object.assign(keys, { ArrowRight: keys.j, ArrowLeft: keys.k });
   TABS.forEach(([tab], place) => { keys[place + 1] = () => { location.hash = view(tab); }; });
-  if (Object.hasOwn(keys, event.key)) {
-    event.preventDefault();
-    keys[event.key]();
-  }
+  if (!Object.hasOwn(keys, event.key)) return;
+  event.preventDefault();
+  keys[event.key]();
 }
 
 addEventListener("hashchange", () => render());
 addEventListener("keydown", pressed);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => render(true));
-document.getElementById("help-button").addEventListener("click", () => document.getElementById("help").showModal());
+document.getElementById("help-button").addEventListener("click", () => help.showModal());
 loadTable().catch(error => document.getElementById("main").replaceChildren(
   el("p", { class: "note", role: "alert" }, error.message)));
