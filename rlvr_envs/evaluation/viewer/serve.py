@@ -26,7 +26,7 @@ class _Files(SimpleHTTPRequestHandler):
             super().do_HEAD()
 
     def _from_here(self) -> bool:
-        port = self.server.server_address[1]
+        port = self.connection.getsockname()[1]
         allowed = {f"{name}:{port}" for name in (HOST, "localhost")}
         site = self.headers.get("Sec-Fetch-Site", "none")
         if self.headers.get("Host") in allowed and site in ("none", "same-origin"):

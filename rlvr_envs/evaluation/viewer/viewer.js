@@ -47,7 +47,7 @@ const COLUMNS = [
   column("status", "", statusOf, row => badge(statusOf(row))),
   column("score", "number", row => table.score[row], row => rounded(table.score[row])),
   column("reward", "number wide training", row => table.reward[row], row => rounded(table.reward[row])),
-  column("step", "number training", row => table.step[row] < 0 ? null : table.step[row]),
+  column("step", "number wide training", row => table.step[row] < 0 ? null : table.step[row]),
   column("task", "", row => short(taskOf(problemOf(row)))),
   column("level", "number", row => problems.level[problemOf(row)], row => String(levelOf(problemOf(row)))),
   column("problem", "wide", problemOf, row => seedOf(problemOf(row))),
@@ -239,7 +239,8 @@ async function viewEpisode(asked) {
 }
 
 function sameProblem(row) {
-  const text = problems.question[problemOf(row)], others = asking(text);
+  const text = problems.question[problemOf(row)];
+  const others = asking(text).toSorted((a, b) => table.series[a] - table.series[b]);
   if (others.length < 2) return null;
   const line = other => el("li", {},
     el("a", { href: view("episode", { key: keyOf(other) }), "aria-current": other === row ? "true" : null },
@@ -288,7 +289,7 @@ function reach([mean, low, high]) {
 }
 
 function differences(groups) {
-  const heads = [["", ""], ["problems", "number wide"], ["baseline", "number"], ["other", "number"],
+  const heads = [["", ""], ["problems", "number wide"], ["baseline", "number wide"], ["other", "number wide"],
     ["difference [95 % CI]", "number"], ["", "wide"], ["won · tied · lost", "number"]];
   const names = { overall: () => "all problems", domain: name => name ?? "–", task: short,
     difficulty: name => `level ${name ?? "default"}` };
@@ -296,7 +297,7 @@ function differences(groups) {
   const rows = groups.map(([kind, name, count, first, second, difference, counts], i) =>
     alone(kind) ? null : el("tr", { class: groups[i - 1]?.[0] === kind ? null : "begins" },
       el("th", { scope: "row" }, names[kind](name)),
-      cell("number wide", counted(count)), cell("number", rounded(first)), cell("number", rounded(second)),
+      ...[counted(count), rounded(first), rounded(second)].map(text => cell("number wide", text)),
       cell("number", rounded(difference[0]), " ", el("span", { class: "interval" }, bounds(difference))),
       cell("wide", reach(difference)), cell("number", counts.join(" · "))));
   return groups.length ? grid("pair", heads, rows) : null;
