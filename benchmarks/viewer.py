@@ -68,9 +68,8 @@ def main() -> None:
     figures = {"episodes": args.count, "index": index, "browser": seen}
     print(json.dumps(figures, indent=1), file=sys.stderr)
     head = results_file.head(
-        "rlvr view on synthetic episodes of three policies: seconds and peak memory of building "
-        "the files, their size, and milliseconds in headless Chromium (median of several) until "
-        "the first page and until the rows of a changed filter are laid out",
+        "rlvr view on synthetic episodes: building its files, and in headless Chromium the median "
+        "time until the first page and until the rows of a changed filter are laid out",
         "selenium",
     )
     results_file.store(args, head, figures, raw, whole=args.count == COUNT)

@@ -253,6 +253,6 @@ def _level(level: int | None) -> str:
 
 
 def _names(names: set[str]) -> str:
-    found = sorted(names, key=lambda name: (len(name), name))
+    found = sorted(names, key=lambda name: (int(name) if name.isdecimal() else -1, name))
     more = len(found) - _FEW_NAMES
     return ", ".join(found[:_FEW_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -76,11 +76,8 @@ def page(tmp_path_factory):
     return folder / "page"
 
 
-@pytest.fixture(scope="module", params=["file", "server"])
-def address(request, page):
-    if request.param == "file":
-        yield f"{page.as_uri()}/index.html"
-        return
+@pytest.fixture
+def served(page):
     with server(page) as serving:
         thread = threading.Thread(target=serving.serve_forever)
         thread.start()
@@ -153,8 +150,8 @@ class Reader:
 
 
 @pytest.fixture
-def reader(browser, address):
-    found = Reader(browser, address)
+def reader(browser, page):
+    found = Reader(browser, f"{page.as_uri()}/index.html")
     found.messages()  # of an earlier test
     yield found
     assert found.messages() == []
@@ -191,6 +188,16 @@ def test_the_table_has_pages_and_is_sorted_and_filtered(reader):
         reader.js("return document.querySelector('th[aria-sort=ascending]').textContent")
         == "status ↑"
     )
+
+
+def test_a_server_gives_the_same_page(reader, served):
+    reader.address = served
+    reader.open("#status=wrong&run=after")
+    reader.counts("26 episodes")
+    reader.press("j", "\ue007")  # Enter
+    reader.says("Verdict")
+    reader.press("3")
+    reader.titled("Scores by level")
 
 
 def test_scores_and_steps_are_ranges(reader):
