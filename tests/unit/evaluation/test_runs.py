@@ -63,15 +63,17 @@ def test_a_torn_last_line_is_passed_over_and_another_fault_is_named(tmp_path):
     with (run / "problems.jsonl").open("a") as file:
         file.write('{"question": "to')
     assert len(list(Run(run).problems())) == 1
-    (run / "problems.jsonl").write_text('{"prompt": "whose?"}\n')
-    with pytest.raises(RowError, match=r"problems.jsonl, line 1 has no 'question'"):
-        list(Run(run).problems())
-    (run / "problems.jsonl").write_text("[]\n")
-    with pytest.raises(RowError, match="line 1 is no object"):
-        list(Run(run).problems())
-    (run / "problems.jsonl").write_text("{\n")
-    with pytest.raises(RowError, match="line 1 is not JSON"):
-        list(Run(run).problems())
+    for fault in ('{"prompt": "whose?"}\n', "[]\n", "{\n"):
+        (run / "problems.jsonl").write_text(fault)
+        with pytest.raises(RowError, match=r"problems\.jsonl, line 1"):
+            list(Run(run).problems())
+    training = write_training(tmp_path / "grpo", [trained(1)])
+    for fault, told in (("[]\n", "line 2 is no object"), ("{\n", "line 2 is not JSON")):
+        write_training(training, [trained(1)])
+        with (training / "samples.jsonl").open("a") as file:
+            file.write(fault)
+        with pytest.raises(RowError, match=told):
+            list(Run(training).episodes())
 
 
 @pytest.mark.parametrize("change", [{"score": "high"}, {"step": None}, {"texts": 5, "status": 5}])
