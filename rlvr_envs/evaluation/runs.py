@@ -13,9 +13,16 @@ from typing import Any
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError, did_you_mean
-from rlvr_envs.evaluation.store import CONFIG, EPISODES, Record, read_records
+from rlvr_envs.evaluation.store import (
+    CONFIG,
+    EPISODES,
+    PROBLEMS,
+    Record,
+    question_of,
+    read_problems,
+    read_records,
+)
 
-PROBLEMS = "problems.jsonl"
 SAMPLES = "samples.jsonl"  # of a training run; `rlvr_envs.agents` writes it
 
 # Fields of a record that are numbers or words about the episode, as a reader of it may want them.
@@ -68,14 +75,6 @@ class StoredEpisode:
     facts: Mapping[str, Any]
 
 
-def question_of(record: Record) -> str:
-    """Return the question of an episode; in older records it is a part of the key."""
-    stored = record.get("question")
-    if isinstance(stored, str):
-        return stored
-    return str(record["key"])[len(record["policy"]) + 1 :].rpartition("|")[0]
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """The folder of a run, of one of its policies only if ``policy`` is given."""
@@ -107,13 +106,7 @@ class Run:
         Raises:
             RowError: a line is not a problem.
         """
-        path = self.path / PROBLEMS
-        if not path.exists():
-            return
-        for number, row in _lines(path):
-            if not isinstance(row.get("question"), str):
-                raise RowError(f"{path}, line {number} has no 'question': {row!r:.60}")
-            yield row
+        yield from read_problems(self.path / PROBLEMS)
 
     def episodes(self) -> Iterator[StoredEpisode]:
         """Yield the episodes in the order of the file.

@@ -6,7 +6,8 @@ import pytest
 from fakes.run_folders import old, problem, record, trained, write_run, write_training
 
 from rlvr_envs.core.errors import ConfigError, RowError
-from rlvr_envs.evaluation.runs import Run, labels, open_runs, question_of
+from rlvr_envs.evaluation.runs import Run, labels, open_runs
+from rlvr_envs.evaluation.store import question_of
 
 
 def test_the_question_of_an_old_record_is_a_part_of_its_key():
