@@ -110,6 +110,11 @@ def _tiles(summary: Summary) -> str:
             lines.append(f"{group.undecided} answers undecided")
         if group.cut_short:
             lines.append(f"{group.cut_short} responses cut at the token limit")
+        if group.tokens is not None:
+            read = "" if group.prompt_tokens is None else f"{group.prompt_tokens:,} tokens in · "
+            lines.append(f"{read}{group.tokens:,} tokens out")
+        if group.retries:
+            lines.append(f"{group.retries} requests tried again, {group.waited_s:.0f} s of waiting")
         small = "".join(f"<small>{_escape(line)}</small>" for line in lines if line)
         tiles.append(
             f'<div class="card tile" style="--colour:{plots.colour(policy)}">'
@@ -152,6 +157,7 @@ class _Optional:
     quality: bool
     undecided: bool
     cut_short: bool
+    tokens: bool
 
 
 def _metrics_table(summary: Summary) -> str:
@@ -161,12 +167,13 @@ def _metrics_table(summary: Summary) -> str:
         quality=any(group.feasible is not None for group in groups),
         undecided=any(group.undecided for group in groups),
         cut_short=any(group.cut_short for group in groups),
+        tokens=any(group.tokens is not None for group in groups),
     )
     names = ["task", "policy", "", "score", "95 % CI", "solved", *["SR", "AR"] * optional.quality]
     names += [name for k in ks for name in (f"pass@{k}", f"maj@{k}")]
     names += ["problems", "episodes", "unscored", *["undecided"] * optional.undecided]
     names += ["cut short"] * optional.cut_short
-    names += ["chars", "seconds"]
+    names += ["chars", *["tokens in", "tokens out"] * optional.tokens, "seconds"]
     head = "".join(f"<th{_right(place)}>{_escape(name)}</th>" for place, name in enumerate(names))
     rows = "".join(_metrics_row(group, ks, optional) for group in groups)
     note = (
@@ -205,6 +212,7 @@ def _metrics_row(group: Group, ks: list[int], optional: _Optional) -> str:
         *([f"{group.undecided / group.episodes:.1%}"] if optional.undecided else []),
         *([str(group.cut_short)] if optional.cut_short else []),
         f"{group.chars['median']:.0f}" if group.chars else "–",
+        *([_count(group.prompt_tokens), _count(group.tokens)] if optional.tokens else []),
         f"{group.elapsed_s:.2f}",
     ]
     inside = "".join(f"<td{_right(place)}>{cell}</td>" for place, cell in enumerate(cells))
@@ -225,6 +233,10 @@ def _meter(score: Estimate) -> str:
 
 def _number(estimate: Estimate | None) -> str:
     return "–" if estimate is None or estimate.mean is None else f"{estimate.mean:.3f}"
+
+
+def _count(number: int | None) -> str:
+    return "–" if number is None else f"{number:,}"
 
 
 def _comparisons(summary: Summary) -> str:
@@ -263,7 +275,10 @@ def _episode(sample: Sample) -> str:
         f'<span class="badge" style="background:{colour}">{named}</span>',
         _escape(f"{score} · difficulty {level} · problem {which}"),
     ]
-    texts = {"Prompt": sample.prompt, "Response": _response(record["response"])}
+    texts = {"Prompt": sample.prompt}
+    if record.get("reasoning"):
+        texts["Reasoning"] = _response(record["reasoning"])
+    texts["Response"] = _response(record["response"])
     if verdict.get("detail"):
         texts["Verdict"] = str(verdict["detail"])
     if sample.reference:

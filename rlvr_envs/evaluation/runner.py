@@ -23,7 +23,7 @@ from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.episode import Episode, episode_key
 from rlvr_envs.evaluation.on_executor import play_all
 from rlvr_envs.evaluation.plan import Plan, Question, expand_ids, read_difficulties
-from rlvr_envs.evaluation.policies import make_policy
+from rlvr_envs.evaluation.policies import make_policies
 from rlvr_envs.evaluation.policy import Policy, PolicyOptions
 from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, write_json
 from rlvr_envs.evaluation.summary import QUALITY, Summary, summarise
@@ -113,7 +113,8 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         knobs=knobs or {},
     )
     given = [policies] if isinstance(policies, (str, Policy)) else list(policies)
-    made = [make_policy(p, options) if isinstance(p, str) else p for p in given]
+    named = iter(make_policies([p for p in given if isinstance(p, str)], options))
+    made = [next(named) if isinstance(p, str) else p for p in given]
     return run_plan(plan, made, out=out, workers=workers, executor=executor, progress=progress)
 
 
@@ -281,6 +282,10 @@ def _judgeable(record: Record) -> bool:
     return bool(failed and record["response"] is not None)
 
 
+# What of a record stays on disk alone.
+_TEXTS = frozenset({"response", "reasoning", "tool_calls", "beside_calls"})
+
+
 def _light(record: Record) -> Record:
     """Return a record without its texts, which stay on disk; an unscored one says why."""
     kept = ("score", "status") if record["scored"] else ("score", "status", "detail")
@@ -288,7 +293,7 @@ def _light(record: Record) -> Record:
     parts = record["verdict"].get("parts") or {}
     if quality := {key: parts[key] for key in QUALITY if key in parts}:
         verdict["parts"] = quality
-    return {k: v for k, v in record.items() if k != "response"} | {"verdict": verdict}
+    return {k: v for k, v in record.items() if k not in _TEXTS} | {"verdict": verdict}
 
 
 def _in_event_loop(run: _Run, workers: int) -> None:

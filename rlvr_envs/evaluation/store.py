@@ -44,6 +44,15 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "elapsed_s": (int, float),
 }
 
+# What an episode may have besides, and statistics look at.
+_OPTIONAL_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "finish": str,
+    "tokens": int,
+    "prompt_tokens": int,
+    "attempts": int,
+    "waited_s": (int, float),
+}
+
 _CHUNK = 1 << 16
 
 
@@ -149,10 +158,11 @@ def _fault(record: object) -> str:
     """Return what keeps a line from being an episode, if anything does."""
     if not isinstance(record, dict):
         return f"an episode is an object, got {record!r:.40}"
-    for name, kinds in _FIELDS.items():
+    for name in _FIELDS:
         if name not in record:
             return f"the episode has no {name!r}"
-        if not isinstance(record[name], kinds):
+    for name, kinds in (_FIELDS | _OPTIONAL_FIELDS).items():
+        if name in record and not isinstance(record[name], kinds):
             return f"{name!r} is {record[name]!r:.40}"
     verdict = record["verdict"]
     if not isinstance(verdict.get("status"), str):
