@@ -130,10 +130,13 @@ class EventStream:
             return
         if not isinstance(text, str):
             raise BadReply(f"the text of a delta is no text: {json.dumps(text)}")
-        self._kept += len(text)
+        self._keep(len(text))
+        kept.write(text)
+
+    def _keep(self, size: int) -> None:
+        self._kept += size
         if self._kept > self._most_bytes:
             raise BadReply("the completion is too long")
-        kept.write(text)
 
     def _add_call(self, delta: object) -> None:
         """Add a part of a call: the first says its name, and all say its number."""
@@ -145,7 +148,7 @@ class EventStream:
             number = len(self._calls)
         if number not in self._calls:
             self._calls[number] = _Call()
-            self._kept += _CALL_SIZE
+            self._keep(_CALL_SIZE)
         call = self._calls[number]
         self._write(call.id, None if call.id.tell() else delta.get("id"))
         self._write(call.name, None if call.name.tell() else function.get("name"))
