@@ -11,7 +11,8 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -25,6 +26,9 @@ T = TypeVar("T")
 
 # The media type of a stream of server-sent events.
 EVENTS = "text/event-stream"
+
+# How long the end of a connection's reply is waited for, once the stream in it has ended.
+_LINGER_S = 0.5
 
 # What every request has of its own; a bearer token is the key's.
 _OWN_HEADERS = ("accept-encoding", "connection", "content-length", "content-type", "host")
@@ -129,7 +133,7 @@ class BoundedClient:
             url: the address.
             body: JSON data; None for no body.
             take: gets a stream of events of status 200 piece by piece, and says whether it has its
-                end; what follows is not read. A ValueError says that it is no such stream. How
+                end; what follows is not kept. A ValueError says that it is no such stream. How
                 much of a stream is kept is for this function to limit.
 
         Raises:
@@ -201,9 +205,11 @@ class BoundedClient:
             if take is None or reply.status_code != 200 or kind != EVENTS:
                 take = None
             if not compressed:
-                async for piece in reply.aiter_raw():
+                pieces = reply.aiter_raw()
+                async for piece in pieces:
                     if take is not None:
                         if take(piece):
+                            await _rest(pieces)
                             break
                         continue
                     body += piece
@@ -213,6 +219,14 @@ class BoundedClient:
             most = f"{self._most_bytes / 2**20:g} MiB"
             raise NoReply(f"the reply is longer than {most}, or compressed")
         return Reply(reply.status_code, bytes(body), reply.headers.get("retry-after", ""))
+
+
+async def _rest(pieces: AsyncIterator[bytes]) -> None:
+    """Read to the end what ends at once, so that the connection can be used again."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_S):
+            async for _ in pieces:
+                pass
 
 
 class _Background:

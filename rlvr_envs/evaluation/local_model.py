@@ -270,6 +270,11 @@ class LocalPolicy(Policy):
         if self._model is None:
             loaded = await asyncio.to_thread(load_model, self._model_name, self._options)
             self._model, self._tokenizer = loaded
+            if self._options.chat_template_args and self._tokenizer.chat_template is None:
+                raise ConfigError(
+                    f"the model {self._model_name!r} has no chat template that "
+                    "--chat-template-args could go to: leave it out"
+                )
             self._threads = self._options.threads or thread_count(self._model)
         self._stop.clear()
         self._waiting = asyncio.Queue()

@@ -135,7 +135,9 @@ def _option(default: Any, text: str, *, takers: Collection[str] = (ENDPOINT,), *
         default: its value where it is not given.
         text: its help.
         takers: the kinds of policies that take it.
-        more: ``shapes``, whether it shapes what a model says; and how the command line reads it.
+        more: ``shapes``, whether it shapes what a model says, which is stored with a run;
+            ``stored``, whether it is stored all the same; ``read``, ``many`` and ``metavar``, how
+            the command line reads it.
     """
     return field(default=default, metadata={"help": text, "takers": tuple(takers), **more})
 
@@ -180,7 +182,7 @@ class PolicyOptions:
     requests_per_minute: float = _option(0.0, "endpoint: rate limit; 0 for none")
     timeout_s: float = _option(120.0, "endpoint: seconds until a request is given up")
     retries: int = _option(6, "endpoint: attempts after the first one")
-    stream: bool = _option(False, "endpoint: ask for server-sent events", shapes=True)
+    stream: bool = _option(False, "endpoint: ask for server-sent events", stored=True)
     temperature: float | None = _option(
         1.0,
         "model: sampling temperature; 0 is greedy; endpoint: none leaves it to the server",
@@ -274,7 +276,8 @@ class PolicyOptions:
             option.name: list(value) if isinstance(value, tuple) else value
             for option in fields(self)
             for value in [getattr(self, option.name)]
-            if option.metadata.get("shapes") and value != option.default
+            if (option.metadata.get("shapes") or option.metadata.get("stored"))
+            and value != option.default
         }
 
     def check_taken(self, kinds: Collection[str]) -> None:

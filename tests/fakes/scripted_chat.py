@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from rlvr_envs.evaluation import PolicyOptions, evaluate
@@ -26,16 +27,24 @@ class Server:
         self.script = [(200, completion("\\boxed{1}"), {})]
         self.requests = []
         self.times = []
+        self.clients = []
         self.lock = threading.Lock()
         self.stopped = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def handle(self):
+                with suppress(ConnectionResetError):  # a client that has ended
+                    super().handle()
+
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 with outer.lock:
                     number = len(outer.requests)
                     outer.times.append(time.monotonic())
+                    outer.clients.append(self.client_address)
                     outer.requests.append((self.path, dict(self.headers), body))
                 step = outer.script[min(number, len(outer.script) - 1)]
                 status, text, headers = step(body) if callable(step) else step
@@ -46,6 +55,8 @@ class Server:
                         self.send_header(name, value)
                     if isinstance(data, bytes):
                         self.send_header("Content-Length", str(len(data)))
+                    else:
+                        self.send_header("Connection", "close")
                     self.end_headers()
                     for piece in [data] if isinstance(data, bytes) else data:
                         self.wfile.write(piece)

@@ -198,14 +198,29 @@ def test_a_server_that_does_not_stream_is_read_too(server):
     assert record["answer"] == "1"
 
 
-def test_a_stream_may_stay_open_after_its_end(server):
+@pytest.mark.parametrize("more", [False, True])
+def test_a_stream_may_stay_open_after_its_end(server, more):
     def pieces():
         yield events(delta(content="\\boxed{1}", finish="stop"))
-        server.stopped.wait()
+        while not server.stopped.wait(0.0 if more else 60.0):
+            yield b": keep-alive\n\n"
 
     server.script = [lambda body: streamed(pieces())]
     (record,) = server.evaluate(stream=True, timeout_s=30.0).records
     assert record["answer"] == "1"
+
+
+def test_streams_share_a_connection(server):
+    server.script = [streamed(events(delta(content="\\boxed{1}", finish="stop")))]
+    server.evaluate(stream=True, episodes=3, concurrency=1)
+    assert len(server.requests) == 3
+    assert len(set(server.clients)) == 1
+
+
+def test_an_error_is_read_even_if_it_calls_itself_a_stream(server):
+    server.script = [(400, "prompt too long", {"Content-Type": "text/event-stream"})]
+    (record,) = server.evaluate(stream=True).records
+    assert record["verdict"]["detail"] == "HTTP 400: prompt too long"
 
 
 BROKEN = [
