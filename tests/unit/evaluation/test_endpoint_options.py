@@ -267,9 +267,10 @@ def test_a_stream_that_would_fill_the_memory_is_given_up(server, monkeypatch, pi
     assert "too long" in record["verdict"]["detail"]
 
 
-@pytest.mark.parametrize("before", [0, 190, 295])
-def test_no_part_of_a_key_in_a_stream_is_recorded(server, tmp_path, before):
-    data = json.dumps({"error": "x" * before + SECRET})
+@pytest.mark.parametrize("event", ['{"error": "x"}', '{"choices": [7, "x"]}', "{not JSON x"])
+@pytest.mark.parametrize("before", [0, 80, 185, 195, 245, 255])
+def test_no_part_of_a_key_in_a_stream_is_recorded(server, tmp_path, before, event):
+    data = event.replace("x", "x" * before + SECRET)
     server.script = [streamed(f"data: {data}\n\n".encode())]
     server.evaluate(tmp_path, stream=True, retries=0)
     text = (tmp_path / "episodes.jsonl").read_text()
@@ -350,6 +351,21 @@ def test_a_server_that_does_not_count_tokens(server, usage):
     (record,) = server.evaluate().records
     assert record["scored"]
     assert record.get("tokens", 3) == 3
+
+
+def test_a_request_that_is_refused_after_retries_counts_them(server):
+    server.script = [(503, "", {}), (400, "too long", {})]
+    run = server.evaluate()
+    assert run.records[0]["attempts"] == 2
+    assert run.summary["overall"][0].retries == 1
+
+
+def test_a_run_with_a_folder_keeps_texts_on_disk_alone(server, tmp_path):
+    server.script = [called("act", {"text": "5"}, reasoning="hm")]
+    run = server.evaluate(tmp_path, task="EvalHotCold-v0", tools=True)
+    texts = {"response", "reasoning", "tool_calls", "beside_calls"}
+    assert texts <= stored(tmp_path)[0].keys()
+    assert not texts & run.records[0].keys()
 
 
 # Tools.
