@@ -15,19 +15,22 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.cli._text import say
-from rlvr_envs.core.errors import DependencyError
+from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs
-from rlvr_envs.evaluation.policies import make_policy
-from rlvr_envs.evaluation.policy import Policy, PolicyOptions
+from rlvr_envs.evaluation.policies import make_policies
+from rlvr_envs.evaluation.policy import Policy, PolicyOptions, number_or_none
 from rlvr_envs.evaluation.runner import Evaluation, Progress, run_plan
 from rlvr_envs.evaluation.table import tables
+from rlvr_envs.evaluation.usage import cost
+
+_LISTS = frozenset(o.name for o in fields(PolicyOptions) if o.metadata.get("many"))
 
 HELP = "evaluate policies on tasks"
 
@@ -67,16 +70,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the tasks of a large mixture too, by domain",
     )
+    parser.add_argument(
+        "--price",
+        nargs=2,
+        type=_price,
+        metavar=("IN", "OUT"),
+        help="dollars for a million tokens read and written: also print what the tokens cost",
+    )
     parser.add_argument("--no-report", action="store_true", help="write no report.html")
     parser.add_argument("--no-progress", action="store_true", help="show no progress on stderr")
     group = parser.add_argument_group("options of policies that run a model")
     for option in fields(PolicyOptions):
-        group.add_argument(
-            f"--{option.name.replace('_', '-')}",
-            type=type(option.default),
-            default=option.default,
-            help=f"{option.metadata['help']} (default: {option.default!r})",
-        )
+        _add_option(group, option)
+
+
+def _add_option(group: Any, option: Field[Any]) -> None:
+    told, default = option.metadata["help"], option.default
+    how: dict[str, Any] = {
+        "help": told if default in (None, (), "") else f"{told} (default: {default})"
+    }
+    if isinstance(default, bool):
+        how = {"help": told, "action": "store_true"}
+    elif option.metadata.get("many"):
+        how |= {"action": "append"}
+    else:
+        how |= {"type": _reader(option), "default": default}
+    if "metavar" in option.metadata:
+        how["metavar"] = option.metadata["metavar"]
+    group.add_argument(f"--{option.name.replace('_', '-')}", **how)
+
+
+def _reader(option: Field[Any]) -> Callable[[str], Any]:
+    """Return what reads an option; argparse would keep the reason of a ConfigError to itself."""
+    read: Callable[[str], Any] = option.metadata.get("read") or type(option.default)
+
+    def reader(text: str) -> Any:
+        try:
+            return read(text)
+        except ConfigError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    reader.__name__ = "number" if read is number_or_none else read.__name__
+    return reader
+
+
+def _options(args: argparse.Namespace) -> PolicyOptions:
+    values = {option.name: getattr(args, option.name) for option in fields(PolicyOptions)}
+    lists = {name: tuple(value or ()) for name, value in values.items() if name in _LISTS}
+    return PolicyOptions(**values | lists)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -91,8 +132,7 @@ def run(args: argparse.Namespace) -> int:
         answer_format=args.answer_format,
         knobs=read_knobs(args.knob),
     )
-    options = PolicyOptions(**{o.name: getattr(args, o.name) for o in fields(PolicyOptions)})
-    policies = [make_policy(spec, options) for spec in args.policy]
+    policies = make_policies(args.policy, _options(args))
     here = args.executor is None and args.address is None
     with ExitStack() as stack:
         bar = stack.enter_context(ProgressBar("episodes", hidden=args.no_progress))
@@ -133,12 +173,17 @@ def _write_report(args: argparse.Namespace, done: Evaluation) -> None:
 
 def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -> None:
     if args.json:
-        say(json.dumps({"config": done.config, **done.summary.to_json()}, indent=2))
+        found = {"config": done.config, **done.summary.to_json()}
+        if args.price:
+            found["cost"] = _costs(done, args.price)
+        say(json.dumps(found, indent=2))
         return
     tasks = sorted({r["task"] for r in done.records if r["task"]})  # None: it gave no problem
     say(tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks")
     for table in tables(done.summary, _text.width(), per_task=args.per_task_table):
         say(f"\n{_text.table(table.header, table.rows)}")
+    for name, dollars in _costs(done, args.price).items() if args.price else ():
+        say(f"\ncost of {name}: {'unknown' if dollars is None else f'${dollars:.4f}'}")
     if done.summary.is_wide and not args.per_task_table:
         say(f"\n--per-task-table prints a row for each of the {len(tasks)} tasks.")
     for group in done.summary["overall"]:
@@ -151,6 +196,26 @@ def _print(args: argparse.Namespace, done: Evaluation, policies: list[Policy]) -
             why = next(r["verdict"] for r in done.records if r["policy"] == policy.name)
             told = f"nothing could be scored for {policy.name}: {why.get('detail')}"
             say(f"\n{told}", file=sys.stderr)
+
+
+def _price(text: str) -> float:
+    try:
+        price = float(text)
+    except ValueError:
+        price = -1.0
+    if not 0 <= price < float("inf"):
+        raise argparse.ArgumentTypeError(f"a price is a number from 0, got {text!r}")
+    return price
+
+
+def _costs(done: Evaluation, price: tuple[float, float]) -> dict[str, float | None]:
+    """Return what the tokens of each policy cost, None for a policy that does not count them."""
+    return {
+        str(group.by["policy"]): None
+        if group.prompt_tokens is None or group.tokens is None
+        else cost(group.prompt_tokens, group.tokens, price)
+        for group in done.summary["overall"]
+    }
 
 
 def _silent(by: dict[str, Any], group: Any, policy: Policy) -> bool:

@@ -9,8 +9,10 @@ redacted before it is cut, so that no part of a key is left over.
 import asyncio
 import json
 import os
+import re
 import threading
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -20,6 +22,17 @@ from rlvr_envs.core.errors import ConfigError, DependencyError, RlvrEnvsError
 from rlvr_envs.core.extras import hint
 
 T = TypeVar("T")
+
+
+# The media type of a stream of server-sent events.
+EVENTS = "text/event-stream"
+
+# How long the end of a connection's reply is waited for, once the stream in it has ended.
+_LINGER_S = 0.5
+
+# What every request has of its own; a bearer token is the key's.
+_OWN_HEADERS = ("accept-encoding", "connection", "content-length", "content-type", "host")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.6.2
 
 
 class NoReply(RlvrEnvsError):
@@ -32,7 +45,7 @@ class Reply:
 
     Attributes:
         status: of HTTP.
-        body: as it was sent.
+        body: as it was sent; empty for a stream of events that was taken as it came.
         retry_after: the header of that name, empty where there is none.
     """
 
@@ -66,6 +79,7 @@ class BoundedClient:
         most_bytes: the longest reply.
         key: sent as a bearer token, and nowhere else; empty for none (see `key_in`).
         connections: requests under way at a time.
+        headers: more headers, whose values are as secret as the key (see `secret_headers`).
 
     Raises:
         DependencyError: httpx is missing.
@@ -79,6 +93,7 @@ class BoundedClient:
         most_bytes: int = 1 << 25,
         key: str = "",
         connections: int = 64,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         try:
             import httpx
@@ -87,15 +102,39 @@ class BoundedClient:
         self._httpx: Any = httpx
         self._timeout_s, self._most_bytes = timeout_s, most_bytes
         self._connections = connections
-        self._key = key
-        # As a reply may quote it: in JSON or in an address.
-        forms = {key, json.dumps(key)[1:-1], key.replace("/", "\\/"), quote(key, safe="")} - {""}
+        self._headers = ({"Authorization": f"Bearer {key}"} if key else {}) | dict(headers or {})
+        # As a reply may quote them: in JSON or in an address.
+        forms = {
+            form
+            for secret in (key, *(headers or {}).values())
+            for form in (
+                secret,
+                json.dumps(secret)[1:-1],
+                secret.replace("/", "\\/"),
+                quote(secret, safe=""),
+            )
+            if form
+        }
         self._secrets = sorted(forms, key=len, reverse=True)
         self._client: Any = None
         self._pid = 0
 
-    async def ask(self, method: str, url: str, body: object = None) -> Reply:
-        """Return the reply to a request whose body is JSON data; None for no body.
+    async def ask(
+        self,
+        method: str,
+        url: str,
+        body: object = None,
+        take: Callable[[bytes], bool] | None = None,
+    ) -> Reply:
+        """Return the reply to a request.
+
+        Args:
+            method: of HTTP.
+            url: the address.
+            body: JSON data; None for no body.
+            take: gets a stream of events of status 200 piece by piece, and says whether it has its
+                end; what follows is not kept. A ValueError says that it is no such stream. How
+                much of a stream is kept is for this function to limit.
 
         Raises:
             NoReply: the server cannot be reached, or its reply is too late, too long or compressed.
@@ -107,7 +146,7 @@ class BoundedClient:
         try:
             # The client's own timeouts are per read, so a server that drips would never meet them.
             async with asyncio.timeout(self._timeout_s):
-                return await self._read(method, url, data)
+                return await self._read(method, url, data, take)
         except (TimeoutError, self._httpx.TimeoutException) as error:
             raise NoReply(f"no answer within {self._timeout_s:g} s") from error
         except (self._httpx.HTTPError, self._httpx.InvalidURL, OSError, ValueError) as error:
@@ -146,18 +185,33 @@ class BoundedClient:
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         return self._httpx.AsyncClient(
             timeout=self._timeout_s,
-            headers=headers | ({"Authorization": f"Bearer {self._key}"} if self._key else {}),
+            headers=headers | self._headers,
             limits=self._httpx.Limits(max_connections=self._connections),
             follow_redirects=False,
             verify=url.startswith("https:"),  # certificates take long to load
         )
 
-    async def _read(self, method: str, url: str, data: bytes | None) -> Reply:
+    async def _read(
+        self,
+        method: str,
+        url: str,
+        data: bytes | None,
+        take: Callable[[bytes], bool] | None,
+    ) -> Reply:
         async with self._client.stream(method, url, content=data) as reply:
             body = bytearray()
             compressed = reply.headers.get("content-encoding", "identity").lower() != "identity"
+            kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if take is None or reply.status_code != 200 or kind != EVENTS:
+                take = None
             if not compressed:
-                async for piece in reply.aiter_raw():
+                pieces = reply.aiter_raw()
+                async for piece in pieces:
+                    if take is not None:
+                        if take(piece):
+                            await _rest(pieces)
+                            break
+                        continue
                     body += piece
                     if len(body) > self._most_bytes:
                         break
@@ -165,6 +219,14 @@ class BoundedClient:
             most = f"{self._most_bytes / 2**20:g} MiB"
             raise NoReply(f"the reply is longer than {most}, or compressed")
         return Reply(reply.status_code, bytes(body), reply.headers.get("retry-after", ""))
+
+
+async def _rest(pieces: AsyncIterator[bytes]) -> None:
+    """Read to the end what ends at once, so that the connection can be used again."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_S):
+            async for _ in pieces:
+                pass
 
 
 class _Background:
@@ -207,6 +269,30 @@ def key_in(variable: str) -> str:
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(f"the API key in {variable} holds characters no key has")
     return key
+
+
+def secret_headers(named: Iterable[str]) -> dict[str, str]:
+    """Return headers with their values, which are in environment variables.
+
+    Args:
+        named: each like ``api-key=MY_VARIABLE``.
+
+    Raises:
+        ConfigError: one is malformed or set by the client itself, or its variable holds nothing.
+    """
+    found = {}
+    for text in named:
+        name, _, variable = text.partition("=")
+        if not _HEADER_NAME.fullmatch(name) or not variable:
+            raise ConfigError(f"a header is like 'api-key=MY_VARIABLE', got {text!r:.80}")
+        if name.lower() in _OWN_HEADERS:
+            raise ConfigError(f"the header {name!r} belongs to the request itself: leave it out")
+        found[name] = key_in(variable)
+        if not found[name]:
+            raise ConfigError(
+                f"the environment variable {variable!r:.80} of the header {name!r} is empty: set it"
+            )
+    return found
 
 
 def checked_url(url: str, what: str, example: str, key_place: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from rlvr_envs.core.errors import ConfigError, RowError, did_you_mean
 from rlvr_envs.core.problem import fitted
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.tools import ACT, Tool
 from rlvr_envs.core.verdict import Status, Verdict
 
 # The arguments that every environment takes beside its task's knobs.
@@ -276,6 +277,13 @@ class InteractiveTask(Task[ConfigT, ProblemT]):
     def shorthand(self, problem: ProblemT) -> Shorthand | None:
         """Return how a person plays by short commands, None where actions are short as they are."""
         return None
+
+    def tools(self, problem: ProblemT) -> tuple[Tool, ...]:
+        """Return the functions that a model may call instead of writing its actions as text.
+
+        By default there is one, `act`, which takes the text of any action.
+        """
+        return (ACT,)
 
     def verify(self, problem: ProblemT, answer: str) -> Verdict:
         """Judge an episode of a single action."""

@@ -15,10 +15,13 @@ from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.errors import DependencyError
 from rlvr_envs.core.instance import MAX_RESPONSE_CHARS, Instance, too_long
 from rlvr_envs.core.task import InteractiveTask, Reply, Session, not_over
+from rlvr_envs.core.tools import Tool
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.evaluation.plan import Plan, Question, solved_examples
 from rlvr_envs.evaluation.policy import Message, Policy, PolicyError, Request, Response
 from rlvr_envs.evaluation.store import Record, json_line
+from rlvr_envs.evaluation.tool_calls import Turn, messages_after, played
+from rlvr_envs.evaluation.usage import ASKED, asked_fields
 
 # The status of an episode in which the policy, not the verifier, failed.
 POLICY_ERROR = "policy_error"
@@ -47,7 +50,8 @@ class Episode:
         self._threads = threads
         self._actions: list[str] = []
         self._replies: list[str] = []
-        self._last: Response | None = None
+        self._responses: list[Response] = []
+        self._error: PolicyError | None = None
         self._instance: Instance | None = None
 
     @property
@@ -68,6 +72,7 @@ class Episode:
         try:
             verdict = (await self._play(instance, opening)).to_json()
         except PolicyError as error:
+            self._error = error
             verdict = {"score": None, "status": POLICY_ERROR, "detail": str(error), "parts": {}}
         return self._record(verdict, began)
 
@@ -80,7 +85,6 @@ class Episode:
         response = old["response"]
         self._actions = [response] if isinstance(response, str) else list(response)
         self._replies = old.get("replies", [])
-        self._last = Response("", old.get("finish"), old.get("tokens"))
         try:
             self._instance = instance = await self._off_loop(self.question.instance)
         except DependencyError:
@@ -90,9 +94,10 @@ class Episode:
         else:
             verdict = await self._off_loop(partial(instance.judge, response))
             if breaks_off(instance, self._actions, verdict):
-                self._actions, self._replies, self._last = [], [], None
+                self._actions, self._replies, self._responses = [], [], []
                 return await self.run()
-        return self._record(verdict.to_json(), began) | {"elapsed_s": old["elapsed_s"]}
+        kept = {name: old[name] for name in ("elapsed_s", *ASKED) if name in old}
+        return self._record(verdict.to_json(), began) | kept
 
     def lost(self, error: Exception) -> Record:
         """Return the record of an episode that ended with the process that played it."""
@@ -115,9 +120,11 @@ class Episode:
 
     async def _play(self, instance: Instance, messages: list[Message]) -> Verdict:
         session: Session | None = None
+        tools: tuple[Tool, ...] = ()
         if isinstance(instance.task, InteractiveTask):
             try:
                 session = instance.task.begin(instance.problem)
+                tools = instance.task.tools(instance.problem)
             except DependencyError:
                 raise
             except Exception as error:  # noqa: BLE001 - a broken task is no bad answer
@@ -130,23 +137,22 @@ class Episode:
                 self.plan.seed,
                 len(self._actions),
                 self.question.index,
+                tools,
             )
-            self._last = await self.policy.act(request)
-            action = self._last.text
-            self._actions.append(action)
+            response = await self.policy.act(request)
+            turn = played(response, tools) if session else Turn(response.text)
+            self._responses.append(response)
+            self._actions.append(turn.action)
             if session is None:
-                return await self._off_loop(partial(instance.judge, action))
-            reply = await self._off_loop(partial(_answer, session, action))
+                return await self._off_loop(partial(instance.judge, turn.action))
+            reply = await self._off_loop(partial(_answer, session, turn.action))
             self._replies.append(reply.text)
             if reply.verdict is not None:
                 return reply.verdict
             limit = instance.spec.max_turns
             if len(self._actions) >= limit:
                 return Verdict.wrong(f"the limit of {limit} turns is reached")
-            messages += [
-                {"role": "assistant", "content": action},
-                {"role": "user", "content": reply.text},
-            ]
+            messages += messages_after(response, turn, reply.text, len(self._actions))
 
     def _record(self, verdict: dict[str, Any], began: float) -> Record:
         instance, question = self._instance, self.question
@@ -176,10 +182,7 @@ class Episode:
             record["answer"] = extracted(instance, response)
         if interactive:
             record["replies"] = self._replies
-        if self._last is not None and self._last.finish is not None:
-            record["finish"] = self._last.finish
-        if self._last is not None and self._last.tokens is not None:
-            record["tokens"] = self._last.tokens
+        record |= asked_fields(self._responses, self._error, interactive=interactive)
         return record
 
 

@@ -228,6 +228,9 @@ class LocalPolicy(Policy):
         super().__init__(name)
         if options.dtype not in _DTYPES:
             raise ConfigError(f"dtype is one of {', '.join(_DTYPES)}, got {options.dtype!r}")
+        if options.temperature is None:
+            raise ConfigError("a local model needs a temperature: --temperature takes a number")
+        self._temperature = options.temperature
         _packages(find_model(model))
         # Twice, so that the next batch gathers while answers are judged.
         self.concurrency = 2 * options.batch_size
@@ -249,6 +252,7 @@ class LocalPolicy(Policy):
             "max_new_tokens": options.max_new_tokens,
             "system_prompt": options.system_prompt,
             "dtype": options.dtype,
+            **options.given(),
         }
 
     def check_portable(self) -> None:
@@ -266,6 +270,11 @@ class LocalPolicy(Policy):
         if self._model is None:
             loaded = await asyncio.to_thread(load_model, self._model_name, self._options)
             self._model, self._tokenizer = loaded
+            if self._options.chat_template_args and self._tokenizer.chat_template is None:
+                raise ConfigError(
+                    f"the model {self._model_name!r} has no chat template that "
+                    "--chat-template-args could go to: leave it out"
+                )
             self._threads = self._options.threads or thread_count(self._model)
         self._stop.clear()
         self._waiting = asyncio.Queue()
@@ -320,8 +329,9 @@ class LocalPolicy(Policy):
             padding=True,
             add_special_tokens=self._tokenizer.chat_template is None,
         ).to(self._model.device)
-        heat = self._options.temperature
-        sampling = {"do_sample": True, "temperature": heat, "top_k": 0, "top_p": 1.0}
+        heat = self._temperature
+        top_p = 1.0 if self._options.top_p is None else self._options.top_p
+        sampling = {"do_sample": True, "temperature": heat, "top_k": 0, "top_p": top_p}
         with torch.inference_mode():
             output = self._model.generate(
                 **inputs,
@@ -346,7 +356,10 @@ class LocalPolicy(Policy):
         if self._tokenizer.chat_template is None:
             return "\n\n".join(message["content"] for message in messages) + "\n\n"
         text = self._tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True
+            messages,
+            tokenize=False,
+            add_generation_prompt=True,
+            **(self._options.chat_template_args or {}),
         )
         return str(text)
 

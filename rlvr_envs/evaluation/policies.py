@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -111,7 +111,23 @@ def make_policy(spec: str, options: PolicyOptions | None = None) -> Policy:
         ConfigError: the text names no policy, or an option does not fit it.
         DependencyError: the policy needs a package that is missing.
     """
+    return make_policies([spec], options)[0]
+
+
+def make_policies(specs: Sequence[str], options: PolicyOptions | None = None) -> list[Policy]:
+    """Return the policies of several texts, which share their options.
+
+    Raises:
+        ConfigError: a text names no policy, or an option fits none of them.
+        DependencyError: a policy needs a package that is missing.
+    """
     options = options or PolicyOptions()
+    made = [_made(spec, options) for spec in specs]
+    options.check_taken([spec.partition(":")[0] for spec in specs])
+    return made
+
+
+def _made(spec: str, options: PolicyOptions) -> Policy:
     kind, colon, value = spec.partition(":")
     if spec in PolicyKinds.plain:
         return PolicyKinds.plain[spec](spec)

@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
@@ -27,7 +27,7 @@ from rlvr_envs.evaluation.plan import Plan
 from rlvr_envs.evaluation.report_plots import STATUS_COLOURS, Plots, short
 from rlvr_envs.evaluation.report_samples import Sample, pick_samples
 from rlvr_envs.evaluation.runner import Evaluation, versions
-from rlvr_envs.evaluation.store import EPISODES, REPORT, Record
+from rlvr_envs.evaluation.store import EPISODES, REPORT
 from rlvr_envs.evaluation.summary import Group, Summary
 from rlvr_envs.evaluation.table import estimate_text, too_few_text
 
@@ -113,6 +113,11 @@ def _tiles(summary: Summary) -> str:
             lines.append(f"{group.undecided} answers undecided")
         if group.cut_short:
             lines.append(f"{group.cut_short} responses cut at the token limit")
+        if group.tokens is not None:
+            read = "" if group.prompt_tokens is None else f"{group.prompt_tokens:,} tokens in · "
+            lines.append(f"{read}{group.tokens:,} tokens out")
+        if group.retries:
+            lines.append(f"{group.retries} requests tried again, {group.waited_s:.0f} s of waiting")
         small = "".join(f"<small>{_escape(line)}</small>" for line in lines if line)
         tiles.append(
             f'<div class="card tile" style="--colour:{plots.colour(policy)}">'
@@ -180,6 +185,7 @@ class _Optional:
     quality: bool
     undecided: bool
     cut_short: bool
+    tokens: bool
 
 
 def _metrics_table(summary: Summary) -> str:
@@ -212,13 +218,14 @@ def _metrics(summary: Summary, groups: list[Group]) -> str:
         quality=any(group.feasible is not None for group in groups),
         undecided=any(group.undecided for group in groups),
         cut_short=any(group.cut_short for group in groups),
+        tokens=any(group.tokens is not None for group in groups),
     )
     first = "domain" if any("domain" in group.by for group in groups) else "task"
     names = [first, "policy", "", "score", "95 % CI", "solved", *["SR", "AR"] * optional.quality]
     names += [name for k in ks for name in (f"pass@{k}", f"maj@{k}")]
     names += ["problems", "episodes", "unscored", *["undecided"] * optional.undecided]
     names += ["cut short"] * optional.cut_short
-    names += ["chars", "seconds"]
+    names += ["chars", *["tokens in", "tokens out"] * optional.tokens, "seconds"]
     head = "".join(f"<th{_right(place)}>{_escape(name)}</th>" for place, name in enumerate(names))
     rows = "".join(_metrics_row(group, ks, optional) for group in groups)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
@@ -248,6 +255,7 @@ def _metrics_row(group: Group, ks: list[int], optional: _Optional) -> str:
         *([f"{group.undecided / group.episodes:.1%}"] if optional.undecided else []),
         *([str(group.cut_short)] if optional.cut_short else []),
         f"{group.chars['median']:.0f}" if group.chars else "–",
+        *([_count(group.prompt_tokens), _count(group.tokens)] if optional.tokens else []),
         f"{group.elapsed_s:.2f}",
     ]
     inside = "".join(f"<td{_right(place)}>{cell}</td>" for place, cell in enumerate(cells))
@@ -268,6 +276,10 @@ def _meter(score: Estimate) -> str:
 
 def _number(estimate: Estimate | None) -> str:
     return "–" if estimate is None or estimate.mean is None else f"{estimate.mean:.3f}"
+
+
+def _count(number: int | None) -> str:
+    return "–" if number is None else f"{number:,}"
 
 
 def _comparisons(summary: Summary) -> str:
@@ -310,7 +322,10 @@ def _episode(sample: Sample) -> str:
         f'<span class="badge" style="background:{colour}">{named}</span>',
         _escape(f"{score} · difficulty {level} · problem {which}"),
     ]
-    texts = {"Prompt": sample.prompt, "Response": _response(record)}
+    texts = {"Prompt": sample.prompt}
+    if record.get("reasoning"):
+        texts["Reasoning"] = _turns(record["reasoning"])
+    texts["Response"] = _turns(record["response"], record.get("replies", ()))
     if verdict.get("detail"):
         texts["Verdict"] = str(verdict["detail"])
     if sample.reference:
@@ -325,14 +340,13 @@ def _episode(sample: Sample) -> str:
     )
 
 
-def _response(record: Record) -> str:
-    response = record["response"]
-    if response is None:
+def _turns(said: str | list[str] | None, replies: Sequence[str] = ()) -> str:
+    """Return what a policy said, each turn with what the task replied."""
+    if said is None:
         return "(none)"
-    if isinstance(response, str):
-        return response
-    replies = record.get("replies", [])
-    turns = zip_longest(response, replies, fillvalue="")
+    if isinstance(said, str):
+        return said
+    turns = zip_longest(said, replies, fillvalue="")
     return "\n".join(
         f"[{turn}] {action}" + (f"\n{indent(str(reply), '    ')}" if reply else "")
         for turn, (action, reply) in enumerate(turns, 1)

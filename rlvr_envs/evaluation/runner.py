@@ -24,7 +24,7 @@ from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.episode import Episode, episode_key, stored_problem
 from rlvr_envs.evaluation.on_executor import play_all, problems_of
 from rlvr_envs.evaluation.plan import Plan, Question, expand_ids, read_difficulties
-from rlvr_envs.evaluation.policies import make_policy
+from rlvr_envs.evaluation.policies import make_policies
 from rlvr_envs.evaluation.policy import Policy, PolicyOptions
 from rlvr_envs.evaluation.store import SUMMARY, Record, RunFolder, question_of, write_json
 from rlvr_envs.evaluation.summary import Summary, light, summarise
@@ -117,7 +117,8 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         knobs=knobs or {},
     )
     given = [policies] if isinstance(policies, (str, Policy)) else list(policies)
-    made = [make_policy(p, options) if isinstance(p, str) else p for p in given]
+    named = iter(make_policies([p for p in given if isinstance(p, str)], options))
+    made = [next(named) if isinstance(p, str) else p for p in given]
     return run_plan(plan, made, out=out, workers=workers, executor=executor, progress=progress)
 
 

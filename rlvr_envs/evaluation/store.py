@@ -45,11 +45,16 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "response_chars": int,
     "elapsed_s": (int, float),
 }
-# What an episode may have; those of older versions have neither.
+# What an episode may have; those of older versions lack some of it.
 _OPTIONAL: dict[str, type | tuple[type, ...]] = {
     "question": str,
     "replies": list,
     "fingerprint": (str, _NONE),
+    "finish": str,
+    "tokens": int,
+    "prompt_tokens": int,
+    "attempts": int,
+    "waited_s": (int, float),
 }
 # What every problem has, of the row's keys those that showing and judging rely on.
 _PROBLEM_FIELDS: dict[str, type | tuple[type, ...]] = {

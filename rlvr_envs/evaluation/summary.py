@@ -15,6 +15,7 @@ from rlvr_envs.evaluation.metrics import (
     quantiles,
 )
 from rlvr_envs.evaluation.store import Record, question_of
+from rlvr_envs.evaluation.usage import retries, total
 
 # The groupings of a summary: by which fields of a record the episodes are put together.
 LEVELS: dict[str, tuple[str, ...]] = {
@@ -35,7 +36,7 @@ FEW_TASKS = 12
 QUALITY = ("feasible", "ratio")
 
 # The fields of a record that hold texts.
-TEXTS = ("response", "replies")
+TEXTS = ("response", "replies", "reasoning", "tool_calls", "beside_calls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,11 @@ class Group:
         cut_short: how many responses ended at the policy's token limit.
         chars: length of the responses: mean, and the quantiles 0.05, 0.25, 0.5, 0.75, 0.95.
         elapsed_s: mean time of an episode.
+        prompt_tokens: tokens read, of all episodes that say, unscored ones included; None if none
+            does.
+        tokens: tokens written, likewise.
+        retries: how many requests repeated one that had failed.
+        waited_s: seconds of waiting before requests, of all episodes together.
     """
 
     by: dict[str, Any]
@@ -81,6 +87,10 @@ class Group:
     cut_short: int
     chars: dict[str, float]
     elapsed_s: float
+    prompt_tokens: int | None
+    tokens: int | None
+    retries: int
+    waited_s: float
 
     def to_json(self) -> dict[str, Any]:
         """Return the group as JSON data."""
@@ -239,6 +249,10 @@ def _group(
         cut_short=sum(r.get("finish") == "length" for r in records),
         chars=_lengths([float(r["response_chars"]) for r in answered]),
         elapsed_s=sum(r["elapsed_s"] for r in records) / len(records),
+        prompt_tokens=total(records, "prompt_tokens"),
+        tokens=total(records, "tokens"),
+        retries=sum(map(retries, records)),
+        waited_s=round(sum(r.get("waited_s", 0.0) for r in records), 3),
     )
 
 

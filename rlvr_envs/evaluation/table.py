@@ -1,6 +1,6 @@
 """The summary as tables of text: one of the policies, and the tasks side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rlvr_envs.evaluation.metrics import Estimate, is_comparable
@@ -90,7 +90,18 @@ def _columns(summary: Summary, *, optimised: bool) -> list[str]:
     many = [f"pass@{k}", f"maj@{k}"] if k > 1 else []
     quality = ["SR", "AR"] if optimised else []
     rates = ["unscored", *["undecided"] * _any_undecided(summary)]
-    return ["policy", "n", "score [95 % CI]", "solved", *quality, *many, *rates, "chars"]
+    used = [name for name, _ in _used(summary)]
+    return ["policy", "n", "score [95 % CI]", "solved", *quality, *many, *rates, "chars", *used]
+
+
+def _used(summary: Summary) -> list[tuple[str, Callable[[Group], int | None]]]:
+    """Return what requests used, where any group of the table says so."""
+    columns: list[tuple[str, Callable[[Group], int | None]]] = [
+        ("tokens in", lambda group: group.prompt_tokens),
+        ("tokens out", lambda group: group.tokens),
+        ("retries", lambda group: group.retries),
+    ]
+    return [(name, of) for name, of in columns if any(map(of, summary["overall"]))]
 
 
 def _any_undecided(summary: Summary) -> bool:
@@ -116,6 +127,7 @@ def _cells(group: Group, summary: Summary, *, optimised: bool) -> list[str]:
         str(group.unscored),
         *([f"{group.undecided / group.episodes:.1%}"] * _any_undecided(summary)),
         "–" if median is None else f"{median:.0f}",
+        *("–" if (count := of(group)) is None else str(count) for _, of in _used(summary)),
     ]
 
 

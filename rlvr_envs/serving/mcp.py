@@ -2,19 +2,12 @@
 
 from typing import Any
 
+from rlvr_envs.core.tools import ACT
 from rlvr_envs.serving.sessions import Session, Sessions, WireError
 
 _PARSE, _REQUEST, _METHOD, _PARAMS, _SERVER = -32700, -32600, -32601, -32602, -32000
 
-TOOL = {
-    "name": "act",
-    "description": "Send the next message to the environment: an answer, or an action.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"text": {"type": "string", "description": "The whole message."}},
-        "required": ["text"],
-    },
-}
+TOOL = {"name": ACT.name, "description": ACT.description, "inputSchema": ACT.parameters}
 
 
 class RpcError(Exception):

@@ -12,6 +12,7 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from fakes.openai_chat import ChatServer
 
 pytest.importorskip("httpx")
 pytest.importorskip("plotly")
@@ -167,6 +168,37 @@ def test_json_needs_no_table(tmp_path):
     assert data["config"]["ids"] == [TASK]
 
 
+def test_options_reach_the_endpoint_and_tokens_have_a_price(tmp_path):
+    with ChatServer(lambda messages: "\\boxed{1}") as server:
+        arguments = (
+            TASK,
+            "--policy=openai:stub",
+            f"--base-url={server.url}",
+            "--api-key-env=RLVR_NO_SUCH_KEY",
+            "--episodes=3",
+            "--stream",
+            "--temperature=none",
+            "--top-p=0.5",
+            "--stop=a",
+            "--stop=b",
+            "--sampling-seed=3",
+            '--chat-template-args={"enable_thinking": false}',
+            '--extra-body={"top_k": 20}',
+            f"--out={tmp_path}",
+            "--no-report",
+        )
+        told = run(*arguments, "--price", "20000", "40000").stdout
+        found = json.loads(run(*arguments, "--price", "20000", "40000", "--json").stdout)
+    body = server.requests[0]
+    assert "temperature" not in body
+    assert (body["top_p"], body["stop"], body["seed"], body["top_k"]) == (0.5, ["a", "b"], 3, 20)
+    assert body["chat_template_kwargs"] == {"enable_thinking": False}
+    assert body["stream"] is True
+    assert len(server.requests) == 3
+    assert "cost of openai:stub: $0.1800" in told
+    assert found["cost"] == {"openai:stub": 0.18}
+
+
 def test_knobs_and_shots_reach_the_problems(tmp_path):
     run(
         TASK, "--policy=oracle", "--knob=n_numbers=5", "--shots=1", "--episodes=2",
@@ -220,6 +252,12 @@ def test_more_episodes_samples_and_policies_extend_a_run(tmp_path):
         ([TASK, "--policy=oracle", "--workers=0"], "workers must be at least 1"),
         ([TASK, "--policy=oracle", "--executor=processes", "--workers=0"], "at least 1, got 0"),
         ([TASK, "--policy=oracle", "--address=auto"], "an address is for the executor 'ray'"),
+        ([TASK, "--policy=oracle", "--stop=x"], "stop=('x',) is for policies of the kind openai"),
+        ([TASK, "--policy=openai:m", "--extra-body=[1]"], "expected a JSON object such as"),
+        ([TASK, "--policy=openai:m", "--extra-body={"], "not JSON"),
+        ([TASK, "--policy=openai:m", "--top-p=2"], "top_p is a share above 0, at most 1, got 2.0"),
+        ([TASK, "--policy=openai:m", "--temperature=hot"], "invalid number value: 'hot'"),
+        ([TASK, "--policy=oracle", "--price", "1", "-2"], "a price is a number from 0"),
     ],
 )
 def test_bad_input_is_said_in_a_line_before_anything_runs(tmp_path, arguments, message):

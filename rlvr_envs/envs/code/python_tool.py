@@ -1,7 +1,7 @@
 """Questions that take a computation, with Python at hand before the answer."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -11,11 +11,12 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.core.task import InteractiveTask, Reply
+from rlvr_envs.core.tools import BadCall, Tool
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.slow_programs.composed import compose, step_name
 from rlvr_envs.sandboxes.base import Limits
-from rlvr_envs.sandboxes.tool import PythonRuns, read_message
+from rlvr_envs.sandboxes.tool import Message, PythonRuns, block, read_message
 from rlvr_envs.verifiers.symbolic import judge_math
 
 
@@ -223,6 +224,12 @@ class PythonToolTask(InteractiveTask[PythonToolConfig, PythonToolProblem]):
             return [final]
         return [f"```python\n{problem.program}\n```", final]
 
+    def tools(self, problem: PythonToolProblem) -> tuple[Tool, ...]:
+        return (
+            Tool("python", "Run a Python program.", {"code": "The program."}, _running),
+            Tool("answer", "End the task.", {"answer": "The final answer."}, _answering),
+        )
+
     def effort(self, problem: PythonToolProblem) -> int:
         """Count the words and signs of a program for it, times the digits of the answer."""
         return code_length(problem.program) * len(str(abs(problem.answer)))
@@ -231,6 +238,20 @@ class PythonToolTask(InteractiveTask[PythonToolConfig, PythonToolProblem]):
         """Answer at once with the largest number of the question."""
         largest = max(map(int, re.findall(r"\d+", problem.question)))
         return [f"<answer>{largest}</answer>"]
+
+
+def _running(arguments: Mapping[str, str]) -> str:
+    action = block(arguments["code"], "python")
+    if read_message(action) != Message(arguments["code"], None):
+        raise BadCall("the code is empty, or holds the marks of thoughts")
+    return action
+
+
+def _answering(arguments: Mapping[str, str]) -> str:
+    action = f"<answer>{arguments['answer']}</answer>"
+    if read_message(action) != Message(None, arguments["answer"].strip()):
+        raise BadCall("the answer is empty, or holds the marks of an answer")
+    return action
 
 
 def _name(number: int) -> str:

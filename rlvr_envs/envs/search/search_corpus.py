@@ -9,6 +9,7 @@ from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import IndexedTask, InteractiveTask, Shorthand
+from rlvr_envs.core.tools import Tool
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.published.corpus_pages import CorpusSite, shown_title
 from rlvr_envs.generators.published.corpus_sources import (
@@ -29,7 +30,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
 )
 from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
 from rlvr_envs.generators.search_episodes.task import TURNS_AT_MOST
-from rlvr_envs.generators.search_episodes.usage import rules, shorthand, usage
+from rlvr_envs.generators.search_episodes.usage import rules, shorthand, tools, usage
 from rlvr_envs.retrieval.engines import choose
 from rlvr_envs.verifiers import retrieval
 from rlvr_envs.verifiers.retrieval import normal
@@ -333,6 +334,9 @@ class SearchCorpusTask(
 
     def shorthand(self, problem: SearchCorpusProblem) -> Shorthand:
         return shorthand(self.config.syntax)
+
+    def tools(self, problem: SearchCorpusProblem) -> tuple[Tool, ...]:
+        return tools(self.config.syntax)
 
 
 def _asking(question: str) -> Call:

@@ -10,6 +10,7 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import InteractiveTask, Shorthand
+from rlvr_envs.core.tools import Tool
 from rlvr_envs.generators.proposals.check import CHARACTERS, LEAST_QUERIES, LEAST_WORDS
 from rlvr_envs.generators.proposals.episode import (
     UNLIMITED,
@@ -38,7 +39,7 @@ from rlvr_envs.generators.search_episodes.task import (
     about_pages,
     calls_for,
 )
-from rlvr_envs.generators.search_episodes.usage import rules, shorthand, usage
+from rlvr_envs.generators.search_episodes.usage import rules, shorthand, tools, usage
 from rlvr_envs.generators.worlds.articles import library
 from rlvr_envs.generators.worlds.dice import Dice
 from rlvr_envs.generators.worlds.paths import Source, path_to
@@ -276,6 +277,9 @@ class SearchProposerTask(InteractiveTask[SearchProposerConfig, ProposerProblem])
 
     def shorthand(self, problem: ProposerProblem) -> Shorthand:
         return shorthand(problem.syntax, QUESTION)
+
+    def tools(self, problem: ProposerProblem) -> tuple[Tool, ...]:
+        return tools(problem.syntax, QUESTION)
 
     def proposal(self, problem: ProposerProblem, action: str) -> dict[str, Any] | None:
         """Return what a solver needs for the question of a message, None without a valid one.

@@ -9,6 +9,7 @@ from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import InteractiveTask, Shorthand
+from rlvr_envs.core.tools import Tool
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.search_episodes.browser import Browser, Limits
 from rlvr_envs.generators.search_episodes.oracle import Oracle
@@ -21,7 +22,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
     call_text,
 )
 from rlvr_envs.generators.search_episodes.session import NOTHING, ToolSession
-from rlvr_envs.generators.search_episodes.usage import rules, shorthand, usage
+from rlvr_envs.generators.search_episodes.usage import rules, shorthand, tools, usage
 from rlvr_envs.generators.worlds.plan import Hop
 from rlvr_envs.generators.worlds.questions import (
     UNANSWERABLE,
@@ -273,6 +274,9 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
 
     def shorthand(self, problem: SearchProblem) -> Shorthand:
         return shorthand(problem.syntax)
+
+    def tools(self, problem: SearchProblem) -> tuple[Tool, ...]:
+        return tools(problem.syntax)
 
 
 def calls_for(needed: int, least: int) -> int:

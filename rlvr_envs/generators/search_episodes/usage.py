@@ -1,9 +1,11 @@
 """How calls are written, in words for the agent, and how a person writes them at a keyboard."""
 
 import re
+from collections.abc import Mapping
 from functools import partial
 
 from rlvr_envs.core.task import Shorthand
+from rlvr_envs.core.tools import BadCall, Tool
 from rlvr_envs.generators.search_episodes.browser import Limits
 from rlvr_envs.generators.search_episodes.protocol import (
     ANSWER,
@@ -69,6 +71,36 @@ def rules(limits: Limits, last: str = ANSWER) -> str:
 
 def _calls(syntax: str, last: str) -> list[str]:
     return [call.replace("{last}", last) for call in _CALLS[syntax]]
+
+
+def tools(syntax: str, last: str = ANSWER) -> tuple[Tool, ...]:
+    """Return the calls as functions, whichever syntax their actions have."""
+    written = partial(_written, syntax=syntax, last=last)
+    page = {"page": "The id of the page.", "section": "A heading, to open that section alone."}
+    told = (
+        (SEARCH, SEARCH, _TOOLS[0], {"query": "The words."}),
+        (OPEN, OPEN, _TOOLS[1], page),
+        (FIND, FIND, _TOOLS[3], {"text": "The text."}),
+        (ANSWER, last, _TOOLS[4], {last: f"Your {last}."}),
+    )
+    return tuple(
+        Tool(name, does, texts, partial(written, tool), [x for x in texts if x == "section"])
+        for tool, name, does, texts in told
+    )
+
+
+def _written(tool: str, arguments: Mapping[str, str], *, syntax: str, last: str) -> str:
+    """Return the action of a function call, which is read back as this call and nothing else.
+
+    Raises:
+        BadCall: its text would be read as something else.
+    """
+    text = "#".join(value.strip() for value in arguments.values() if value.strip())
+    action = call_text(Call(tool, text), syntax, last)
+    read = parse_action(action, syntax, last)
+    if isinstance(read, Call) and read != Call(tool, text):
+        raise BadCall("the text of a call cannot contain a call, its marks or thoughts")
+    return action
 
 
 # What a person types: the first letter of a call, or its name.

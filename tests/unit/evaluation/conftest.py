@@ -151,3 +151,16 @@ def mend():
         BreakablePlusTask.broken = False
 
     return repair
+
+
+@pytest.fixture
+def chat_server(monkeypatch):
+    """An endpoint that follows a script; waits between attempts are short."""
+    from fakes.scripted_chat import Server
+
+    from rlvr_envs.evaluation import endpoint
+
+    monkeypatch.setattr(endpoint, "FIRST_WAIT_S", 0.01)
+    server = Server()
+    yield server
+    server.stop()

@@ -1,13 +1,12 @@
 """The HTTP policy against a server of our own on this machine."""
 
 import gzip
-import json
 import threading
 import time
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from fakes.scripted_chat import completion
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.evaluation import PolicyOptions, evaluate, make_policy
@@ -20,65 +19,10 @@ from rlvr_envs.evaluation.endpoint import Pace, retry_after
 SECRET = "sk-very-secret-1234"
 
 
-def completion(text, finish="stop"):
-    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": finish}
-    return json.dumps({"choices": [choice], "usage": {"completion_tokens": 3}})
-
-
-class Server:
-    """Answers each request with the next of a script, and the last for ever."""
-
-    def __init__(self):
-        self.script = [(200, completion("\\boxed{1}"), {})]
-        self.requests = []
-        self.times = []
-        self.lock = threading.Lock()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                with outer.lock:
-                    number = len(outer.requests)
-                    outer.times.append(time.monotonic())
-                    outer.requests.append((self.path, dict(self.headers), body))
-                step = outer.script[min(number, len(outer.script) - 1)]
-                status, text, headers = step(body) if callable(step) else step
-                data = text if isinstance(text, bytes) else text.encode()
-                try:
-                    self.send_response(status)
-                    for name, value in headers.items():
-                        self.send_header(name, value)
-                    self.send_header("Content-Length", str(len(data)))
-                    self.end_headers()
-                    self.wfile.write(data)
-                except (BrokenPipeError, ConnectionResetError):
-                    pass  # a client that has lost its patience
-
-            def log_message(self, *args):
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
-        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
-
-    def options(self, **more):
-        return PolicyOptions(base_url=self.url, api_key_env="RLVR_TEST_KEY", **more)
-
-    def evaluate(self, out=None, episodes=1, **more):
-        return evaluate(
-            "EvalPlus-v0", "openai:stub", episodes=episodes, options=self.options(**more), out=out
-        )
-
-
 @pytest.fixture
-def server(monkeypatch):
+def server(chat_server, monkeypatch):
     monkeypatch.setenv("RLVR_TEST_KEY", SECRET)
-    monkeypatch.setattr(endpoint_module, "FIRST_WAIT_S", 0.01)
-    made = Server()
-    yield made
-    made.http.shutdown()
-    made.http.server_close()
+    return chat_server
 
 
 def test_a_request_holds_prompt_settings_and_key(server):
@@ -307,3 +251,18 @@ def test_a_pause_holds_back_later_requests(monkeypatch):
     pace.pause(30)
     asyncio.run(pace.turn())
     assert 29 < slept[0] <= 30
+
+
+def test_many_requests_at_once_learn_the_renamed_token_limit(server):
+    gate = threading.Barrier(3)
+
+    def picky(body):
+        if "max_tokens" in body:
+            gate.wait(timeout=60)  # until three requests have the old name
+            return 400, "use max_completion_tokens instead", {}
+        return 200, completion("\\boxed{1}"), {}
+
+    server.script = [picky]
+    run = server.evaluate(episodes=3, concurrency=3)
+    assert run.summary["overall"][0].unscored == 0
+    assert run.summary["overall"][0].retries == 3

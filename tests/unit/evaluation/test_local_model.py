@@ -169,3 +169,41 @@ def test_an_unreadable_model_and_a_bad_dtype_are_configuration_errors(tmp_path):
         load_model(str(tmp_path), PolicyOptions(device="cpu"))
     with pytest.raises(ConfigError, match="dtype is one of"):
         LocalPolicy("local", str(tmp_path), PolicyOptions(dtype="int3"))
+
+
+def test_top_p_leaves_the_likeliest_tokens(model_folder):
+    chats = [[{"role": "user", "content": "What is 1 + 2 ?"}]] * 4
+    model = load_model(str(model_folder), PolicyOptions(device="cpu"))
+
+    def said(**options):
+        made = PolicyOptions(max_new_tokens=6, device="cpu", **options)
+        policy = LocalPolicy("local", str(model_folder), made)
+        policy._model, policy._tokenizer = model
+        return policy.generate(chats, 0)
+
+    greedy = said(temperature=0.0)
+    assert said(top_p=1e-6) == greedy
+    assert said() != greedy
+
+
+def test_arguments_reach_the_chat_template(model_folder):
+    options = PolicyOptions(device="cpu", chat_template_args={"enable_thinking": False})
+    policy = LocalPolicy("local", str(model_folder), options)
+    policy._model, policy._tokenizer = load_model(str(model_folder), options)
+    policy._tokenizer.chat_template = "{{ enable_thinking }}: {{ messages[0].content }}"
+    assert policy._prompt([{"role": "user", "content": "hi"}]) == "False: hi"
+    assert policy.settings()["chat_template_args"] == {"enable_thinking": False}
+
+
+def test_arguments_without_a_chat_template_are_refused(model_folder, monkeypatch):
+    model, tokenizer = load_model(str(model_folder), PolicyOptions(device="cpu"))
+    tokenizer.chat_template = None
+    monkeypatch.setattr(local_module, "load_model", lambda *_: (model, tokenizer))
+    options = PolicyOptions(device="cpu", chat_template_args={"x": 1})
+    with pytest.raises(ConfigError, match="has no chat template"):
+        asyncio.run(LocalPolicy("local", str(model_folder), options).open())
+
+
+def test_a_local_model_has_no_server_to_choose_its_temperature(model_folder):
+    with pytest.raises(ConfigError, match="needs a temperature"):
+        LocalPolicy("local", str(model_folder), PolicyOptions(temperature=None))

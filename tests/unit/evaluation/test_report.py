@@ -10,7 +10,7 @@ import pytest
 
 from rlvr_envs.core.errors import UsageError
 from rlvr_envs.core.registry import find
-from rlvr_envs.evaluation import FunctionPolicy, evaluate
+from rlvr_envs.evaluation import FunctionPolicy, Policy, Response, evaluate
 
 pytest.importorskip("plotly")
 
@@ -223,3 +223,20 @@ def test_a_few_tasks_are_not_folded(hostile_run):
     texts = "".join(outline(page(hostile_run, [])).text)
     assert "Score by task" in texts
     assert "Score by domain" not in texts
+
+
+class Thinking(Policy):
+    async def act(self, request):
+        thought = f"hm {HOSTILE}"
+        return Response("\\boxed{1}", "stop", 1200, 3400, thought, attempts=3, waited_s=2.0)
+
+
+def test_reasoning_tokens_and_retries_are_shown(tmp_path):
+    run = evaluate("EvalPlus-v0", Thinking("thinking"), episodes=2, out=tmp_path)
+    shown = outline(write_report(run).read_text(encoding="utf-8")).text
+    assert shown[shown.index("Reasoning") + 1].startswith("hm </script>")
+    assert "6,800 tokens in · 2,400 tokens out" in shown
+    assert "4 requests tried again, 4 s of waiting" in shown
+    assert shown[shown.index("tokens in") + 1] == "tokens out"
+    plain = evaluate("EvalPlus-v0", "oracle", episodes=1, out=tmp_path / "plain")
+    assert "tokens in" not in outline(write_report(plain).read_text(encoding="utf-8")).text

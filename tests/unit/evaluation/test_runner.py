@@ -173,6 +173,29 @@ def test_a_failing_verifier_is_unscored_and_its_response_judged_again_on_resume(
     assert (first.asked, second.asked) == (4, 0)
 
 
+class SpendingPolicy(Policy):
+    async def act(self, request):
+        answer = request.instance.solution()
+        return Response(answer, "stop", 3, 10, "I think", attempts=2, waited_s=0.5)
+
+
+def test_what_an_episode_used_stays_when_it_is_judged_again(tmp_path, mend):
+    used = {
+        "finish": "stop",
+        "tokens": 3,
+        "prompt_tokens": 10,
+        "attempts": 2,
+        "waited_s": 0.5,
+        "reasoning": "I think",
+    }
+    evaluate("EvalBreakable-v0", SpendingPolicy("p"), episodes=1, out=tmp_path)
+    mend()
+    evaluate("EvalBreakable-v0", SpendingPolicy("p"), episodes=1, out=tmp_path)
+    failed, judged = stored(tmp_path)
+    assert (failed["scored"], judged["scored"]) == (False, True)
+    assert failed.items() >= used.items() <= judged.items()
+
+
 def test_a_task_that_poses_nothing_spoils_no_other(tmp_path):
     run = evaluate(["EvalUnposable-v0", "EvalPlus-v0"], "oracle", episodes=3, out=tmp_path)
     (group,) = run.summary["overall"]

@@ -81,6 +81,8 @@ def test_a_file_that_is_one_torn_line_becomes_empty(tmp_path):
         ("[]", "no object"),
         ('{"key": "a"}', "has no 'policy'"),
         (json.dumps(episode("a", scored="yes")), "'scored' is 'yes'"),
+        (json.dumps(episode("a", tokens="many")), "'tokens' is 'many'"),
+        (json.dumps(episode("a", waited_s=None)), "'waited_s' is None"),
         (json.dumps(episode("a", verdict={"score": 1.0})), "no status"),
         (json.dumps(episode("a", verdict={"score": "1", "status": "wrong"})), "from 0 to 1"),
         (json.dumps(episode("a", verdict={"score": 2.0, "status": "wrong"})), "from 0 to 1"),

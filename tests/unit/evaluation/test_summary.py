@@ -211,3 +211,25 @@ def test_a_task_that_posed_nothing_stands_below_the_domains():
     nothing = record("x", 0, None, status="verifier_error", task=None, domain=None)
     *_, table = tables(summarise([*mixture("p"), nothing], samples=1), per_task=True)
     assert table.rows[-1] == ["(no problem)", "–"]
+
+
+def test_tokens_and_retries_are_summed_over_all_episodes():
+    group = overall(
+        [
+            record(1, 0, 1.0, tokens=5, prompt_tokens=50, attempts=3, waited_s=1.5),
+            record(2, 0, None, status="policy_error", attempts=7, waited_s=2.0),
+            record(3, 0, 0.0),  # from before there were counts
+        ],
+        samples=1,
+    )
+    assert (group.prompt_tokens, group.tokens) == (50, 5)
+    assert (group.retries, group.waited_s) == (2 + 6, 3.5)
+
+
+def test_the_table_shows_tokens_and_retries_where_there_are_any():
+    plain = [record(1, 0, 1.0), record(1, 0, 0.0, policy="q")]
+    assert "tokens out" not in tables(summarise(plain, samples=1))[0].header
+    counted = [record(1, 0, 1.0, tokens=5, attempts=3), record(1, 0, 0.0, policy="q")]
+    (table,) = tables(summarise(counted, samples=1))
+    assert table.header[-3:] == ["chars", "tokens out", "retries"]
+    assert [row[-2:] for row in table.rows] == [["5", "2"], ["–", "0"]]

@@ -8,6 +8,7 @@ import pytest
 
 from rlvr_envs.core.errors import ConfigError, SandboxError
 from rlvr_envs.core.seeding import stream
+from rlvr_envs.core.tools import BadCall
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.code import python_tool as known
 from rlvr_envs.envs.code.python_tool import (
@@ -318,3 +319,36 @@ def test_config_is_checked(knob):
 def test_effort_and_baseline():
     assert TASK.effort(PROBLEM) == 4 * 7  # print ( 1000007 ), and seven digits
     assert TASK.baseline(stream("rng"), PROBLEM) == ["<answer>1000</answer>"]
+
+
+def tool_named(name):
+    (tool,) = [each for each in known.PythonToolTask.tools(None, None) if each.name == name]
+    return tool
+
+
+@pytest.mark.parametrize(
+    "code", ["print(1)", "x = '```'\nprint(x)\n", "print('<answer>1</answer>')"]
+)
+def test_a_call_of_python_is_the_message_with_this_code(code):
+    message = read_message(tool_named("python").action({"code": code}))
+    assert (message.code, message.answer) == (code, None)
+
+
+def test_a_call_of_answer_is_the_message_with_this_answer():
+    message = read_message(tool_named("answer").action({"answer": 12}))
+    assert (message.code, message.answer) == (None, "12")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("python", " "),
+        ("python", "x = 1\n</think>\ny = 2"),
+        ("answer", ""),
+        ("answer", "1</answer><answer>2"),
+    ],
+)
+def test_a_call_that_would_be_another_message_is_refused(name, text):
+    tool = tool_named(name)
+    with pytest.raises(BadCall):
+        tool.action(dict.fromkeys(tool.arguments, text))
