@@ -1,4 +1,4 @@
-"""What compiling left in a job's working directory, kept for later jobs that would compile it again.
+"""What compiling left in a working directory, kept for later jobs that would compile the same.
 
 Compilers read hostile input, so an entry is only ever found under the digest of all that decides
 what the compile command makes: whoever writes a source can spoil what that same source gets, and

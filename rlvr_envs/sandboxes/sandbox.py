@@ -20,6 +20,7 @@ from rlvr_envs.sandboxes.compiled import (
     is_lasting,
 )
 from rlvr_envs.sandboxes.docker import DockerBackend
+from rlvr_envs.sandboxes.headers import PrecompiledHeaders
 from rlvr_envs.sandboxes.landlock import LandlockBackend
 from rlvr_envs.sandboxes.namespaces import NamespacesBackend
 from rlvr_envs.sandboxes.pool import MAX_SESSIONS, SlotPool
@@ -52,6 +53,7 @@ class Sandbox:
         allow_unsafe: allows the process backend, which isolates nothing.
         compile_cache_mib: how much of what was compiled is kept for jobs that compile the same
             again, in MiB of this process's memory; 0 turns that off.
+        precompiled_headers: whether g++ is given ``<bits/stdc++.h>`` precompiled.
 
     Attributes:
         compile_cache: what is kept, and how often it served.
@@ -69,7 +71,9 @@ class Sandbox:
         sessions: int = MAX_SESSIONS,
         allow_unsafe: bool = False,
         compile_cache_mib: float = CACHE_MIB,
+        precompiled_headers: bool = True,
     ) -> None:
+        self._headers = PrecompiledHeaders() if precompiled_headers else None
         self.compile_cache = CompileCache(compile_cache_mib)
         if isinstance(backend, Backend):
             chosen = backend
@@ -155,6 +159,8 @@ class Sandbox:
             request = _Request(job, cases, backend)
             request.message["stop_on_fault"] = stop_on_fault
             request.compiled(known, self.compile_cache.most_of_one)
+            if self._headers is not None and known is None:
+                request.message["compile_env"] = self._headers.variables(job, backend.headers_at)
             answer, blobs = self._ask(request, _longest(job, len(cases)))
             results = self._results(answer, blobs, len(cases))
             self._keep_compiled(key, answer, blobs, results[0])
@@ -167,9 +173,10 @@ class Sandbox:
         if answer.get("made"):
             made = {path: (mode, blobs[number]) for path, (mode, number) in answer["made"].items()}
             self.compile_cache.keep(key, Compiled(files=made))
-        elif first.status is RunStatus.COMPILE_ERROR:
-            if is_lasting(first, RunStatus(answer["compile"]["status"])):
-                self.compile_cache.keep(key, Compiled(failure=first))
+        elif first.status is RunStatus.COMPILE_ERROR and is_lasting(
+            first, RunStatus(answer["compile"]["status"])
+        ):
+            self.compile_cache.keep(key, Compiled(failure=first))
 
     def session(self, limits: Limits | None = None) -> "SandboxSession":
         """Open a working directory that persists from run to run, in a slot of its own.
@@ -438,7 +445,8 @@ def _longest(job: Job, cases: int) -> float:
 
     That is what the job may take on an idle machine, and one run that the machine keeps waiting.
     """
-    steps = [job.compile_limits] * bool(job.compile) + [job.limits] * cases
+    # What fails with precompiled headers is compiled without them.
+    steps = [job.compile_limits] * 2 * bool(job.compile) + [job.limits] * cases
     needed = sum(limits.cpu_s + limits.wall + 1.0 for limits in steps)
     return needed + max(limits.longest for limits in steps) + GRACE_S
 

@@ -61,7 +61,7 @@ def test_other_inputs_arguments_and_limits_of_the_run_need_no_compiling(fresh):
         replace(stamped(), files={"main2.txt": b"1"}),
         replace(stamped(), files={"main.txt": b"1", "more": b""}),
     ],
-    ids="byte end flag env limits programs name file".split(),
+    ids=["byte", "end", "flag", "env", "limits", "programs", "name", "file"],
 )
 def test_any_difference_is_compiled(fresh, other):
     first, second = fresh.run(stamped()), fresh.run(other)
@@ -166,7 +166,7 @@ def test_a_compile_error_is_told_again_equally(fresh):
         ("head -c 40000 /dev/urandom; exit 1", Limits(cpu_s=5, stdout_kib=1)),
         ("no_such_compiler", Limits(cpu_s=5)),
     ],
-    ids="signal said time output cut missing".split(),
+    ids=["signal", "said", "time", "output", "cut", "missing"],
 )
 def test_a_failure_that_chance_or_a_limit_explains_is_compiled_again(fresh, command, limits):
     job = stamped(command=command, compile_limits=limits)
@@ -273,7 +273,7 @@ def test_a_variable_sizes_the_cache_of_the_shared_sandbox(monkeypatch):
         assert shared_sandbox().compile_cache.most_of_one == 1 << 19
         end_shared()
         monkeypatch.setenv("RLVR_COMPILE_CACHE_MIB", "much")
-        with pytest.raises(ConfigError, match="RLVR_COMPILE_CACHE_MIB.*'much'"):
+        with pytest.raises(ConfigError, match=r"RLVR_COMPILE_CACHE_MIB.*'much'"):
             shared_sandbox()
     finally:
         end_shared()
