@@ -36,7 +36,7 @@ PLACE = "/opt/precompiled-headers"
 
 _COMPILER = "g++"
 _MAGIC = b"gpch"  # of what g++ precompiles; clang, which answers to the name too, makes another
-_WORTH = 3  # programs of a process before it is made, which takes as long as four programs
+WORTH = 3  # programs of a process before it is made, which takes as long as four programs
 _KEPT = 4  # for as many kinds of flags, at some 120 MiB each
 _TIMEOUT_S = 300.0
 
@@ -117,7 +117,7 @@ class PrecompiledHeaders:
         if self._sound(folder):
             return True
         self._uses[folder.name] += 1
-        if self._uses[folder.name] < _WORTH:
+        if self._uses[folder.name] < WORTH:
             return False
         with _locked(folder.parent) as ours:
             if not ours:  # another process makes it: this program does without

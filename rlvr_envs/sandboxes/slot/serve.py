@@ -114,7 +114,7 @@ def answer_of(
             blobs.append(content)
         return message
 
-    message = {
+    message: dict[str, Any] = {
         "compile": None if compiled is None else apart(compiled),
         "results": [apart(result) for result in results],
         "made": {},

@@ -62,7 +62,7 @@ def made(cache, monkeypatch):
 def built():
     """Make what the language C++ uses, and return its folder."""
     user = PrecompiledHeaders()
-    for _ in range(headers._WORTH):
+    for _ in range(headers.WORTH):
         found = user.variables(program(), str)
     return Path(found[headers.VARIABLE])
 
@@ -225,7 +225,7 @@ def test_a_relative_cache_folder_is_no_place(cache, monkeypatch):
 )
 def test_commands_that_it_is_not_for_stay_as_they_are(made, job):
     user = PrecompiledHeaders()
-    for _ in range(headers._WORTH + 1):
+    for _ in range(headers.WORTH + 1):
         assert user.variables(job, str) == {}
     assert made == []
 
@@ -237,7 +237,7 @@ def test_each_kind_of_flags_has_its_own_and_the_oldest_goes(made):
     ]
     user = PrecompiledHeaders()
     for job in jobs:
-        for _ in range(headers._WORTH):
+        for _ in range(headers.WORTH):
             found = user.variables(job, str)
         assert found
     assert made == [(job.compile[1],) for job in jobs]
@@ -249,7 +249,7 @@ def test_where_another_process_makes_it_a_program_does_without(cache, made):
     user = PrecompiledHeaders()
     with headers._locked(folder) as ours:
         assert ours
-        for _ in range(headers._WORTH):
+        for _ in range(headers.WORTH):
             assert user.variables(program(), str) == {}
     assert made == []
     assert user.variables(program(), str)
@@ -269,7 +269,7 @@ def test_a_compiler_that_makes_something_else_is_asked_once(cache, monkeypatch):
     monkeypatch.setattr(headers, "_run", run)
     monkeypatch.setattr(headers, "_stamp", lambda path: [1, 2, 3, 4])
     user = PrecompiledHeaders()
-    for _ in range(headers._WORTH + 2):
+    for _ in range(headers.WORTH + 2):
         assert user.variables(program(), str) == {}
     assert len(calls) == 2
     assert sorted(path.name for path in cache.iterdir()) == ["lock"]
