@@ -57,9 +57,9 @@ def top_folder() -> Path | None:
         return None
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # Root's home is closed to the users that jobs run as.
-    usual = Path("/var/cache") if os.geteuid() == 0 else Path("~/.cache").expanduser()
-    top = (given if given.is_absolute() else usual) / "rlvr_envs" / "headers"
+    usual = Path("/var/cache" if os.geteuid() == 0 else "~/.cache")
     try:
+        top = (given if given.is_absolute() else usual.expanduser()) / "rlvr_envs" / "headers"
         for folder in (top.parent, top):
             if not folder.exists():
                 folder.mkdir(parents=True)

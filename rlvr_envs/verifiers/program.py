@@ -345,7 +345,7 @@ def _judge(
 def _runs(job: Job, cases: Sequence[Case], *, until_fault: bool) -> Iterator[Result]:
     """Run the cases as far as the results are asked for, in rounds that grow.
 
-    A job that compiles is run in as few as may be, because each round compiles again.
+    A job that compiles is run in as few as may be, because each round may compile again.
     """
     sandbox = shared_sandbox()
     compiled = len(cases) if until_fault else _LAST_ROUND

@@ -1,6 +1,5 @@
 """Files of programming problems: which rows can be posed, and why the others cannot."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,9 +86,7 @@ def _usable(row: CodeRow, *, programs: bool) -> CodeRow:
     return as_program(row) if row.function and programs else row
 
 
-def _worked_out(
-    row: CodeRow, unread: Unread, packages: tuple[str, ...]
-) -> tuple[StoredTest, ...]:
+def _worked_out(row: CodeRow, unread: Unread, packages: tuple[str, ...]) -> tuple[StoredTest, ...]:
     """Return the tests that running the file's own solution gives."""
 
     def call(source: str, function: str, args: list[tuple[Any, ...]]) -> list[Outcome]:

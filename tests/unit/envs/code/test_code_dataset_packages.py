@@ -83,7 +83,7 @@ def test_solutions_that_work_out_results_may_import_what_answers_may(numpy, tmp_
     assert [read(test.expected) for test in problem.tests] == [0, 0, 1, 5]
     assert found.verify(problem, FUNCTION["code"]).status is Status.CORRECT
     assert found.verify(problem, SQUARES.replace("sum", "max")).status is not Status.CORRECT
-    with pytest.raises(ConfigError, match="No module named 'numpy'|ModuleNotFoundError"):
+    with pytest.raises(ConfigError, match="ModuleNotFoundError"):
         len(task(tmp_path, row, run_solutions=True))
     with pytest.raises(ToolchainMissing, match="apt-get install python3-no_such_package"):
         len(task(tmp_path, row, packages=("no_such_package",), run_solutions=True))
