@@ -438,7 +438,7 @@ def test_precompiled_headers_of_this_machine_are_shown_to_its_own_compilers(
     shown = f"{tmp_path.resolve()}/rlvr_envs/headers:{headers.PLACE}:ro"
     assert shown in created(monkeypatch, client)["HostConfig"]["Binds"]
     assert not created(monkeypatch, client, image="gcc:13")["HostConfig"].get("Binds")
-    folder = "/home/a/.cache"
+    folder = "/var/cache/headers"
     assert DockerBackend(DockerOptions(image="host")).headers_at(folder) == headers.PLACE
     assert DockerBackend(DockerOptions(image="gcc:13")).headers_at(folder) == ""
 
