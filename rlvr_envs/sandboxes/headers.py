@@ -36,7 +36,7 @@ PLACE = "/opt/precompiled-headers"
 
 _COMPILER = "g++"
 _MAGIC = b"gpch"  # of what g++ precompiles; clang, which answers to the name too, makes another
-WORTH = 3  # programs of a process before it is made, which takes as long as four programs
+WORTH = 3  # programs of a process before it is made, which takes as long as three programs
 _KEPT = 4  # for as many kinds of flags, at some 120 MiB each
 _TIMEOUT_S = 300.0
 
