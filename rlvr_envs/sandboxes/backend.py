@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rlvr_envs.core.errors import SandboxError, SandboxUnavailable
-from rlvr_envs.sandboxes import slot
+from rlvr_envs.sandboxes import headers, slot
 from rlvr_envs.sandboxes.toolchains import closure, python_needs
 
 # A slot that is not ready by then, on however loaded a machine, never will be.
@@ -114,6 +114,10 @@ class Backend(ABC):
     isolation: ClassVar[str]
     accounted_by_kernel: bool | None = None
     hides_programs: bool | None = None
+
+    def headers_at(self, folder: str) -> str:
+        """Return where compilers see the folder of precompiled headers; empty if they do not."""
+        return ""
 
     @abstractmethod
     def start(self) -> Channel:
@@ -250,6 +254,9 @@ class LocalBackend(Backend):
             return path
         return self._preload.files[path]
 
+    def headers_at(self, folder: str) -> str:
+        return {"namespaces": headers.PLACE, "landlock": folder}.get(self.tier, "")
+
     def start(self) -> Channel:
         if sys.platform != "linux":
             raise SandboxUnavailable(
@@ -268,10 +275,15 @@ class LocalBackend(Backend):
             "scratch": _scratch(),
             "cgroups": self._cgroups,
         }
+        placed: dict[str, str] = {}
         if preload is not None:
-            start["placed"] = {path: self.place(path) for path in preload.files}
+            placed = {path: self.place(path) for path in preload.files}
             start["modules"], start["folders"] = preload.modules, preload.folders
-            start["usual"] += start["placed"].values()
+            start["usual"] += placed.values()
+        folder = headers.top_folder()
+        if folder is not None and (place := self.headers_at(str(folder))):
+            placed[str(folder)] = place
+        start["placed"] = placed
         try:
             answer, _ = channel.ask(start, START_TIMEOUT_S)
         except SandboxError as error:

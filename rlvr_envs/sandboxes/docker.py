@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, SandboxUnavailable
-from rlvr_envs.sandboxes import docker_engine, docker_image
+from rlvr_envs.sandboxes import docker_engine, docker_image, headers
 from rlvr_envs.sandboxes.backend import SHOWN, START_TIMEOUT_S, Backend, Channel, interpreter
 from rlvr_envs.sandboxes.docker_channel import DockerChannel, command, label
 from rlvr_envs.sandboxes.toolchains import closure, python_needs
@@ -85,8 +85,11 @@ class DockerBackend(Backend):
         self._api: Any = None
         self._image = ""
         self._python = "python3"
-        self._shown: list[str] = []
+        self._shown: dict[str, str] = {}
         self._pid = 0
+
+    def headers_at(self, folder: str) -> str:
+        return headers.PLACE if self.same_programs else ""
 
     def start(self) -> Channel:
         self._reach()
@@ -153,7 +156,9 @@ class DockerBackend(Backend):
                     "not have: choose image='python', or name one of its images"
                 )
             self._python, prefix = interpreter()
-            self._shown = [path for path in (*SHOWN, *prefix) if Path(path).exists()]
+            self._shown = {path: path for path in (*SHOWN, *prefix) if Path(path).exists()}
+            if (folder := headers.top_folder()) is not None:
+                self._shown[str(folder)] = self.headers_at(str(folder))
             self._image = docker_image.ensure_host_image(self._api)
         elif image == "python":
             self._python = interpreter()[0]
@@ -196,7 +201,7 @@ class DockerBackend(Backend):
             network_mode="none",
             read_only=True,
             tmpfs={"/work": room, "/tmp": room},  # noqa: S108 - private to the container
-            binds=[f"{path}:{path}:ro" for path in self._shown],
+            binds=[f"{path}:{place}:ro" for path, place in self._shown.items()],
             ipc_mode="none",  # no writable /dev/shm
             cap_drop=["ALL"],
             security_opt=["no-new-privileges"],

@@ -12,7 +12,15 @@ from typing import Any, Self
 from rlvr_envs.core.errors import ConfigError, SandboxError, SandboxUnavailable, did_you_mean
 from rlvr_envs.sandboxes.backend import Backend, Channel
 from rlvr_envs.sandboxes.base import Case, Job, Limits, Result, RunStatus, check_path
+from rlvr_envs.sandboxes.compiled import (
+    CACHE_MIB,
+    CompileCache,
+    Compiled,
+    compile_key,
+    is_lasting,
+)
 from rlvr_envs.sandboxes.docker import DockerBackend
+from rlvr_envs.sandboxes.headers import PrecompiledHeaders
 from rlvr_envs.sandboxes.landlock import LandlockBackend
 from rlvr_envs.sandboxes.namespaces import NamespacesBackend
 from rlvr_envs.sandboxes.pool import MAX_SESSIONS, SlotPool
@@ -43,6 +51,12 @@ class Sandbox:
         slots: how many jobs may run at a time; by default one for each core.
         sessions: how many sessions may be open at a time, each with a slot of its own.
         allow_unsafe: allows the process backend, which isolates nothing.
+        compile_cache_mib: how much of what was compiled is kept for jobs that compile the same
+            again, in MiB of this process's memory; 0 turns that off.
+        precompiled_headers: whether g++ is given ``<bits/stdc++.h>`` precompiled.
+
+    Attributes:
+        compile_cache: what is kept, and how often it served.
 
     Raises:
         SandboxUnavailable: the backend does not work here; the message says why.
@@ -56,7 +70,11 @@ class Sandbox:
         slots: int | None = None,
         sessions: int = MAX_SESSIONS,
         allow_unsafe: bool = False,
+        compile_cache_mib: float = CACHE_MIB,
+        precompiled_headers: bool = True,
     ) -> None:
+        self._headers = PrecompiledHeaders() if precompiled_headers else None
+        self.compile_cache = CompileCache(compile_cache_mib)
         if isinstance(backend, Backend):
             chosen = backend
         elif backend == "auto":
@@ -115,6 +133,8 @@ class Sandbox:
     ) -> list[Result]:
         """Compile once, then run every case as a process of its own in a fresh box.
 
+        What an equal job compiled before is taken from the compile cache.
+
         Args:
             job: the program; its ``stdin`` is not used.
             cases: what each run reads and is told.
@@ -129,10 +149,34 @@ class Sandbox:
         """
         if not cases:
             return []
-        request = _Request(job, cases, self._pool.backend)
-        request.message["stop_on_fault"] = stop_on_fault
-        results = self._results(*self._ask(request, _longest(job, len(cases))), len(cases))
+        backend, key, known = self._pool.backend, "", None
+        if job.compile:
+            key = compile_key(job, same_programs=backend.same_programs)
+            known = self.compile_cache.find(key)
+        if known is not None and known.failure is not None:
+            results = [known.failure] * len(cases)
+        else:
+            request = _Request(job, cases, backend)
+            request.message["stop_on_fault"] = stop_on_fault
+            request.compiled(known, self.compile_cache.most_of_one)
+            if self._headers is not None and known is None:
+                request.message["compile_env"] = self._headers.variables(job, backend.headers_at)
+            answer, blobs = self._ask(request, _longest(job, len(cases)))
+            results = self._results(answer, blobs, len(cases))
+            self._keep_compiled(key, answer, blobs, results[0])
         return results[:1] if stop_on_fault and not results[0].ok else results
+
+    def _keep_compiled(
+        self, key: str, answer: Mapping[str, Any], blobs: Sequence[bytes], first: Result
+    ) -> None:
+        """Keep what a slot has compiled, or why it could not, where that would not change."""
+        if answer.get("made"):
+            made = {path: (mode, blobs[number]) for path, (mode, number) in answer["made"].items()}
+            self.compile_cache.keep(key, Compiled(files=made))
+        elif first.status is RunStatus.COMPILE_ERROR and is_lasting(
+            first, RunStatus(answer["compile"]["status"])
+        ):
+            self.compile_cache.keep(key, Compiled(failure=first))
 
     def session(self, limits: Limits | None = None) -> "SandboxSession":
         """Open a working directory that persists from run to run, in a slot of its own.
@@ -351,6 +395,14 @@ class _Request:
             "cases": [self._case(case) for case in cases],
         }
 
+    def compiled(self, known: Compiled | None, most: int) -> None:
+        """Say what compiling has made before, or how many bytes of what it makes may be told."""
+        if known is None:
+            self.message["most_made"] = most
+            return
+        made = known.files.items()
+        self.message["made"] = {path: [mode, self._blob(content)] for path, (mode, content) in made}
+
     def _case(self, case: Case) -> dict[str, int]:
         """Return the numbers of what one case is given, which no other case gets to see."""
         args = json.dumps(case.args).encode() if case.args else b""
@@ -393,7 +445,8 @@ def _longest(job: Job, cases: int) -> float:
 
     That is what the job may take on an idle machine, and one run that the machine keeps waiting.
     """
-    steps = [job.compile_limits] * bool(job.compile) + [job.limits] * cases
+    # What fails with precompiled headers is compiled without them.
+    steps = [job.compile_limits] * 2 * bool(job.compile) + [job.limits] * cases
     needed = sum(limits.cpu_s + limits.wall + 1.0 for limits in steps)
     return needed + max(limits.longest for limits in steps) + GRACE_S
 

@@ -3,10 +3,15 @@
 import os
 import threading
 
+from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.sandboxes.compiled import CACHE_MIB
 from rlvr_envs.sandboxes.sandbox import Sandbox
 
 # Names the backend where `use_backend` was not called; `process` here counts as asked for.
 VARIABLE = "RLVR_SANDBOX"
+
+# The size of its compile cache in MiB; 0 turns the cache off.
+CACHE_VARIABLE = "RLVR_COMPILE_CACHE_MIB"
 
 _held: dict[str, Sandbox] = {}
 _wanted: list[str] = []
@@ -26,12 +31,12 @@ def shared_sandbox() -> Sandbox:
 
     Raises:
         SandboxUnavailable: no backend works here, or the chosen one does not.
-        ConfigError: the chosen backend does not exist.
+        ConfigError: the chosen backend does not exist, or a variable is no number.
     """
     name = _wanted[-1] if _wanted else os.environ.get(VARIABLE, "auto")
     with _locks[0]:
         if name not in _held:
-            _held[name] = Sandbox(name, allow_unsafe=name == "process")
+            _held[name] = _sandbox(name, allow_unsafe=name == "process")
         return _held[name]
 
 
@@ -44,9 +49,18 @@ def use_backend(name: str, *, allow_unsafe: bool = False) -> Sandbox:
     """
     with _locks[0]:
         if name not in _held:
-            _held[name] = Sandbox(name, allow_unsafe=allow_unsafe)
+            _held[name] = _sandbox(name, allow_unsafe=allow_unsafe)
         _wanted[:] = [name]
         return _held[name]
+
+
+def _sandbox(name: str, *, allow_unsafe: bool) -> Sandbox:
+    text = os.environ.get(CACHE_VARIABLE, str(CACHE_MIB))
+    try:
+        size = float(text)
+    except ValueError:
+        raise ConfigError(f"{CACHE_VARIABLE} is a number of MiB from 0, got {text!r}") from None
+    return Sandbox(name, allow_unsafe=allow_unsafe, compile_cache_mib=size)
 
 
 def end_shared() -> None:

@@ -254,6 +254,7 @@ def call_function(
     *,
     limits: Limits | None = None,
     loose: bool = False,
+    packages: tuple[str, ...] = (),
 ) -> list[Outcome]:
     """Call a Python function of a solution with each of the arguments, and return what came of it.
 
@@ -263,13 +264,16 @@ def call_function(
         args_list: the arguments of each call; each is made in a process of its own.
         limits: for each call.
         loose: whether the standard library's kinds of dict come back as dicts.
+        packages: what the code may import besides the standard library.
 
     Raises:
         ConfigError: the arguments are no plain data, or the name is none.
+        ToolchainMissing: the sandbox's Python lacks a package.
         SandboxUnavailable: no sandbox works here.
     """
     nonces, cases = function_cases(function, args_list, loose)
-    results = shared_sandbox().run_batch(function_job(source, limits or FUNCTION_LIMITS), cases)
+    job = with_packages(function_job(source, limits or FUNCTION_LIMITS), packages, shared_sandbox())
+    results = shared_sandbox().run_batch(job, cases)
     return [read_outcome(*pair) for pair in zip(results, nonces, strict=True)]
 
 
@@ -341,7 +345,7 @@ def _judge(
 def _runs(job: Job, cases: Sequence[Case], *, until_fault: bool) -> Iterator[Result]:
     """Run the cases as far as the results are asked for, in rounds that grow.
 
-    A job that compiles is run in as few as may be, because each round compiles again.
+    A job that compiles is run in as few as may be, because each round may compile again.
     """
     sandbox = shared_sandbox()
     compiled = len(cases) if until_fault else _LAST_ROUND

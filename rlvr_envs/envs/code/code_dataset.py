@@ -181,10 +181,11 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         if not path.is_file():
             raise ConfigError(f"CodeDataset: there is no file {str(path)!r}")
         state = path.stat()
+        solving, packages = config.run_solutions, config.packages if config.run_solutions else ()
         return _files.find(
             self,
-            (path, config.run_solutions, python, state.st_mtime_ns, state.st_size),
-            lambda: load(path, run_solutions=config.run_solutions, programs=not python),
+            (path, solving, packages, python, state.st_mtime_ns, state.st_size),
+            lambda: load(path, run_solutions=solving, programs=not python, packages=packages),
             lenient=config.on_bad_row == "skip" or config.path == SAMPLE,
         )
 

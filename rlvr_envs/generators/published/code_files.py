@@ -1,6 +1,5 @@
 """Files of programming problems: which rows can be posed, and why the others cannot."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,9 @@ def {record}():
 """
 
 
-def load(path: Path, *, run_solutions: bool, programs: bool) -> RowFile[CodeRow]:
+def load(
+    path: Path, *, run_solutions: bool, programs: bool, packages: tuple[str, ...] = ()
+) -> RowFile[CodeRow]:
     """Return what a file holds.
 
     Args:
@@ -43,14 +44,19 @@ def load(path: Path, *, run_solutions: bool, programs: bool) -> RowFile[CodeRow]
             no data.
         programs: whether rows that ask for a Python function ask for a program instead, in any
             language (`as_program`).
+        packages: what the solutions may import besides the standard library.
 
     Raises:
         ConfigError: a line cannot be read, or there are no rows.
+        ToolchainMissing: a solution is to run, and the sandbox's Python lacks a package.
     """
 
     def pose(entry: Entry) -> CodeRow | Refused:
         try:
-            return _usable(entry.data, run_solutions=run_solutions, programs=programs)
+            row = read_row(entry.data)
+            if row.unread is not None:
+                row = _with_results(row, row.unread, run_solutions, packages)
+            return _usable(row, programs=programs)
         except (NotARow, ConfigError, KeyError, TypeError, ValueError) as error:
             told = str(error) if isinstance(error, RlvrEnvsError | NotARow) else repr(error)
             return Refused(entry.place, told)
@@ -62,13 +68,16 @@ def load(path: Path, *, run_solutions: bool, programs: bool) -> RowFile[CodeRow]
     return read_rows(path, records, pose)
 
 
-def _usable(data: Mapping[str, Any], *, run_solutions: bool, programs: bool) -> CodeRow:
-    row = read_row(data)
-    if row.unread is not None:
-        if not run_solutions or not row.solution:
-            wanted = "run_solutions=True has" if row.solution else "no solution could have"
-            raise NotARow(f"its tests are no data ({row.unread.reason}); {wanted} them worked out")
-        row = replace(row, tests=_worked_out(row, row.unread), unread=None)
+def _with_results(
+    row: CodeRow, unread: Unread, run_solutions: bool, packages: tuple[str, ...]
+) -> CodeRow:
+    if not run_solutions or not row.solution:
+        wanted = "run_solutions=True has" if row.solution else "no solution could have"
+        raise NotARow(f"its tests are no data ({unread.reason}); {wanted} them worked out")
+    return replace(row, tests=_worked_out(row, unread, packages), unread=None)
+
+
+def _usable(row: CodeRow, *, programs: bool) -> CodeRow:
     tested = (text for test in row.tests for text in (test.given, test.expected))
     for text in (row.statement, row.prelude, row.solution, row.checker, *tested):
         text.encode()  # half a surrogate pair is no character: the error refuses the row
@@ -77,17 +86,23 @@ def _usable(data: Mapping[str, Any], *, run_solutions: bool, programs: bool) -> 
     return as_program(row) if row.function and programs else row
 
 
-def _worked_out(row: CodeRow, unread: Unread) -> tuple[StoredTest, ...]:
+def _worked_out(row: CodeRow, unread: Unread, packages: tuple[str, ...]) -> tuple[StoredTest, ...]:
     """Return the tests that running the file's own solution gives."""
+
+    def call(source: str, function: str, args: list[tuple[Any, ...]]) -> list[Outcome]:
+        return call_function(
+            source, function, args, limits=_RUN_LIMITS, loose=True, packages=packages
+        )
+
     if unread.code:
         recorder = _RECORDER.format(record=_RECORD, function=row.function)
         source = f"{row.solution}\n\n{unread.code}\n{recorder}"
-        outcome = call_function(source, _RECORD, [()], limits=_RUN_LIMITS, loose=True)[0]
+        outcome = call(source, _RECORD, [()])[0]
         pairs = [(to_text(given), result) for given, result in _value(outcome)]
     elif unread.inputs:
         args = [read(text) for text in unread.inputs]
         source = f"{row.prelude}\n{row.solution}"
-        outcomes = call_function(source, row.function, args, limits=_RUN_LIMITS, loose=True)
+        outcomes = call(source, row.function, args)
         pairs = list(zip(unread.inputs, map(_value, outcomes), strict=True))
     else:
         raise NotARow(f"its tests are no data: {unread.reason}")

@@ -185,11 +185,14 @@ class Box:
         return False
 
 
+WORK = "/work"  # where every job works, if the slot has a root of its own
+
+
 class MountedBox(Box):
     """Both directories are file systems in memory, of limited size and number of files."""
 
     def __init__(self) -> None:
-        super().__init__("/work", "/tmp", None)  # noqa: S108 - private to the job
+        super().__init__(WORK, "/tmp", None)  # noqa: S108 - private to the job
         self._mounted: dict[str, tuple[str, int, int]] = {}
 
     def fresh(self, limits: dict[str, Any]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rlvr_envs.sandboxes.slot.basics import check, keeping_gil, libc
-from rlvr_envs.sandboxes.slot.folders import Box
+from rlvr_envs.sandboxes.slot.folders import WORK, Box
 from rlvr_envs.sandboxes.slot.frames import Control, private_memory
 from rlvr_envs.sandboxes.slot.runner import Runner
 from rlvr_envs.sandboxes.slot.walls import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     Answer = tuple[dict[str, Any], Sequence[memoryview]]
+    Files = dict[str, tuple[int, memoryview]]
     Serve = Callable[[Runner, dict[str, Any], list[memoryview]], Answer]
 
 
@@ -37,19 +39,51 @@ def run_job(runner: Runner, request: dict[str, Any], blobs: list[memoryview]) ->
     box = runner.box
     files = {path: (0o644, blobs[number]) for path, number in job["files"].items()}
     compiled = None
-    if job["compile"]:
-        fill(box, files, job["compile_limits"])
-        compiled = runner.step(compile_step(job))
+    made: Files = {}
+    if "made" in request:  # an equal job has compiled it
+        files = {path: (mode, blobs[number]) for path, (mode, number) in request["made"].items()}
+    elif job["compile"]:
+        compiled = compile_afresh(runner, job, files, request.get("compile_env", {}))
         if compiled["status"] != "ok":
             return answer_of(compiled, [])
         files = box.snapshot()
+        made = files if fit_for_all(files, request["most_made"], box) else {}
     results: list[tuple[memoryview, dict[str, Any]]] = []
     for case in request["cases"]:
         fill(box, files, job["limits"])
         well = put_away(runner.step(run_step(job, case, blobs)), results)
         if request["stop_on_fault"] and not well:
             break
-    return answer_of(compiled, [{**json.loads(bytes(told)), **kept} for told, kept in results])
+    told = [{**json.loads(bytes(told)), **kept} for told, kept in results]
+    return answer_of(compiled, told, made)
+
+
+def compile_afresh(
+    runner: Runner, job: dict[str, Any], files: Files, more_env: dict[str, str]
+) -> dict[str, Any]:
+    """Return the result of compiling in a fresh box, which then holds what that made.
+
+    Where it fails with further variables, which are for speed, it is done again without them: so
+    the messages are the same with them and without.
+    """
+    if more_env:
+        fill(runner.box, files, job["compile_limits"])
+        faster = {**job, "env": {**job["env"], **more_env}}
+        compiled = runner.step(compile_step(faster))
+        if compiled["status"] in {"ok", "cpu_timeout"}:
+            return compiled
+    fill(runner.box, files, job["compile_limits"])
+    return runner.step(compile_step(job))
+
+
+def fit_for_all(files: Files, most: int, box: Box) -> bool:
+    """Whether files are not too large to be handed over, and work in the box of any slot."""
+    if sum(len(content) for _, content in files.values()) > most:
+        return False
+    if box.work == WORK:
+        return True
+    own = re.compile(re.escape(os.path.dirname(box.work).encode()))
+    return not any(own.search(content) for _, content in files.values())
 
 
 def put_away(result: dict[str, Any], results: list[tuple[memoryview, dict[str, Any]]]) -> bool:
@@ -63,8 +97,10 @@ def put_away(result: dict[str, Any], results: list[tuple[memoryview, dict[str, A
     return bool(result["status"] == "ok")
 
 
-def answer_of(compiled: dict[str, Any] | None, results: list[dict[str, Any]]) -> Answer:
-    """Return the message about some results, with their bytes apart."""
+def answer_of(
+    compiled: dict[str, Any] | None, results: list[dict[str, Any]], made: Files | None = None
+) -> Answer:
+    """Return the message about some results, and what compiling made, with the bytes apart."""
     blobs: list[memoryview] = []
 
     def apart(result: dict[str, Any]) -> dict[str, Any]:
@@ -78,11 +114,18 @@ def answer_of(compiled: dict[str, Any] | None, results: list[dict[str, Any]]) ->
             blobs.append(content)
         return message
 
-    first = None if compiled is None else apart(compiled)
-    return {"compile": first, "results": [apart(result) for result in results]}, blobs
+    message: dict[str, Any] = {
+        "compile": None if compiled is None else apart(compiled),
+        "results": [apart(result) for result in results],
+        "made": {},
+    }
+    for path, (mode, content) in (made or {}).items():
+        message["made"][path] = [mode, len(blobs)]
+        blobs.append(content)
+    return message, blobs
 
 
-def fill(box: Box, files: dict[str, tuple[int, memoryview]], limits: dict[str, Any]) -> None:
+def fill(box: Box, files: Files, limits: dict[str, Any]) -> None:
     """Make the box anew with some files in it."""
     box.fresh(limits)
     for path, (mode, content) in files.items():

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from rlvr_envs.sandboxes.slot.basics import PRELOAD, Fault, UserTaken, check, libc
 from rlvr_envs.sandboxes.slot.cgroup import Group, container_group, new_group
-from rlvr_envs.sandboxes.slot.folders import Box, LimitedBox, MountedBox, wipe
+from rlvr_envs.sandboxes.slot.folders import WORK, Box, LimitedBox, MountedBox, wipe
 from rlvr_envs.sandboxes.slot.frames import Control
 from rlvr_envs.sandboxes.slot.runner import CONSTANT_LIMITS, Runner, kill_family, set_limit
 from rlvr_envs.sandboxes.slot.serve import serve_directly, serve_in_namespaces
@@ -229,7 +229,7 @@ def main() -> None:
             runner = start_in_namespaces(control, start)
         elif start["tier"] == "docker":
             libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-            box = LimitedBox("/work", "/tmp", None)  # noqa: S108
+            box = LimitedBox(WORK, "/tmp", None)  # noqa: S108
             runner = Runner("docker", box, [], None, container_group())
             runner.client = control.reading
             runner.other_tasks = tasks_of(os.geteuid())

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from rlvr_envs.core.errors import ConfigError, SandboxError, SandboxUnavailable
 from rlvr_envs.core.extras import hint
-from rlvr_envs.sandboxes import docker, docker_engine, docker_image, slot
+from rlvr_envs.sandboxes import docker, docker_engine, docker_image, headers, slot
 from rlvr_envs.sandboxes.backend import interpreter
 from rlvr_envs.sandboxes.docker import DockerBackend, DockerOptions
 from rlvr_envs.sandboxes.docker_channel import Demultiplexer, DockerChannel
@@ -428,6 +428,19 @@ def created(monkeypatch, client, *, engine="Engine", **options):
     monkeypatch.setattr(docker_engine, "connect", lambda host: recorder)
     assert "enough" in refusal(host="unix:///nowhere", **options)
     return recorder.config
+
+
+def test_precompiled_headers_of_this_machine_are_shown_to_its_own_compilers(
+    monkeypatch, client, tmp_path
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(headers, "find_tool", lambda tool: f"/usr/bin/{tool}")
+    shown = f"{tmp_path.resolve()}/rlvr_envs/headers:{headers.PLACE}:ro"
+    assert shown in created(monkeypatch, client)["HostConfig"]["Binds"]
+    assert not created(monkeypatch, client, image="gcc:13")["HostConfig"].get("Binds")
+    folder = "/var/cache/headers"
+    assert DockerBackend(DockerOptions(image="host")).headers_at(folder) == headers.PLACE
+    assert DockerBackend(DockerOptions(image="gcc:13")).headers_at(folder) == ""
 
 
 def test_every_wall_is_asked_for(monkeypatch, client):

@@ -14,6 +14,7 @@ from rlvr_envs.sandboxes.base import Job
 from rlvr_envs.sandboxes.packages import with_packages
 from rlvr_envs.sandboxes.shared import shared_sandbox
 from rlvr_envs.verifiers.program import run_python
+from rlvr_envs.verifiers.program_values import read
 
 FUNCTION = {
     "text": "Write a function to add up squares.",
@@ -72,6 +73,20 @@ def test_a_row_keeps_what_is_allowed(numpy, tmp_path):
         "rlvr/CodeDataset-v0", path=found.config.path, packages=("numpy",), seed=0
     )
     assert rlvr_envs.verify(made, f"```python\n{SQUARES}```").score == 1.0
+
+
+def test_solutions_that_work_out_results_may_import_what_answers_may(numpy, tmp_path):
+    loop = "for n in range(4):\n    assert total(n) >= 0"
+    row = FUNCTION | {"code": SQUARES, "test_list": [loop]}
+    found = task(tmp_path, row, packages=("numpy",), run_solutions=True)
+    problem = found.problem_at(0)
+    assert [read(test.expected) for test in problem.tests] == [0, 0, 1, 5]
+    assert found.verify(problem, FUNCTION["code"]).status is Status.CORRECT
+    assert found.verify(problem, SQUARES.replace("sum", "max")).status is not Status.CORRECT
+    with pytest.raises(ConfigError, match="ModuleNotFoundError"):
+        len(task(tmp_path, row, run_solutions=True))
+    with pytest.raises(ToolchainMissing, match="apt-get install python3-no_such_package"):
+        len(task(tmp_path, row, packages=("no_such_package",), run_solutions=True))
 
 
 def test_a_missing_package_is_no_wrong_answer(tmp_path):
