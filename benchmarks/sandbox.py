@@ -186,7 +186,7 @@ def ours(name: str, stack: ExitStack) -> Iterator[Way]:
     """One of our backends: Python in a warm fork, and as a command."""
     backend = make_backend(name)
     probe(backend)
-    sandbox = stack.enter_context(Sandbox(backend, slots=SLOTS))
+    sandbox = stack.enter_context(Sandbox(backend, slots=SLOTS, compile_cache_mib=0))
     warm = Job(script="main.py", files={"main.py": PROGRAM.encode()})
     exec_ = Job(argv=(interpreter()[0], "-I", "-S", "-c", PROGRAM))
     jobs = {
