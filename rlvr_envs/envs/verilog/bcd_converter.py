@@ -7,7 +7,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import listed, table
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _MOST_DIGITS = 5
 
@@ -24,13 +24,7 @@ class BcdConverterConfig(DesignConfig):
     """How many digits there are, and what is done with them."""
 
     digits: int = knob(2, "digits of an input number", low=2, high=_MOST_DIGITS)
-    features: int = knob(
-        2,
-        "number of features, added in the order offset, segments, blank, lamp, operands, "
-        "subtract, error, signs, float",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "BcdConverterConfig":

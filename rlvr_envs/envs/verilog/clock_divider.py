@@ -6,7 +6,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -19,12 +19,7 @@ class ClockDividerConfig(DesignConfig):
     """How long periods are, and what controls them."""
 
     width: int = knob(3, "width of the period length, in bits", low=2, high=_WIDEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order enable, square, ratio, restart, cascade, fraction",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "ClockDividerConfig":

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
+# In the order in which higher levels add them; from "register" on there is a clock.
+FEATURES = ("order", "register", "final", "restart", "length", "words")
 _HIGHEST, _WIDEST = 16, 7
 
 
@@ -18,21 +19,9 @@ _HIGHEST, _WIDEST = 16, 7
 class CrcConfig(DesignConfig):
     """The degree of the polynomial, the size of a word, and the features of the register."""
 
-    degree: int = knob(6, "degree of the polynomial")
-    size: int = knob(4, "width of a data word, in bits")
-    features: int = knob(
-        2, "number of features, added in the order order, register, final, restart, length, words"
-    )
-
-    def check(self) -> None:
-        for name, low, high in (
-            ("degree", 3, _HIGHEST),
-            ("size", 1, _WIDEST),
-            ("features", 0, len(FEATURES)),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    degree: int = knob(6, "degree of the polynomial", low=3, high=_HIGHEST)
+    size: int = knob(4, "width of a data word, in bits", low=1, high=_WIDEST)
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "CrcConfig":
@@ -93,8 +82,6 @@ class CrcTask(DesignTask[CrcConfig]):
 # Cyclic redundancy checks: single steps and registers, each in two ways.
 
 
-# In the order in which higher levels add them; from "register" on there is a clock.
-FEATURES = ("order", "register", "final", "restart", "length", "words")
 _WORDS = 4  # bits of the number of words
 
 

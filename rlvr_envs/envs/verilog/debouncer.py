@@ -6,7 +6,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("sync", "tick", "uneven", "edges", "glitches")
@@ -24,12 +24,7 @@ class DebouncerConfig(DesignConfig):
         low=2,
         high=_LONGEST,
     )
-    features: int = knob(
-        1,
-        "number of features, added in the order sync, tick, uneven, edges, glitches",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "DebouncerConfig":

@@ -7,7 +7,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _WIDEST, _LONGEST_GAP = 8, 4
 
@@ -27,12 +27,7 @@ class EdgeDetectorConfig(DesignConfig):
         low=1,
         high=_LONGEST_GAP,
     )
-    features: int = knob(
-        2,
-        "number of features, added in the order each, sync, sticky, mask, count, gap",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "EdgeDetectorConfig":

@@ -6,7 +6,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _WIDEST = 48
 
@@ -20,12 +20,7 @@ class ElementaryAutomatonConfig(DesignConfig):
     """How many cells there are, and which features are added."""
 
     width: int = knob(8, "number of cells", low=3, high=_WIDEST)
-    features: int = knob(
-        1,
-        "number of features, added in the order enable, alternate, stable, fast, frozen, memory",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "ElementaryAutomatonConfig":

@@ -6,7 +6,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -23,12 +23,7 @@ class FifoConfig(DesignConfig):
 
     depth: int = knob(3, "depth in words", low=1, high=_DEEPEST)
     width: int = knob(2, "width of a word, in bits", low=2, high=_WIDEST)
-    features: int = knob(
-        1,
-        "number of features, added in the order count, almost, flush, errors, pass",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "FifoConfig":

@@ -7,7 +7,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 _WIDEST = 12
@@ -22,13 +22,7 @@ class GrayCodeConfig(DesignConfig):
     """How wide the words are, and what is done with them."""
 
     width: int = knob(5, "word width in bits", low=3, high=_WIDEST)
-    features: int = knob(
-        4,
-        "number of features, added in the order offset, choice, sum, counter, down, load, range, "
-        "toggle",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(4, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "GrayCodeConfig":

@@ -7,7 +7,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("enable", "load", "lockup", "hit", "fast", "back")
@@ -19,12 +19,7 @@ class LfsrConfig(DesignConfig):
     """How long the register is, and what controls it."""
 
     width: int = knob(6, "register width in bits", low=3, high=_WIDEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order enable, load, lockup, hit, fast, back",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "LfsrConfig":

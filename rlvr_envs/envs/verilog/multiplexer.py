@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -24,24 +23,14 @@ _MOST_INPUTS, _WIDEST, _MOST_OUTPUTS = 24, 32, 4
 class MultiplexerConfig(DesignConfig):
     """How many words there are to choose from, and how they are chosen."""
 
-    inputs: int = knob(5, "number of words to choose from")
-    width: int = knob(4, "largest width of a word, in bits; at least half of it is drawn")
-    outputs: int = knob(1, "number of outputs, each with its own select input")
-    features: int = knob(
-        2,
-        "number of features, added in the order enable, coded, flag, conflict, packed, search, "
-        "hold",
+    inputs: int = knob(5, "number of words to choose from", low=2, high=_MOST_INPUTS)
+    width: int = knob(
+        4, "largest width of a word, in bits; at least half of it is drawn", low=1, high=_WIDEST
     )
-
-    def check(self) -> None:
-        for name, value, low, high in (
-            ("inputs", self.inputs, 2, _MOST_INPUTS),
-            ("width", self.width, 1, _WIDEST),
-            ("outputs", self.outputs, 1, _MOST_OUTPUTS),
-            ("features", self.features, 0, len(FEATURES)),
-        ):
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    outputs: int = knob(
+        1, "number of outputs, each with its own select input", low=1, high=_MOST_OUTPUTS
+    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "MultiplexerConfig":

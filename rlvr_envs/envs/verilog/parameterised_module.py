@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -360,19 +359,9 @@ _OPTIONAL = ("DOWN", "GATED", "LOWEST")
 class ParameterisedModuleConfig(DesignConfig):
     """How many parameters there are, and how many instances with which values."""
 
-    parameters: int = knob(3, "number of parameters of the module")
-    instances: int = knob(2, "number of instances in the given module")
-    width: int = knob(5, "word width of the widest instance, in bits")
-
-    def check(self) -> None:
-        for name, low, high in (
-            ("parameters", 1, 6),
-            ("instances", 1, _MOST_INSTANCES),
-            ("width", 2, _WIDEST),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    parameters: int = knob(3, "number of parameters of the module", low=1, high=6)
+    instances: int = knob(2, "number of instances in the given module", low=1, high=_MOST_INSTANCES)
+    width: int = knob(5, "word width of the widest instance, in bits", low=2, high=_WIDEST)
 
     @classmethod
     def at(cls, difficulty: int) -> "ParameterisedModuleConfig":

@@ -6,7 +6,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _WIDEST, _MOST_CHANNELS = 10, 6
 
@@ -20,12 +20,7 @@ class PwmConfig(DesignConfig):
     """The resolution of the pulses, and the features of the modulator."""
 
     width: int = knob(4, "width of the duty input, in bits", low=2, high=_WIDEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order period, enable, latched, center, channels, dead",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
     channels: int = knob(
         2,
         "number of channels, each with its own phase, with the feature channels",

@@ -6,7 +6,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -28,12 +28,7 @@ class RegisterFileConfig(DesignConfig):
     )
     width: int = knob(4, "width of a register, in bits", low=2, high=_WIDEST)
     reads: int = knob(1, "number of read ports", low=1, high=_MOST_READS)
-    features: int = knob(
-        2,
-        "number of features, added in the order fixed, bypass, lanes, registered, second, clear",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "RegisterFileConfig":

@@ -8,7 +8,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article, listed
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _WIDEST, _MOST = 18, 12
 
@@ -25,12 +25,7 @@ class ShiftRegisterConfig(DesignConfig):
     operations: int = knob(
         4, "number of operations; with one, there is no mode input", low=1, high=_MOST
     )
-    features: int = knob(
-        1,
-        "number of features, added in the order enable, out, done, keep",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "ShiftRegisterConfig":

@@ -7,7 +7,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -22,12 +22,7 @@ class StackConfig(DesignConfig):
     depth: int = knob(3, "depth in words", low=2, high=_DEEPEST)
     width: int = knob(3, "width of a word, in bits", low=2, high=_WIDEST)
     operations: int = knob(3, "number of operations: push, pop, and random ones")
-    features: int = knob(
-        1,
-        "number of features, added in the order flags, error, count, second",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     def check(self) -> None:
         most = len(OPERATIONS)

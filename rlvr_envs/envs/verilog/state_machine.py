@@ -9,7 +9,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,7 @@ class StateMachineConfig(DesignConfig):
     inputs: int = knob(2, "number of inputs that transitions depend on", low=1, high=_MOST_INPUTS)
     branches: int = knob(2, "number of conditions of a state, besides the default")
     outputs: int = knob(2, "width of the output, in bits", low=1, high=_WIDEST)
-    features: int = knob(
-        1,
-        "number of features, added in the order enable, abort, dwell, visits, back",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     def check(self) -> None:
         most = min(_MOST_BRANCHES, 2**self.inputs - 1)

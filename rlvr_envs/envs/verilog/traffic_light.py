@@ -6,7 +6,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,7 @@ class TrafficLightConfig(DesignConfig):
     """How long the phases are, and what they depend on."""
 
     longest: int = knob(8, "largest length of a phase, in steps", low=2, high=_LONGEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order side, tick, sensor, walk, extend, night",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "TrafficLightConfig":

@@ -7,7 +7,7 @@ from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import listed
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -21,12 +21,7 @@ class UartTransmitterConfig(DesignConfig):
 
     bits: int = knob(4, "width of a word, in bits", low=2, high=_MOST_BITS)
     divider: int = knob(3, "largest number of clock cycles per bit", low=1, high=_SLOWEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order parity, done, stops, buffer, rate, mode",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "UartTransmitterConfig":
