@@ -126,23 +126,14 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Something that is counted in the bits of a word that have a value.
+    """Something that is counted in the bits of a word that have a value."""
 
-    Attributes:
-        kind: one of `KINDS`.
-        name: of the port.
-        bit: the value of the bits that are counted.
-        number: a threshold, or what a count is a multiple of.
-        tie: what a majority is where neither value has one.
-        weights: of the bits, from bit 0 on.
-    """
-
-    kind: str
-    name: str
-    bit: int
-    number: int = 2
-    tie: int = 0
-    weights: tuple[int, ...] = ()
+    kind: str  # one of `KINDS`
+    name: str  # of the port
+    bit: int  # the value of the bits that are counted
+    number: int = 2  # a threshold, or what a count is a multiple of
+    tie: int = 0  # what a majority is where neither value has one
+    weights: tuple[int, ...] = ()  # of the bits, from bit 0 on
 
     def width(self, size: int) -> int:
         """Return how many bits the port has for a word of a size."""

@@ -12,25 +12,15 @@ from rlvr_envs.verifiers.hdl.interface import Clocking
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage of a chain.
+    """A stage of a chain."""
 
-    Attributes:
-        kind: what it does with words.
-        before: bits of a word that comes in.
-        after: bits of a word that goes out.
-        factor: words that are joined, parts of a word, or idle cycles.
-        value: a constant.
-        place: a bit of a word.
-        way: 0 or 1, which of two variants it is.
-    """
-
-    kind: str
-    before: int
-    after: int
-    factor: int
-    value: int
-    place: int
-    way: int
+    kind: str  # what it does with words
+    before: int  # bits of a word that comes in
+    after: int  # bits of a word that goes out
+    factor: int  # words that are joined, parts of a word, or idle cycles
+    value: int  # a constant
+    place: int  # a bit of a word
+    way: int  # 0 or 1, which of two variants it is
 
 
 # In the order in which higher levels add them.

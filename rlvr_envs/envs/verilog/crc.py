@@ -87,33 +87,19 @@ _WORDS = 4  # bits of the number of words
 
 @dataclass(frozen=True, slots=True)
 class Crc:
-    """A polynomial, the order of the bits, and the features of the register.
+    """A polynomial, the order of the bits, and the features of the register."""
 
-    Attributes:
-        degree: of the polynomial, and bits of the register.
-        size: bits of a word of data.
-        polynomial: its coefficients below the highest one, that of x^i in bit i.
-        low_first: whether bit 0 of a word is taken first.
-        mirrored: whether the register shifts to the right.
-        as_polynomial: whether a step is given as a remainder.
-        start: the register after reset and at a restart.
-        final: what the register is XORed with at the output.
-        turned: whether the output has the bits in reverse order.
-        features: the first ones of `FEATURES`.
-        names: of the data and of the remainder at the output.
-    """
-
-    degree: int
-    size: int
-    polynomial: int
-    low_first: bool
-    mirrored: bool
-    as_polynomial: bool
-    start: int
-    final: int
-    turned: bool
-    features: tuple[str, ...]
-    names: tuple[str, str]
+    degree: int  # of the polynomial, and bits of the register
+    size: int  # bits of a word of data
+    polynomial: int  # its coefficients below the highest one, that of x^i in bit i
+    low_first: bool  # whether bit 0 of a word is taken first
+    mirrored: bool  # whether the register shifts to the right
+    as_polynomial: bool  # whether a step is given as a remainder
+    start: int  # the register after reset and at a restart
+    final: int  # what the register is XORed with at the output
+    turned: bool  # whether the output has the bits in reverse order
+    features: tuple[str, ...]  # the first ones of `FEATURES`
+    names: tuple[str, str]  # of the data and of the remainder at the output
 
     def design(self, clocking: Clocking | None) -> hw.Design:
         """Return the design, with a register if there is a clock."""

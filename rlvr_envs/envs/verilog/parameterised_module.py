@@ -46,21 +46,13 @@ _MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A module with parameters.
+    """A module with parameters."""
 
-    Attributes:
-        kind: one of the keys of `PARAMETERS`.
-        name: of the module.
-        parameters: the first ones of its kind.
-        defaults: of all parameters of its kind.
-        clocking: None for a search, which is combinational.
-    """
-
-    kind: str
-    name: str
-    parameters: tuple[str, ...]
-    defaults: Mapping[str, int]
-    clocking: Clocking | None
+    kind: str  # one of the keys of `PARAMETERS`
+    name: str  # of the module
+    parameters: tuple[str, ...]  # the first ones of its kind
+    defaults: Mapping[str, int]  # of all parameters of its kind
+    clocking: Clocking | None  # None for a search, which is combinational
 
     def ports(self) -> list[tuple[str, str, str, str]]:
         """Return direction, bits, name and meaning of each port, without clock and reset."""

@@ -96,19 +96,12 @@ def operation_names(width: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation of a register.
+    """One operation of a register."""
 
-    Attributes:
-        name: of `operation_names`.
-        width: of the register.
-        amount: by how many bits, where any number is possible.
-        code: the mode that selects it.
-    """
-
-    name: str
-    width: int
-    amount: int
-    code: int
+    name: str  # of `operation_names`
+    width: int  # of the register
+    amount: int  # by how many bits, where any number is possible
+    code: int  # the mode that selects it
 
     @property
     def places(self) -> int:

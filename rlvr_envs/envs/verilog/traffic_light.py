@@ -11,21 +11,13 @@ from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTas
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A phase of the lights.
+    """A phase of the lights."""
 
-    Attributes:
-        name: as the rules call it.
-        main: which lamps of the main road, or of the only light, are on.
-        side: which lamps of the side road are on.
-        time: its length in steps; the minimum length where inputs decide too.
-        limit: its maximum length where it can be extended, otherwise 0.
-    """
-
-    name: str
-    main: str
-    side: str
-    time: int
-    limit: int = 0
+    name: str  # as the rules call it
+    main: str  # which lamps of the main road, or of the only light, are on
+    side: str  # which lamps of the side road are on
+    time: int  # its length in steps; the minimum length where inputs decide too
+    limit: int = 0  # its maximum length where it can be extended, otherwise 0
 
 
 _LONGEST = 40

@@ -39,21 +39,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One question.
+    """One question."""
 
-    Attributes:
-        family: the name of the family.
-        parameters: its parameters.
-        stages: what is done to the list before.
-        parts: how many parts the list is cut into; 1 asks about the whole.
-        combine: how the answers about the parts are put together.
-    """
-
-    family: str
-    parameters: tuple[int, ...]
-    stages: tuple[Stage, ...] = ()
-    parts: int = 1
-    combine: str = "sum"
+    family: str  # the name of the family
+    parameters: tuple[int, ...]  # its parameters
+    stages: tuple[Stage, ...] = ()  # what is done to the list before
+    parts: int = 1  # how many parts the list is cut into; 1 asks about the whole
+    combine: str = "sum"  # how the answers about the parts are put together
 
 
 def find_family(name: str) -> Family:

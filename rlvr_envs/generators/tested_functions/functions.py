@@ -33,17 +33,11 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A function to be tested.
+    """A function to be tested."""
 
-    Attributes:
-        function: what it is.
-        specification: what it does, in words that settle every case.
-        numbers: the numbers in its rules; inputs near them are the telling ones.
-    """
-
-    function: nodes.Function
-    specification: str
-    numbers: tuple[int, ...]
+    function: nodes.Function  # what it is
+    specification: str  # what it does, in words that settle every case
+    numbers: tuple[int, ...]  # the numbers in its rules; inputs near them are the telling ones
 
     @property
     def program(self) -> nodes.Program:
