@@ -156,6 +156,8 @@ class _C(Braces):
         (frozenset({"read list"}), _READ_LIST),
         (frozenset({"print list"}), _PRINT_LIST),
     )
+    append_form = "push(&{}, {});"
+    set_form = "{}.items[{}] = {};"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -218,12 +220,6 @@ class _C(Braces):
         if not node.items:
             return "list_of(0, NULL)", ATOM
         return f"list_of({len(node.items)}, (long long[]){{{self.args(node.items)}}})", ATOM
-
-    def set_item(self, node: nodes.SetItem) -> None:
-        self.line(f"{node.name}.items[{self.text(node.index)}] = {self.text(node.value)};")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"push(&{node.name}, {self.text(node.value)});")
 
     def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":

@@ -88,6 +88,9 @@ class _Cpp(Braces):
         (frozenset({"read list"}), _READ_LIST),
         (frozenset({"print list"}), _PRINT_LIST),
     )
+    append_form = "{}.push_back({});"
+    set_form = "{}[{}] = {};"
+    list_form = "{{{}}}"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -148,15 +151,6 @@ class _Cpp(Braces):
         item = f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]"
         is_text = self.kind(node.sequence) == "str"
         return (f"std::string(1, {item})" if is_text else item), ATOM
-
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"{{{self.args(node.items)}}}", ATOM
-
-    def set_item(self, node: nodes.SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)};")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name}.push_back({self.text(node.value)});")
 
     def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":

@@ -89,6 +89,7 @@ class _Fortran(BlockWriter):
     }
     if_line, elif_line, else_line, if_end = "if ({}) then", "else if ({}) then", "else", "end if"
     while_line, while_end = "do while ({})", "end do"
+    append_form = "{0} = [{0}, {1}]"
 
     def program_text(self) -> str:
         self.used: set[str] = set()
@@ -268,9 +269,6 @@ class _Fortran(BlockWriter):
 
     def set_item(self, node: nodes.SetItem) -> None:
         self.line(f"{node.name}({after(self, node.index)}) = {self.loose(node.value)}")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name} = [{node.name}, {self.text(node.value)}]")
 
     def chains(self, inner: nodes.If) -> bool:
         return not branches(inner.condition)

@@ -115,6 +115,9 @@ class _Go(Braces):
         (frozenset({"read list"}), _READ_LIST),
         (frozenset({"print list"}), _PRINT_LIST),
     )
+    append_form = "{0} = append({0}, {1})"
+    set_form = "{}[{}] = {}"
+    list_form = "[]int{{{}}}"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -193,15 +196,6 @@ class _Go(Braces):
     def index(self, node: nodes.Index) -> Text:
         item = f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]"
         return (f"string({item})" if self.kind(node.sequence) == "str" else item), ATOM
-
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"[]int{{{self.args(node.items)}}}", ATOM
-
-    def set_item(self, node: nodes.SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)}")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name} = append({node.name}, {self.text(node.value)})")
 
     def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":

@@ -100,6 +100,8 @@ class _Java(Braces):
         (frozenset({"read int", "read list"}), _READ_INT),
         (frozenset({"read list"}), _READ_LIST),
     )
+    append_form = "{}.add({});"
+    list_form = "new Numbers({})"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -173,14 +175,8 @@ class _Java(Braces):
             return f"String.valueOf({sequence}.charAt((int) {place}))", ATOM
         return f"{sequence}.get({self.text(node.index)})", ATOM
 
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"new Numbers({self.args(node.items)})", ATOM
-
     def set_item(self, node: nodes.SetItem) -> None:
         self.line(f"{node.name}.set({self.args((node.index, node.value))});")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name}.add({self.text(node.value)});")
 
     def print_(self, node: nodes.Print) -> None:
         level = SUM if len(node.items) == 1 else PRODUCT

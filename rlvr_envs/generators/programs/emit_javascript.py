@@ -60,6 +60,9 @@ class _JavaScript(Braces):
         (frozenset({"//"}), _FLOOR_DIV),
         (frozenset({"%"}), _FLOOR_MOD),
     )
+    append_form = "{}.push({});"
+    set_form = "{}[{}] = {};"
+    list_form = "[{}]"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -105,15 +108,6 @@ class _JavaScript(Braces):
 
     def index(self, node: nodes.Index) -> Text:
         return f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]", ATOM
-
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"[{self.args(node.items)}]", ATOM
-
-    def set_item(self, node: nodes.SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)};")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name}.push({self.text(node.value)});")
 
     def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":

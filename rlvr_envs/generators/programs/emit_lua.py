@@ -29,6 +29,8 @@ class _Lua(BlockWriter):
         "!=": "~=",
         "concat": "..",
     }
+    append_form = "{0}[#{0} + 1] = {1}"
+    list_form = "{{{}}}"
 
     def program_text(self) -> str:
         if self.copies():
@@ -80,9 +82,6 @@ class _Lua(BlockWriter):
         """Return the index, which counts from 1 here."""
         return after(self, index)
 
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"{{{self.args(node.items)}}}", ATOM
-
     def let(self, node: nodes.Let) -> None:
         self.line(f"local {node.name} = {self.stored(node.value)}")
 
@@ -91,9 +90,6 @@ class _Lua(BlockWriter):
 
     def set_item(self, node: nodes.SetItem) -> None:
         self.line(f"{node.name}[{self.place(node.index)}] = {self.text(node.value)}")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name}[#{node.name} + 1] = {self.text(node.value)}")
 
     def for_(self, node: nodes.For) -> None:
         self.line(f"for {node.var} = {self.text(node.start)}, {before(self, node.stop)} do")

@@ -45,6 +45,9 @@ class _Perl(BlockWriter):
     if_line, elif_line, else_line, if_end = "if ({}) {{", "}} elsif ({}) {{", "} else {", "}"
     while_line, while_end = "while ({}) {{", "}"
     copied = "[@{}]"
+    append_form = "push @${}, {};"
+    set_form = "${}->[{}] = {};"
+    list_form = "[{}]"
 
     def program_text(self) -> str:
         self.line("use strict;")
@@ -121,9 +124,6 @@ class _Perl(BlockWriter):
             return f"substr({sequence}, {at}, 1)", ATOM
         return f"{sequence}->[{at}]", ATOM
 
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"[{self.args(node.items)}]", ATOM
-
     def let(self, node: nodes.Let) -> None:
         self.line(f"my ${node.name} = {self.stored(node.value)};")
 
@@ -133,12 +133,6 @@ class _Perl(BlockWriter):
                 self.line(f"${name} {self.operators[op]}= {self.text(right)};")
             case _:
                 self.line(f"${node.name} = {self.stored(node.value)};")
-
-    def set_item(self, node: nodes.SetItem) -> None:
-        self.line(f"${node.name}->[{self.text(node.index)}] = {self.text(node.value)};")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"push @${node.name}, {self.text(node.value)};")
 
     def for_(self, node: nodes.For) -> None:
         start, last = self.text(node.start), before(self, node.stop)

@@ -25,6 +25,9 @@ class _Python(Writer):
         **{op: op for op in LEVELS if op != "concat"},
         "concat": "+",
     }
+    append_form = "{}.append({})"
+    set_form = "{}[{}] = {}"
+    list_form = "[{}]"
 
     def program_text(self) -> str:
         for function in self.program.functions:
@@ -66,9 +69,6 @@ class _Python(Writer):
     def index(self, node: nodes.Index) -> Text:
         return f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]", ATOM
 
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"[{self.args(node.items)}]", ATOM
-
     def value(self, expression: nodes.Expression) -> str:
         """Return the text of a value that is stored: a list variable is copied."""
         text = self.text(expression)
@@ -84,12 +84,6 @@ class _Python(Writer):
                 self.line(f"{name} {self.operators[op]}= {self.text(right)}")
             case _:
                 self.line(f"{node.name} = {self.value(node.value)}")
-
-    def set_item(self, node: nodes.SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)}")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name}.append({self.text(node.value)})")
 
     def if_(self, node: nodes.If) -> None:
         word = "if"

@@ -33,6 +33,7 @@ class _R(BlockWriter):
     }
     if_line, elif_line, else_line, if_end = "if ({}) {{", "}} else if ({}) {{", "} else {", "}"
     while_line, while_end = "while ({}) {{", "}"
+    append_form = "{0}[length({0}) + 1] <- {1}"
 
     def program_text(self) -> str:
         self.line("options(scipen = 999) # whole numbers are printed with all their digits")
@@ -113,9 +114,6 @@ class _R(BlockWriter):
 
     def set_item(self, node: nodes.SetItem) -> None:
         self.line(f"{node.name}[{after(self, node.index)}] <- {self.text(node.value)}")
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name}[length({node.name}) + 1] <- {self.text(node.value)}")
 
     def for_(self, node: nodes.For) -> None:
         self.line(

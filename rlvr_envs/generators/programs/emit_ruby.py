@@ -37,6 +37,8 @@ class _Ruby(BlockWriter):
     if_line, elif_line, else_line, if_end = "if {}", "elsif {}", "else", "end"
     while_line, while_end = "while {}", "end"
     copied = "{}.dup"
+    set_form = "{}[{}] = {}"
+    list_form = "[{}]"
 
     def program_text(self) -> str:
         for function in self.program.functions:
@@ -70,9 +72,6 @@ class _Ruby(BlockWriter):
     def index(self, node: nodes.Index) -> Text:
         return f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]", ATOM
 
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"[{self.args(node.items)}]", ATOM
-
     def let(self, node: nodes.Let) -> None:
         self.line(f"{node.name} = {self.stored(node.value)}")
 
@@ -82,9 +81,6 @@ class _Ruby(BlockWriter):
                 self.line(f"{node.name} {self.operators[op]}= {self.text(right)}")
             case _:
                 self.line(f"{node.name} = {self.stored(node.value)}")
-
-    def set_item(self, node: nodes.SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)}")
 
     def append(self, node: nodes.Append) -> None:
         self.line(f"{node.name} << {self.text(node.value, SUM)}")

@@ -80,6 +80,8 @@ class _Rust(Braces):
         (frozenset({"read list"}), _READ_LIST),
         (frozenset({"print list"}), _SHOW),
     )
+    append_form = "{}.push({});"
+    list_form = "vec![{}]"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -167,9 +169,6 @@ class _Rust(Braces):
             return f"char_at({self.lent(node.sequence)}, {self.text(node.index)})", ATOM
         return f"{self.text(node.sequence, ATOM)}[{self.place(node.index)}]", ATOM
 
-    def list_of(self, node: nodes.ListOf) -> Text:
-        return f"vec![{self.args(node.items)}]", ATOM
-
     def assign(self, node: nodes.Assign) -> None:
         match node.value:
             case nodes.Binary("+" | "-" | "*" as op, nodes.Var(name), right) if name == node.name:
@@ -189,9 +188,6 @@ class _Rust(Braces):
         if isinstance(index, nodes.Int):
             return self.text(index)
         return f"{self.text(index, ATOM)} as usize"
-
-    def append(self, node: nodes.Append) -> None:
-        self.line(f"{node.name}.push({self.text(node.value)});")
 
     def for_(self, node: nodes.For) -> None:
         start, stop = self.text(node.start, SUM), self.text(node.stop, SUM)

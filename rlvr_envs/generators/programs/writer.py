@@ -38,10 +38,16 @@ class Writer:
         names: the types of the variables of the function being written.
         features: the operators, and the names of the node classes, that the program uses.
         operators: how the language spells the infix operators.
+        append_form: how it appends to a list, by name and item.
+        set_form: how it sets an item of a list, by name, index and item.
+        list_form: how it writes a list, by items.
     """
 
     operators: ClassVar[dict[str, str]] = {}
     indent: ClassVar[str] = "    "
+    append_form: ClassVar[str]
+    set_form: ClassVar[str]
+    list_form: ClassVar[str]
 
     def __init__(self, program: nodes.Program) -> None:
         self.program = program
@@ -132,7 +138,7 @@ class Writer:
         raise NotImplementedError
 
     def list_of(self, node: nodes.ListOf) -> Text:
-        raise NotImplementedError
+        return self.list_form.format(self.args(node.items)), ATOM
 
     def let(self, node: nodes.Let) -> None:
         raise NotImplementedError
@@ -141,10 +147,11 @@ class Writer:
         raise NotImplementedError
 
     def set_item(self, node: nodes.SetItem) -> None:
-        raise NotImplementedError
+        index, value = self.text(node.index), self.text(node.value)
+        self.line(self.set_form.format(node.name, index, value))
 
     def append(self, node: nodes.Append) -> None:
-        raise NotImplementedError
+        self.line(self.append_form.format(node.name, self.text(node.value)))
 
     def if_(self, node: nodes.If) -> None:
         raise NotImplementedError
