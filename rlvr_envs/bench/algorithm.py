@@ -30,17 +30,11 @@ _LABEL = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9_.+-]*)\s*=\s*(?=[A-Za-z_])(.*)",
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An algorithm that our agent runs.
+    """An algorithm that our agent runs."""
 
-    Attributes:
-        label: under which it is compared.
-        spec: a preset, with settings.
-        plugins: files that register what it names.
-    """
-
-    label: str
-    spec: str
-    plugins: tuple[str, ...] = ()
+    label: str  # under which it is compared
+    spec: str  # a preset, with settings
+    plugins: tuple[str, ...] = ()  # files that register what it names
 
     @classmethod
     def read(cls, text: str, files: Sequence[str] = ()) -> "Choice":

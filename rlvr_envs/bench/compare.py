@@ -46,23 +46,14 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two algorithms on a track.
+    """Two algorithms on a track."""
 
-    Attributes:
-        x: the one with the higher IQM.
-        y: the other one.
-        probability: that a run of X scores more than one of Y.
-        verdict: whether X is better or worse than Y, or not separated from it.
-        higher: the experiments where X scores more, see `_differences`.
-        lower: those where it scores less.
-    """
-
-    x: str
-    y: str
-    probability: Estimate
-    verdict: str
-    higher: list[str]
-    lower: list[str]
+    x: str  # the one with the higher IQM
+    y: str  # the other one
+    probability: Estimate  # that a run of X scores more than one of Y
+    verdict: str  # whether X is better or worse than Y, or not separated from it
+    higher: list[str]  # the experiments where X scores more, see `_differences`
+    lower: list[str]  # those where it scores less
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,46 +74,27 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What an algorithm's runs came to, whatever the track.
+    """What an algorithm's runs came to, whatever the track."""
 
-    Attributes:
-        runs: how many there are.
-        trust: how far its results can be trusted; several words if its runs differ.
-        collapsed: the share of runs that failed or ended well below the start.
-        unscored: the share of the final responses that no verdict could be had for.
-        cpu_min: CPU minutes, the mean of a run.
-    """
-
-    runs: int
-    trust: str
-    collapsed: float
-    unscored: float
-    cpu_min: float
+    runs: int  # how many there are
+    trust: str  # how far its results can be trusted; several words if its runs differ
+    collapsed: float  # the share of runs that failed or ended well below the start
+    unscored: float  # the share of the final responses that no verdict could be had for
+    cpu_min: float  # CPU minutes, the mean of a run
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result of `compare`.
+    """The result of `compare`."""
 
-    Attributes:
-        suite: its name.
-        suite_hash: its hash.
-        split: of the problems.
-        how: the settings of the intervals.
-        start: the score of the start checkpoint, by experiment.
-        missing: experiments and seeds that were left out, see `Entries`.
-        accounts: by algorithm.
-        rankings: by track.
-    """
-
-    suite: str
-    suite_hash: str
-    split: str
-    how: Bootstrap
-    start: dict[str, float]
-    missing: list[tuple[str, int]]
-    accounts: dict[str, Account]
-    rankings: dict[Track, Ranking]
+    suite: str  # its name
+    suite_hash: str  # its hash
+    split: str  # of the problems
+    how: Bootstrap  # the settings of the intervals
+    start: dict[str, float]  # the score of the start checkpoint, by experiment
+    missing: list[tuple[str, int]]  # experiments and seeds that were left out, see `Entries`
+    accounts: dict[str, Account]  # by algorithm
+    rankings: dict[Track, Ranking]  # by track
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as JSON can hold it."""

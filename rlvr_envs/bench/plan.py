@@ -26,23 +26,14 @@ UNFINISHED = "unfinished"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Which runs are to be made.
+    """Which runs are to be made."""
 
-    Attributes:
-        suite: of which they are.
-        choices: the algorithms.
-        experiments: names; empty for all.
-        seeds: empty for the suite's.
-        split: what is tested on.
-        tuned_runs: with how many runs settings were chosen.
-    """
-
-    suite: Suite
-    choices: tuple[Choice, ...]
-    experiments: tuple[str, ...] = ()
-    seeds: tuple[int, ...] = ()
-    split: str = "test"
-    tuned_runs: int = 0
+    suite: Suite  # of which they are
+    choices: tuple[Choice, ...]  # the algorithms
+    experiments: tuple[str, ...] = ()  # names; empty for all
+    seeds: tuple[int, ...] = ()  # empty for the suite's
+    split: str = "test"  # what is tested on
+    tuned_runs: int = 0  # with how many runs settings were chosen
 
     def runs(self) -> Iterator[tuple[Choice, str, int]]:
         """Yield algorithm, experiment and seed: all algorithms of a seed come before the next one.

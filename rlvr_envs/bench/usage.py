@@ -34,19 +34,13 @@ class BudgetSpentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a run had used when a checkpoint was saved.
-
-    Attributes:
-        samples: training episodes that had been sampled, those that were thrown away too.
-        tokens: tokens that had been sampled, and trained on with each pass over them.
-        device_s: seconds of training, saving and evaluating not counted.
-    """
+    """What a run had used when a checkpoint was saved."""
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
-    samples: Count
-    tokens: Count
-    device_s: Amount
+    samples: Count  # training episodes that had been sampled, those that were thrown away too
+    tokens: Count  # tokens that had been sampled, and trained on with each pass over them
+    device_s: Amount  # seconds of training, saving and evaluating not counted
 
 
 _USED = TypeAdapter(Used)

@@ -35,21 +35,13 @@ _DETAIL = 400  # characters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """What one probe found.
+    """What one probe found."""
 
-    Attributes:
-        name: of the probe.
-        contains: what a sandbox that passes contains.
-        passed: whether the program was contained.
-        detail: what got through, or nothing.
-        gap: why this backend is known not to contain it, or nothing.
-    """
-
-    name: str
-    contains: str
-    passed: bool
-    detail: str = ""
-    gap: str = ""
+    name: str  # of the probe
+    contains: str  # what a sandbox that passes contains
+    passed: bool  # whether the program was contained
+    detail: str = ""  # what got through, or nothing
+    gap: str = ""  # why this backend is known not to contain it, or nothing
 
     @property
     def faulty(self) -> bool:

@@ -49,19 +49,12 @@ class OutcomeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one call.
+    """What came of one call."""
 
-    Attributes:
-        kind: whether there is a value, and if not, why.
-        value: the result, rebuilt as plain data.
-        detail: why there is none, in words that tell nothing of the arguments.
-        result: the run, with its costs.
-    """
-
-    kind: OutcomeKind
-    value: Any
-    detail: str
-    result: Result
+    kind: OutcomeKind  # whether there is a value, and if not, why
+    value: Any  # the result, rebuilt as plain data
+    detail: str  # why there is none, in words that tell nothing of the arguments
+    result: Result  # the run, with its costs
 
 
 @cache

@@ -12,9 +12,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics import effort
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.latex import Rational, linear, number, point, signed_sum
 from rlvr_envs.generators.mathematics.plain_answers import squeeze
 from rlvr_envs.generators.mathematics.steps import ascii_math, operand, total, worked
@@ -399,7 +398,7 @@ class CoordinateGeometryProblem:
 
 
 @register("CoordinateGeometry-v0", domain="math")
-class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryProblem]):
+class CoordinateGeometryTask(WorkedTask[CoordinateGeometryConfig, CoordinateGeometryProblem]):
     """Compute a point, a length, an area or a line in the coordinate plane, exactly.
 
     Description:
@@ -449,10 +448,6 @@ class CoordinateGeometryTask(Task[CoordinateGeometryConfig, CoordinateGeometryPr
 
     def solve(self, problem: CoordinateGeometryProblem) -> str:
         return problem.answer
-
-    def effort(self, problem: CoordinateGeometryProblem) -> int:
-        """Count the digit operations of the worked solution."""
-        return effort.written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: CoordinateGeometryProblem) -> str:
         """Answer the mean of the points, the first point, or differences of numbers added up."""

@@ -10,10 +10,9 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics import effort
 from rlvr_envs.generators.mathematics.counting_steps import STEPS
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.words import counted, listed
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -470,7 +469,7 @@ class CountingProblem:
 
 
 @register("Counting-v0", domain="math")
-class CountingTask(Task[CountingConfig, CountingProblem]):
+class CountingTask(WorkedTask[CountingConfig, CountingProblem]):
     """Count the arrangements, choices or paths that a question in words describes.
 
     Description:
@@ -521,10 +520,6 @@ class CountingTask(Task[CountingConfig, CountingProblem]):
 
     def solve(self, problem: CountingProblem) -> str:
         return str(problem.count)
-
-    def effort(self, problem: CountingProblem) -> int:
-        """Count the digit operations of the worked solution."""
-        return effort.written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: CountingProblem) -> str:
         """Count as if the rule that makes the question hard were not there."""

@@ -8,9 +8,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics import effort
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.primes import factor_small
 from rlvr_envs.generators.mathematics.steps import total, worked
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -117,7 +116,7 @@ class DigitProblem:
 
 
 @register("DigitProblem-v0", domain="math")
-class DigitProblemTask(Task[DigitProblemConfig, DigitProblem]):
+class DigitProblemTask(WorkedTask[DigitProblemConfig, DigitProblem]):
     """Answer a question about digits: their sum, their number, or the last ones.
 
     Description:
@@ -160,10 +159,6 @@ class DigitProblemTask(Task[DigitProblemConfig, DigitProblem]):
 
     def solve(self, problem: DigitProblem) -> str:
         return str(problem.answer)
-
-    def effort(self, problem: DigitProblem) -> int:
-        """Count the digit operations of the worked solution."""
-        return effort.written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: DigitProblem) -> str:
         """Answer with a rule of thumb, such as a tenth of all numbers for one digit."""

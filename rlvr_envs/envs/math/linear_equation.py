@@ -9,9 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.evaluation import operations
 from rlvr_envs.generators.mathematics.latex import appended, in_parentheses, number, signed_sum
 from rlvr_envs.generators.mathematics.steps import ascii_math, operand, polynomial
@@ -85,7 +84,7 @@ _NOTHING = _Side("", Fraction(0), Fraction(0))
 
 
 @register("LinearEquation-v0", domain="math")
-class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
+class LinearEquationTask(WorkedTask[LinearEquationConfig, LinearEquationProblem]):
     """Solve a linear equation in x.
 
     Description:
@@ -211,10 +210,6 @@ class LinearEquationTask(Task[LinearEquationConfig, LinearEquationProblem]):
                 f"{problem.solution}"
             )
         return steps
-
-    def effort(self, problem: LinearEquationProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: LinearEquationProblem) -> str:
         """Divide the last number of the equation by the first, as if nothing were between."""

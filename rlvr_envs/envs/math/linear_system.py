@@ -9,9 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.latex import Rational, linear, number, point
 from rlvr_envs.generators.mathematics.steps import ascii_math, eliminate, operand
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -59,7 +58,7 @@ class LinearSystemProblem:
 
 
 @register("LinearSystem-v0", domain="math")
-class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
+class LinearSystemTask(WorkedTask[LinearSystemConfig, LinearSystemProblem]):
     """Solve a system of linear equations.
 
     Description:
@@ -153,10 +152,6 @@ class LinearSystemTask(Task[LinearSystemConfig, LinearSystemProblem]):
                 f"({row[-1]}{work}) / {operand(row[k])} = {problem.solution[k]}"
             )
         return steps
-
-    def effort(self, problem: LinearSystemProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: LinearSystemProblem) -> str:
         """Find each unknown from its own equation, as if the others were 0."""

@@ -8,10 +8,9 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, nonzero, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import latex, matrices
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.matrices import Matrix
 from rlvr_envs.generators.mathematics.steps import eliminate, operand, show_row, times, total
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -61,7 +60,7 @@ class MatrixDeterminantProblem:
 
 
 @register("MatrixDeterminant-v0", domain="math")
-class MatrixDeterminantTask(Task[MatrixDeterminantConfig, MatrixDeterminantProblem]):
+class MatrixDeterminantTask(WorkedTask[MatrixDeterminantConfig, MatrixDeterminantProblem]):
     """Compute the determinant of a matrix.
 
     Description:
@@ -154,10 +153,6 @@ class MatrixDeterminantTask(Task[MatrixDeterminantConfig, MatrixDeterminantProbl
             *steps,
             f"The product of the diagonal: {sign}{times(diagonal)} = {problem.determinant}",
         ]
-
-    def effort(self, problem: MatrixDeterminantProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: MatrixDeterminantProblem) -> str:
         """Take the product of one diagonal minus that of the other, which is right for size 2."""

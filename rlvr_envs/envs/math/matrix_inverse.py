@@ -7,10 +7,9 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, nonzero
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import latex, matrices
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.steps import eliminate, show_row
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -47,7 +46,7 @@ class MatrixInverseProblem:
 
 
 @register("MatrixInverse-v0", domain="math")
-class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
+class MatrixInverseTask(WorkedTask[MatrixInverseConfig, MatrixInverseProblem]):
     """Invert a matrix.
 
     Description:
@@ -131,10 +130,6 @@ class MatrixInverseTask(Task[MatrixInverseConfig, MatrixInverseProblem]):
             tuple(straight[i] for i in order),
             tuple(tuple(row[i] for i in order) for row in inverse),
         )
-
-    def effort(self, problem: MatrixInverseProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: MatrixInverseProblem) -> str:
         """Invert every entry alone, which is right for diagonal matrices."""

@@ -7,10 +7,9 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import latex, matrices
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.steps import times
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -55,7 +54,7 @@ class MatrixProductProblem:
 
 
 @register("MatrixProduct-v0", domain="math")
-class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
+class MatrixProductTask(WorkedTask[MatrixProductConfig, MatrixProductProblem]):
     """Multiply matrices.
 
     Description:
@@ -137,10 +136,6 @@ class MatrixProductTask(Task[MatrixProductConfig, MatrixProductProblem]):
                 steps.append(f"Row {i}: {', '.join(entries)}")
             result = product
         return steps
-
-    def effort(self, problem: MatrixProductProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: MatrixProductProblem) -> str:
         """Multiply only the first column of the first matrix by the first row of the last one."""

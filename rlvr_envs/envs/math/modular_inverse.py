@@ -7,9 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.steps import euclid, operand
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -47,7 +46,7 @@ class ModularInverseProblem:
 
 
 @register("ModularInverse-v0", domain="math")
-class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
+class ModularInverseTask(WorkedTask[ModularInverseConfig, ModularInverseProblem]):
     """Find the inverse of an integer modulo another.
 
     Description:
@@ -115,10 +114,6 @@ class ModularInverseTask(Task[ModularInverseConfig, ModularInverseProblem]):
         if newer != problem.inverse:
             steps.append(f"{operand(newer)} mod {modulus} = {problem.inverse}.")
         return steps
-
-    def effort(self, problem: ModularInverseProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: ModularInverseProblem) -> str:
         """Take the factor whose product is the first one beyond the modulus."""

@@ -9,9 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.latex import linear, signed_sum
 from rlvr_envs.generators.mathematics.steps import differences, operand, times
 from rlvr_envs.generators.mathematics.words import listed
@@ -513,7 +512,7 @@ class NextTermProblem:
 
 
 @register("NextTerm-v0", domain="math")
-class NextTermTask(Task[NextTermConfig, NextTermProblem]):
+class NextTermTask(WorkedTask[NextTermConfig, NextTermProblem]):
     """Find a term of a sequence whose rule is given in full.
 
     Description:
@@ -563,10 +562,6 @@ class NextTermTask(Task[NextTermConfig, NextTermProblem]):
 
     def explain(self, problem: NextTermProblem) -> list[str]:
         return RULES[problem.kind].explain(problem.numbers, problem.index)
-
-    def effort(self, problem: NextTermProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: NextTermProblem) -> str:
         """Go on as in an arithmetic sequence with the first two numbers of the rule."""

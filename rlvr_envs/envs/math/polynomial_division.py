@@ -7,10 +7,9 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import steps as _steps
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.latex import in_parentheses, polynomial
 from rlvr_envs.generators.mathematics.polynomial_answers import items, polynomial_of
 from rlvr_envs.generators.mathematics.polynomials import add, multiply, random_polynomial, trim
@@ -51,7 +50,7 @@ class PolynomialDivisionProblem:
 
 
 @register("PolynomialDivision-v0", domain="math")
-class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionProblem]):
+class PolynomialDivisionTask(WorkedTask[PolynomialDivisionConfig, PolynomialDivisionProblem]):
     """Find the quotient and the remainder of a polynomial division.
 
     Description:
@@ -121,10 +120,6 @@ class PolynomialDivisionTask(Task[PolynomialDivisionConfig, PolynomialDivisionPr
             *steps,
             "The quotient is {}; the remainder is {}.".format(*map(_steps.polynomial, results)),
         ]
-
-    def effort(self, problem: PolynomialDivisionProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: PolynomialDivisionProblem) -> str:
         """Divide the leading terms only, and the constants for the remainder."""

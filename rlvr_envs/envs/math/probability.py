@@ -7,9 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.generators.mathematics.probability import KINDS
 from rlvr_envs.generators.mathematics.probability_steps import STEPS
@@ -56,7 +55,7 @@ class ProbabilityProblem:
 
 
 @register("Probability-v0", domain="math")
-class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
+class ProbabilityTask(WorkedTask[ProbabilityConfig, ProbabilityProblem]):
     """Find a probability, a conditional probability or an expected value exactly.
 
     Description:
@@ -111,10 +110,6 @@ class ProbabilityTask(Task[ProbabilityConfig, ProbabilityProblem]):
 
     def explain(self, problem: ProbabilityProblem) -> list[str]:
         return STEPS[problem.kind](problem.numbers)
-
-    def effort(self, problem: ProbabilityProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: ProbabilityProblem) -> str:
         """Take the first number of the question as the favourable share of the first two."""

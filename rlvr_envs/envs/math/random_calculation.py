@@ -9,9 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.evaluation import operations
 from rlvr_envs.generators.mathematics.expressions import Expression, grow
 from rlvr_envs.generators.mathematics.latex import number
@@ -52,7 +51,7 @@ class RandomCalculationProblem:
 
 
 @register("RandomCalculation-v0", domain="math")
-class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProblem]):
+class RandomCalculationTask(WorkedTask[RandomCalculationConfig, RandomCalculationProblem]):
     """Evaluate a random arithmetic expression exactly.
 
     Description:
@@ -120,10 +119,6 @@ class RandomCalculationTask(Task[RandomCalculationConfig, RandomCalculationProbl
     def explain(self, problem: RandomCalculationProblem) -> list[str]:
         steps, _ = operations(problem.expression)
         return steps
-
-    def effort(self, problem: RandomCalculationProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: RandomCalculationProblem) -> str:
         """Add all numbers up, whatever stands between them."""

@@ -9,9 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.generators.mathematics.steps import operand, total, worked
 from rlvr_envs.generators.mathematics.words import counted, listed
@@ -386,7 +385,7 @@ class RatioProportionProblem:
 
 
 @register("RatioProportion-v0", domain="math")
-class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
+class RatioProportionTask(WorkedTask[RatioProportionConfig, RatioProportionProblem]):
     """Solve a word problem on ratios and proportions.
 
     Description:
@@ -447,10 +446,6 @@ class RatioProportionTask(Task[RatioProportionConfig, RatioProportionProblem]):
         if problem.result is not None:
             return _false_position(problem)
         return PROPORTIONS[problem.kind].explain(problem.numbers)
-
-    def effort(self, problem: RatioProportionProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: RatioProportionProblem) -> str:
         """Multiply the first known number by the last, and divide by the one between, or by 2."""

@@ -12,10 +12,9 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics import latex
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.polynomials import add, compose, evaluate
 from rlvr_envs.generators.mathematics.steps import (
     operand,
@@ -66,7 +65,7 @@ class SeriesSumProblem:
 
 
 @register("SeriesSum-v0", domain="math")
-class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
+class SeriesSumTask(WorkedTask[SeriesSumConfig, SeriesSumProblem]):
     """Find the sum of a series.
 
     Description:
@@ -110,10 +109,6 @@ class SeriesSumTask(Task[SeriesSumConfig, SeriesSumProblem]):
 
     def explain(self, problem: SeriesSumProblem) -> list[str]:
         return series_steps(problem.series)
-
-    def effort(self, problem: SeriesSumProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: SeriesSumProblem) -> str:
         """Multiply the first number by the last one."""

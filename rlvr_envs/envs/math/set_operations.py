@@ -7,9 +7,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.latex import number_set
 from rlvr_envs.generators.mathematics.plain_answers import squeeze
 from rlvr_envs.generators.mathematics.steps import total, worked
@@ -74,7 +73,7 @@ class SetOperationsProblem:
 
 
 @register("SetOperations-v0", domain="math")
-class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
+class SetOperationsTask(WorkedTask[SetOperationsConfig, SetOperationsProblem]):
     """Evaluate an expression of finite sets.
 
     Description:
@@ -163,10 +162,6 @@ class SetOperationsTask(Task[SetOperationsConfig, SetOperationsProblem]):
         if problem.kind == "total":
             return [*steps, worked(total(problem.members), sum(problem.members))]
         return list(steps)
-
-    def effort(self, problem: SetOperationsProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: SetOperationsProblem) -> str:
         """Take the union of all sets, whatever the expression."""

@@ -9,9 +9,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.latex import number
 from rlvr_envs.generators.mathematics.steps import operand
 from rlvr_envs.verifiers.symbolic import judge_math
@@ -79,7 +78,7 @@ class UnitConversionProblem:
 
 
 @register("UnitConversion-v0", domain="math")
-class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
+class UnitConversionTask(WorkedTask[UnitConversionConfig, UnitConversionProblem]):
     """Convert an amount between made-up units, using a list of conversions.
 
     Description:
@@ -200,10 +199,6 @@ class UnitConversionTask(Task[UnitConversionConfig, UnitConversionProblem]):
             steps.append(f"One {unit} is {ratio} {other}, one {problem.per[0]} {factor} {other}.")
         steps.append(f"Per {problem.per[1]} it is that much less or more, so divide.")
         return [*steps, f"{operand(value)} / {operand(factor)} = {value / factor}"]
-
-    def effort(self, problem: UnitConversionProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: UnitConversionProblem) -> str:
         """Convert by the first equation that has the source unit, and stop there."""

@@ -11,9 +11,8 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.core.task import Task
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.mathematics.effort import written
+from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.steps import operand, polynomial
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -189,7 +188,7 @@ class WordProblem:
 
 
 @register("WordProblem-v0", domain="math")
-class WordProblemTask(Task[WordProblemConfig, WordProblem]):
+class WordProblemTask(WorkedTask[WordProblemConfig, WordProblem]):
     """Work out a quantity from a story that defines quantities by one another.
 
     Description:
@@ -291,10 +290,6 @@ class WordProblemTask(Task[WordProblemConfig, WordProblem]):
         steps = trace(*_forward(problem))
         right = sum(stated.get(_name(problem.quantities[s.subject])) == s.value for s in steps)
         return right / len(steps)
-
-    def effort(self, problem: WordProblem) -> int:
-        """Count the digits of the worked solution, and the work of its products."""
-        return written(self.explain(problem))
 
     def baseline(self, rng: Rng, problem: WordProblem) -> str:
         """Add up all numbers that are given, whatever they are for."""

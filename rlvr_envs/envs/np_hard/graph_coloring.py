@@ -211,17 +211,11 @@ _NODE = 20
 
 @dataclass(frozen=True, slots=True)
 class FewestColors:
-    """The colouring with the fewest colours that was found.
+    """The colouring with the fewest colours that was found."""
 
-    Attributes:
-        colors: the colour of each vertex, from 1, in the order of the vertices.
-        bound: no colouring takes fewer.
-        effort: the work done, in deterministic microseconds.
-    """
-
-    colors: tuple[int, ...]
-    bound: int
-    effort: int
+    colors: tuple[int, ...]  # the colour of each vertex, from 1, in the order of the vertices
+    bound: int  # no colouring takes fewer
+    effort: int  # the work done, in deterministic microseconds
 
     @property
     def n_colors(self) -> int:

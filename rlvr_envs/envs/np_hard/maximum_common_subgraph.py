@@ -252,17 +252,11 @@ _Class = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The largest common subgraph that was found.
+    """The largest common subgraph that was found."""
 
-    Attributes:
-        pairs: which vertex of the first graph stands for which of the second.
-        bound: no common subgraph has more vertices.
-        effort: the work done, in deterministic microseconds.
-    """
-
-    pairs: tuple[Edge, ...]
-    bound: int
-    effort: int
+    pairs: tuple[Edge, ...]  # which vertex of the first graph stands for which of the second
+    bound: int  # no common subgraph has more vertices
+    effort: int  # the work done, in deterministic microseconds
 
 
 def largest_matching(

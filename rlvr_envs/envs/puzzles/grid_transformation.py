@@ -254,17 +254,11 @@ MAX_SIDE = 30
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What an operation does, and how to look for what it came from.
+    """What an operation does, and how to look for what it came from."""
 
-    Attributes:
-        run: makes a grid out of a grid.
-        back: makes, of a grid that ``run`` can make at all, one that ``run`` makes it of.
-        is_one_to_one: whether no other grid gives the same.
-    """
-
-    run: Change
-    back: Change
-    is_one_to_one: bool = False
+    run: Change  # makes a grid out of a grid
+    back: Change  # makes, of a grid that ``run`` can make at all, one that ``run`` makes it of
+    is_one_to_one: bool = False  # whether no other grid gives the same
 
     def can_make(self, grid: Grid) -> bool:
         """Return whether the operation makes this grid of any grid."""

@@ -19,19 +19,12 @@ from rlvr_envs.verifiers.grids import read_grid
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """A fact about one value or two, which are numbered row by row through the categories.
+    """A fact about one value or two, which are numbered row by row through the categories."""
 
-    Attributes:
-        kind: one of `BETWEEN_TWO` or `OF_ONE`.
-        first: the value that the clue is about.
-        second: the other value; -1 where there is none.
-        number: the house of "at" and "not at", from 1, or the houses in between for "apart".
-    """
-
-    kind: str
-    first: int
-    second: int = -1
-    number: int = 0
+    kind: str  # one of `BETWEEN_TWO` or `OF_ONE`
+    first: int  # the value that the clue is about
+    second: int = -1  # the other value; -1 where there is none
+    number: int = 0  # the house of "at" and "not at", from 1, or the houses in between for "apart"
 
 
 # Category: how a clue calls the person with a value, and the values.

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("carry", "overflow", "saturate", "zero", "signed")
@@ -40,20 +39,13 @@ _OPERATIONS = {
 class AdderSubtractorConfig(DesignConfig):
     """How wide the operands are, and what is done with them."""
 
-    width: int = knob(5, "largest operand width in bits; at least a quarter of it is drawn")
-    operations: int = knob(2, "number of operations (sums and differences) selected by `op`")
-    features: int = knob(
-        2, "number of features, added in the order carry, overflow, saturate, zero, signed"
+    width: int = knob(
+        5, "largest operand width in bits; at least a quarter of it is drawn", low=2, high=_WIDEST
     )
-
-    def check(self) -> None:
-        for name, value, low, high in (
-            ("width", self.width, 2, _WIDEST),
-            ("operations", self.operations, 1, _MOST),
-            ("features", self.features, 0, len(FEATURES)),
-        ):
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    operations: int = knob(
+        2, "number of operations (sums and differences) selected by `op`", low=1, high=_MOST
+    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "AdderSubtractorConfig":

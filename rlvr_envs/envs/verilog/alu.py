@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
 from rlvr_envs.generators.hardware.tables import article
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # The operations of `Alu`: what they are in words, and two expressions of each.
 
@@ -76,20 +75,9 @@ _WIDEST, _MOST = 24, 16
 class AluConfig(DesignConfig):
     """How wide the operands are, and how many operations there are."""
 
-    width: int = knob(5, "operand width in bits")
-    operations: int = knob(4, "number of operations in the table")
-    features: int = knob(
-        2, "number of features, added in the order zero, negative, carry, overflow, parity, swap"
-    )
-
-    def check(self) -> None:
-        for name, value, low, high in (
-            ("width", self.width, 2, _WIDEST),
-            ("operations", self.operations, 2, _MOST),
-            ("features", self.features, 0, len(FEATURES)),
-        ):
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    width: int = knob(5, "operand width in bits", low=2, high=_WIDEST)
+    operations: int = knob(4, "number of operations in the table", low=2, high=_MOST)
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "AluConfig":

@@ -5,20 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -37,12 +25,7 @@ class ArbiterConfig(DesignConfig):
         low=2,
         high=_HEAVIEST,
     )
-    features: int = knob(
-        1,
-        "number of features, added in the order rotate, index, lock, weights, urgent, limit",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "ArbiterConfig":
@@ -79,12 +62,12 @@ class ArbiterTask(DesignTask[ArbiterConfig]):
         arbiters; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         count, features = self.config.requests, FEATURES[: self.config.features]
         bits = (count - 1).bit_length()
         weights = integers(rng, 1, self.config.weight, count)
         return ArbiterSources(
-            clocking=draw_clocking(rng),
+            clocking=hw.draw_clocking(rng),
             line=tuple(int(i) for i in rng.permutation(count)),
             weights=weights if "weights" in features else (1,) * count,
             limit=integer(rng, max(2, *weights), self.config.weight + 2),
@@ -111,15 +94,15 @@ class ArbiterSources:
     request: str
     grant: str
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         has, ports = self.features.__contains__, self._signals()
         how = "round-robin" if has("rotate") else "fixed-priority"
-        return Design(
+        return hw.Design(
             title=f"a {how} arbiter for {self._count} requesters",
             signals=ports,
             rules=(*self._choice_rules(), *self._stay_rules()),
-            golden=module(ports, self._golden()),
-            alternative=sv_module(ports, self._alternative()),
+            golden=hw.module(ports, self._golden()),
+            alternative=hw.sv_module(ports, self._alternative()),
             clocking=self.clocking,
         )
 
@@ -131,21 +114,21 @@ class ArbiterSources:
     def _bits(self) -> int:
         return (self._count - 1).bit_length()
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         has, n = self.features.__contains__, self._count
-        signals = clock_signals(self.clocking)
-        signals += inputs((self.request, n, "requests; bit i belongs to requester i"))
+        signals = hw.clock_signals(self.clocking)
+        signals += hw.inputs((self.request, n, "requests; bit i belongs to requester i"))
         if has("lock"):
-            signals += inputs(
+            signals += hw.inputs(
                 ("lock", 1, "while this is 1, the granted requester may keep its grant")
             )
         if has("urgent"):
-            signals += inputs(("urgent", n, "urgent flags; bit i belongs to requester i"))
-        signals += outputs(
+            signals += hw.inputs(("urgent", n, "urgent flags; bit i belongs to requester i"))
+        signals += hw.outputs(
             (self.grant, n, "registered grants, at most one bit is 1; bit i belongs to requester i")
         )
         if has("index"):
-            signals += outputs(("index", self._bits, "number of the granted requester"))
+            signals += hw.outputs(("index", self._bits, "number of the granted requester"))
         return signals
 
     def _choice_rules(self) -> list[str]:
@@ -239,7 +222,7 @@ class ArbiterSources:
     def _golden(self) -> str:
         """Return a search from place to place; the holder is a number."""
         has, n, b, c = self.features.__contains__, self._count, self._bits, self._counter()
-        begin = "last" if has("rotate") else literal(b, n - 1)
+        begin = "last" if has("rotate") else hw.literal(b, n - 1)
         lines = [
             f"reg granted, found;\nreg [{b - 1}:0] last, chosen;\nreg [{b}:0] at;\ninteger k;",
             *self._pool("verilog"),
@@ -250,7 +233,7 @@ class ArbiterSources:
             "            chosen = at;\n        end\n    end\nend",
         ]
         reset, search = (
-            f"granted <= 0;\nlast <= {literal(b, n - 1)};",
+            f"granted <= 0;\nlast <= {hw.literal(b, n - 1)};",
             "granted <= found;\nlast <= chosen;",
         )
         if has("lock"):
@@ -261,14 +244,14 @@ class ArbiterSources:
                 lines.append(f"wire [{c - 1}:0] weight = {table};")
                 reset, search = f"{reset}\nrun <= 0;", f"{search}\nrun <= 1;"
             lines.append(f"wire stays = granted && asks[last] && ({stay});")
-            count = f"if (run != {literal(c, -1)}) run <= run + 1;" if has("weights") else ""
-            search = f"if (stays) begin\n    {count}\nend else begin\n{indented(search, 4)}\nend"
-        lines.append(clocked(self.clocking, reset, search))
+            count = f"if (run != {hw.literal(c, -1)}) run <= run + 1;" if has("weights") else ""
+            search = f"if (stays) begin\n    {count}\nend else begin\n{hw.indented(search, 4)}\nend"
+        lines.append(hw.clocked(self.clocking, reset, search))
         for place, i in enumerate(self.line):
             lines.append(f"assign {self.grant}[{i}] = granted && last == {place};")
         if has("index"):
-            table = self._by_place([literal(b, i) for i in self.line])
-            lines.append(f"assign index = granted ? ({table}) : {literal(b, self.idle)};")
+            table = self._by_place([hw.literal(b, i) for i in self.line])
+            lines.append(f"assign index = granted ? ({table}) : {hw.literal(b, self.idle)};")
         return "\n".join(lines)
 
     def _by_place(self, values: list[str]) -> str:
@@ -280,7 +263,7 @@ class ArbiterSources:
         has = self.features.__contains__
         if not has("weights"):
             return "lock"
-        lock = f"lock && run < {literal(bits, self.limit)}" if has("limit") else "lock"
+        lock = f"lock && run < {hw.literal(bits, self.limit)}" if has("limit") else "lock"
         return f"{lock} || run < weight && pool[last]"
 
     def _alternative(self) -> str:
@@ -307,7 +290,7 @@ class ArbiterSources:
                 weights = [self.weights[i] - 1 for i in self.line]
                 lines.append("always_comb begin\n    turns = '0;")
                 lines += [
-                    f"    if (choice[{p}]) turns = {literal(c, weight)};"
+                    f"    if (choice[{p}]) turns = {hw.literal(c, weight)};"
                     for p, weight in enumerate(weights)
                 ]
                 lines.append("end")
@@ -315,18 +298,18 @@ class ArbiterSources:
                     lines.append(f"logic [{c - 1}:0] locks;")
                     lock, more = "lock && locks != 0", " if (locks != 0) locks <= locks - 1'b1;"
                     reset += " locks <= '0;"
-                    moves += f" locks <= {literal(c, self.limit - 1)};"
+                    moves += f" locks <= {hw.literal(c, self.limit - 1)};"
                 stay = f"({lock}) || ({stay})"
                 more = f"if (left != 0) left <= left - 1'b1;{more}"
             else:
                 more = "holder <= holder;"
             moves = f"if (|(holder & asks) && ({stay})) begin {more} end\nelse begin {moves} end"
-        lines.append(clocked(self.clocking, reset, moves, keyword="always_ff"))
+        lines.append(hw.clocked(self.clocking, reset, moves, keyword="always_ff"))
         bits = ", ".join(f"holder[{spots[i]}]" for i in reversed(range(n)))
         lines.append(f"assign {self.grant} = {{{bits}}};")
         if has("index"):
             numbers = " | ".join(
-                f"({{{b}{{holder[{p}]}}}} & {literal(b, i)})" for p, i in enumerate(self.line)
+                f"({{{b}{{holder[{p}]}}}} & {hw.literal(b, i)})" for p, i in enumerate(self.line)
             )
-            lines.append(f"assign index = |holder ? {numbers} : {literal(b, self.idle)};")
+            lines.append(f"assign index = |holder ? {numbers} : {hw.literal(b, self.idle)};")
         return "\n".join(lines)

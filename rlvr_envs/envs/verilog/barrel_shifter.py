@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("beyond", "carry", "reverse", "lost", "keep")
@@ -27,20 +26,16 @@ _WIDEST = 15
 class BarrelShifterConfig(DesignConfig):
     """How wide the word is, and how it can be moved."""
 
-    width: int = knob(6, "largest word width in bits; at least half of it is drawn")
-    operations: int = knob(2, "number of operations (direction and fill) selected by `op`")
-    features: int = knob(
-        2, "number of features, added in the order beyond, carry, reverse, lost, keep"
+    width: int = knob(
+        6, "largest word width in bits; at least half of it is drawn", low=3, high=_WIDEST
     )
-
-    def check(self) -> None:
-        for name, value, low, high in (
-            ("width", self.width, 3, _WIDEST),
-            ("operations", self.operations, 1, len(_OPERATIONS)),
-            ("features", self.features, 0, len(FEATURES)),
-        ):
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    operations: int = knob(
+        2,
+        "number of operations (direction and fill) selected by `op`",
+        low=1,
+        high=len(_OPERATIONS),
+    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "BarrelShifterConfig":

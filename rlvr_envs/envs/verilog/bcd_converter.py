@@ -5,17 +5,9 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import listed, table
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _MOST_DIGITS = 5
 
@@ -32,13 +24,7 @@ class BcdConverterConfig(DesignConfig):
     """How many digits there are, and what is done with them."""
 
     digits: int = knob(2, "digits of an input number", low=2, high=_MOST_DIGITS)
-    features: int = knob(
-        2,
-        "number of features, added in the order offset, segments, blank, lamp, operands, "
-        "subtract, error, signs, float",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "BcdConverterConfig":
@@ -72,7 +58,7 @@ class BcdConverterTask(DesignTask[BcdConverterConfig]):
         decimal addition with a correction by 6.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         digits, features = self.config.digits, FEATURES[: self.config.features]
         width = (10**digits).bit_length() - 1
         room = 10**digits - 2**width  # what can be added without another digit
@@ -151,19 +137,19 @@ class Converter:
         """Digits that come out: a sum has one more."""
         return self.digits + ("operands" in self.features)
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         """Return the design."""
         signals = self._inputs() + self._outputs()
-        return Design(
+        return hw.Design(
             title=self._title(),
             signals=signals,
             rules=(*self._number_rules(), *self._shown_rules()),
-            golden=module(signals, self._golden()),
-            alternative=sv_module(signals, self._alternative()),
+            golden=hw.module(signals, self._golden()),
+            alternative=hw.sv_module(signals, self._alternative()),
             figure=self._figure(),
         )
 
-    def _inputs(self) -> tuple[Signal, ...]:
+    def _inputs(self) -> tuple[hw.Signal, ...]:
         has, bits = self.features.__contains__, 4 * self.digits
         if not has("operands"):
             ports = [(self.name, self.width, "unsigned binary number")]
@@ -180,9 +166,9 @@ class Converter:
             )
         if has("lamp"):
             ports.append(("lamp", 1, "lamp test; 1 lights all segments"))
-        return inputs(*ports)
+        return hw.inputs(*ports)
 
-    def _outputs(self) -> tuple[Signal, ...]:
+    def _outputs(self) -> tuple[hw.Signal, ...]:
         width, has = self.display.width, self.features.__contains__
         if self.apart:
             ports = [
@@ -194,7 +180,7 @@ class Converter:
             ports.append(("minus", 1, "1 if the result is negative"))
         if has("error"):
             ports.append(("error", 1, "1 if an input is not a valid BCD number"))
-        return outputs(*ports)
+        return hw.outputs(*ports)
 
     def _title(self) -> str:
         what = "a binary-to-decimal (BCD) converter"
@@ -296,7 +282,7 @@ class Converter:
         lines = self._sum() if "operands" in self.features else self._division()
         n, display, has = self.shown, self.display, self.features.__contains__
         bits = 8 * display.width if display.shapes else 4
-        codes = [f"    {literal(4, k)}: show = {self._code(k)};" for k in range(_BLANK + 1)]
+        codes = [f"    {hw.literal(4, k)}: show = {self._code(k)};" for k in range(_BLANK + 1)]
         if display.shapes:
             lines += [
                 f"function [{display.width - 1}:0] show;\n    input [3:0] sign;\n    case (sign)",

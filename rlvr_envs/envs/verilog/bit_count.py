@@ -8,19 +8,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
@@ -91,7 +79,7 @@ class BitCountTask(DesignTask[BitCountConfig]):
         2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         size = integer(rng, max(3, config.width - 3), config.width)
         kinds = STREAMED if config.stream else KINDS[: 5 if config.counts == 1 else None]
@@ -105,7 +93,7 @@ class BitCountTask(DesignTask[BitCountConfig]):
         )
         if not config.stream:
             return counts.design()
-        return Stream(counts, draw_clocking(rng), bool(integer(rng, 0, 1))).design()
+        return Stream(counts, hw.draw_clocking(rng), bool(integer(rng, 0, 1))).design()
 
 
 # What can be counted in a word: in words, as a loop, and as a formula.
@@ -138,23 +126,14 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Something that is counted in the bits of a word that have a value.
+    """Something that is counted in the bits of a word that have a value."""
 
-    Attributes:
-        kind: one of `KINDS`.
-        name: of the port.
-        bit: the value of the bits that are counted.
-        number: a threshold, or what a count is a multiple of.
-        tie: what a majority is where neither value has one.
-        weights: of the bits, from bit 0 on.
-    """
-
-    kind: str
-    name: str
-    bit: int
-    number: int = 2
-    tie: int = 0
-    weights: tuple[int, ...] = ()
+    kind: str  # one of `KINDS`
+    name: str  # of the port
+    bit: int  # the value of the bits that are counted
+    number: int = 2  # a threshold, or what a count is a multiple of
+    tie: int = 0  # what a majority is where neither value has one
+    weights: tuple[int, ...] = ()  # of the bits, from bit 0 on
 
     def width(self, size: int) -> int:
         """Return how many bits the port has for a word of a size."""
@@ -251,8 +230,8 @@ class Output:
             "majority": f"assign {name} = {ones} >{'=' * self.tie} $countones(~{v});",
             "changes": f"assign {name} = {wide}'($countones({v}[{n - 1}:1] ^ {v}[{n - 2}:0]));",
             "runs": f"assign {name} = {wide}'($countones({v} & ~({v} << 1)));",
-            "balance": f"assign {name} = {wide}'($countones({v} & {literal(n, even)})) - "
-            f"{wide}'($countones({v} & {literal(n, even << 1)}));",
+            "balance": f"assign {name} = {wide}'($countones({v} & {hw.literal(n, even)})) - "
+            f"{wide}'($countones({v} & {hw.literal(n, even << 1)}));",
             "multiple": f"assign {name} = {ones} inside "
             f"{{{', '.join(map(str, range(0, n + 1, self.number)))}}};",
         }
@@ -265,7 +244,7 @@ class Output:
         if self.kind == "weighted":
             places = range(max(self.weights).bit_length())
             masks = [sum((w >> b & 1) << i for i, w in enumerate(self.weights)) for b in places]
-            counts = (f"{wide}'($countones({v} & {literal(n, mask)}))" for mask in masks)
+            counts = (f"{wide}'($countones({v} & {hw.literal(n, mask)}))" for mask in masks)
             shifted = (f"({count} << {place})" for place, count in enumerate(counts))
             return f"assign {name} = {' + '.join(shifted)};"
         return texts[self.kind]
@@ -313,26 +292,28 @@ class Counts:
     inverted: int  # bits that are inverted
     name: str
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         """Return the design."""
         signals = self.word_ports()
-        signals += outputs(*((out.name, out.width(self.size), out.meaning) for out in self.outputs))
-        return Design(
+        signals += hw.outputs(
+            *((out.name, out.width(self.size), out.meaning) for out in self.outputs)
+        )
+        return hw.Design(
             title=f"a circuit that counts bits in {article(self.size)} {self.size}-bit word",
             signals=signals,
             rules=(self.word_rule(), *(out.rule(self.size) for out in self.outputs)),
-            golden=module(signals, self._golden(), registers=[out.name for out in self.outputs]),
-            alternative=sv_module(signals, self._alternative()),
+            golden=hw.module(signals, self._golden(), registers=[out.name for out in self.outputs]),
+            alternative=hw.sv_module(signals, self._alternative()),
         )
 
-    def word_ports(self) -> tuple[Signal, ...]:
+    def word_ports(self) -> tuple[hw.Signal, ...]:
         """Return the inputs that the word is made of."""
         has = self.preparations.__contains__
-        signals = inputs((self.name, self.size, "the word"))
+        signals = hw.inputs((self.name, self.size, "the word"))
         if has("mask"):
-            signals += inputs(("mask", self.size, "which bits of the word are used"))
+            signals += hw.inputs(("mask", self.size, "which bits of the word are used"))
         if has("turn"):
-            signals += inputs(("turn", 1, "1 reverses the bits of the word"))
+            signals += hw.inputs(("turn", 1, "1 reverses the bits of the word"))
         return signals
 
     def word_rule(self) -> str:
@@ -403,24 +384,24 @@ class Stream:
     clocking: Clocking
     upwards: bool  # whether bit 0 of a word comes first
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         """Return the design."""
         counts = self.counts
-        signals = clock_signals(self.clocking) + inputs(
+        signals = hw.clock_signals(self.clocking) + hw.inputs(
             ("valid", 1, "1 if there is a word in this cycle"),
             ("first", 1, "1 if the word is the first of a message"),
         )
         signals += counts.word_ports()
-        signals += outputs(
+        signals += hw.outputs(
             *((out.name, _stream_width(out), _stream_meaning(out)) for out in counts.outputs)
         )
         size = counts.size
-        return Design(
+        return hw.Design(
             title=f"a circuit that counts bits in a message of {size}-bit words",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, self._golden()),
-            alternative=sv_module(signals, self._alternative()),
+            golden=hw.module(signals, self._golden()),
+            alternative=hw.sv_module(signals, self._alternative()),
             clocking=self.clocking,
         )
 
@@ -458,10 +439,10 @@ class Stream:
             text += (
                 f"reg [{bits}:0] {', '.join([*now.values(), *later.values()])};\n"
                 f"always @(*) begin : block{k}\n    integer i;\n    reg b;\n"
-                + indented("\n".join(begins), 4)
+                + hw.indented("\n".join(begins), 4)
                 + f"\n    for (i = 0; i < {size}; i = i + 1) begin\n"
                 f"        b = w[{order}] == 1'b{out.bit};\n"
-                + indented(_with_names(update, later), 8)
+                + hw.indented(_with_names(update, later), 8)
                 + f"\n    end\nend\nassign {out.name} = {_with_names(shown, now)};\n"
             )
             resets += [f"{name} <= 0;" for name in now.values()]
@@ -494,8 +475,8 @@ class Stream:
 
     def _stored(self, resets: list[str], moves: list[str], keyword: str = "always") -> str:
         """Return the block that takes the next state where there is a word."""
-        body = "if (valid) begin\n" + indented("\n".join(moves), 4) + "\nend"
-        return clocked(self.clocking, "\n".join(resets), body, keyword=keyword)
+        body = "if (valid) begin\n" + hw.indented("\n".join(moves), 4) + "\nend"
+        return hw.clocked(self.clocking, "\n".join(resets), body, keyword=keyword)
 
 
 def _with_names(text: str, names: Mapping[str, str]) -> str:
@@ -552,7 +533,7 @@ def _summary(out: Output, size: int) -> tuple[dict[str, str], dict[str, str], st
     They follow from a word v whose bit 0 comes first, and in which bits that count are 1.
     """
     most, top, ones = size - 1, f"v[{size - 1}]", "6'($countones(v))"
-    even = literal(size, sum(1 << i for i in range(0, size, 2)))
+    even = hw.literal(size, sum(1 << i for i in range(0, size, 2)))
     lengths = " + ".join(f"6'(|({_overlaid(size, k)}))" for k in range(1, size + 1))
     behind = " + ".join(f"6'(&v[{most}:{i}])" for i in range(size))
     wires = {

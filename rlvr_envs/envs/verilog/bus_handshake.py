@@ -5,43 +5,22 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage of a chain.
+    """A stage of a chain."""
 
-    Attributes:
-        kind: what it does with words.
-        before: bits of a word that comes in.
-        after: bits of a word that goes out.
-        factor: words that are joined, parts of a word, or idle cycles.
-        value: a constant.
-        place: a bit of a word.
-        way: 0 or 1, which of two variants it is.
-    """
-
-    kind: str
-    before: int
-    after: int
-    factor: int
-    value: int
-    place: int
-    way: int
+    kind: str  # what it does with words
+    before: int  # bits of a word that comes in
+    after: int  # bits of a word that goes out
+    factor: int  # words that are joined, parts of a word, or idle cycles
+    value: int  # a constant
+    place: int  # a bit of a word
+    way: int  # 0 or 1, which of two variants it is
 
 
 # In the order in which higher levels add them.
@@ -97,7 +76,7 @@ class BusHandshakeTask(DesignTask[BusHandshakeConfig]):
         VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         kinds = KINDS[: self.config.kinds]
         width, stages = self.config.width, []
         kept = integer(rng, 0, self.config.stages - 1)  # the stage that surely keeps words
@@ -106,7 +85,7 @@ class BusHandshakeTask(DesignTask[BusHandshakeConfig]):
             stages.append(_draw(rng, fitting, width))
             width = stages[-1].after
         return HandshakeSources(
-            clocking=draw_clocking(rng),
+            clocking=hw.draw_clocking(rng),
             stages=tuple(stages),
             last=self.config.last,
             idle=integer(rng, 0, 2**width - 1),
@@ -150,37 +129,37 @@ class HandshakeSources:
     idle: int  # at the output without a word
     sides: tuple[str, str]
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         """Return the design."""
         ports, before, after = self._signals(), self.stages[0].before, self.stages[-1].after
         count = len(self.stages)
         how = "a stage" if count == 1 else f"a chain of {count} stages"
-        return Design(
+        return hw.Design(
             title=f"{how} with valid/ready handshakes, from {before}-bit input words to "
             f"{after}-bit output words",
             signals=ports,
             rules=self._rules(),
-            golden=module(ports, self._golden()),
-            alternative=sv_module(ports, self._alternative()),
+            golden=hw.module(ports, self._golden()),
+            alternative=hw.sv_module(ports, self._alternative()),
             clocking=self.clocking,
         )
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         a, b = self.sides
-        signals = clock_signals(self.clocking) + inputs(
+        signals = hw.clock_signals(self.clocking) + hw.inputs(
             (f"{a}_valid", 1, "1 while an input word is offered"),
             (f"{a}_data", self.stages[0].before, "input word"),
         )
         if self.last:
-            signals += inputs((f"{a}_last", 1, "1 if the input word is the last of its packet"))
-        signals += inputs((f"{b}_ready", 1, "1 while the receiver accepts an output word"))
-        signals += outputs(
+            signals += hw.inputs((f"{a}_last", 1, "1 if the input word is the last of its packet"))
+        signals += hw.inputs((f"{b}_ready", 1, "1 while the receiver accepts an output word"))
+        signals += hw.outputs(
             (f"{a}_ready", 1, "1 while the module accepts an input word"),
             (f"{b}_valid", 1, "1 while an output word is offered"),
             (f"{b}_data", self.stages[-1].after, "output word"),
         )
         return signals + (
-            outputs((f"{b}_last", 1, "1 if the output word is the last of its packet"))
+            hw.outputs((f"{b}_last", 1, "1 if the output word is the last of its packet"))
             if self.last
             else ()
         )
@@ -214,7 +193,7 @@ class HandshakeSources:
             )
             names = ["The stage"]
         rules += [f"{n} {self._told(s)}" for n, s in zip(names, self.stages, strict=True)]
-        gives = f"`{b}_data` is {literal(self.stages[-1].after, self.idle)}"
+        gives = f"`{b}_data` is {hw.literal(self.stages[-1].after, self.idle)}"
         if self.last:
             rules.append(
                 "The last mark stays with its word unless the rule of a stage says otherwise. "
@@ -282,7 +261,7 @@ class HandshakeSources:
     def _map_told(self, stage: Stage) -> str:
         if stage.way:
             return f"the word offered to it plus {stage.value}, modulo {2**stage.after}"
-        return f"the word offered to it XORed with {literal(stage.before, stage.value)}"
+        return f"the word offered to it XORed with {hw.literal(stage.before, stage.value)}"
 
     def _outside(self, *, kind: str) -> list[str]:
         """Return how the ends of the chain are joined to the ports."""
@@ -294,7 +273,7 @@ class HandshakeSources:
         lines += [f"assign v0 = {a}_valid;\nassign d0 = {a}_data;\nassign {a}_ready = r0;"]
         lines.append(f"assign l0 = {f'{a}_last' if self.last else chr(49) + chr(39) + 'b0'};")
         lines.append(f"assign r{end} = {b}_ready;\nassign {b}_valid = v{end};")
-        lines.append(f"assign {b}_data = v{end} ? d{end} : {literal(marks[-1], self.idle)};")
+        lines.append(f"assign {b}_data = v{end} ? d{end} : {hw.literal(marks[-1], self.idle)};")
         return lines + ([f"assign {b}_last = v{end} & l{end};"] if self.last else [])
 
     def _golden(self) -> str:
@@ -302,7 +281,7 @@ class HandshakeSources:
         lines = self._outside(kind="wire")
         for k, stage in enumerate(self.stages):
             text, reset, body = _golden_stage(stage)
-            text += "\n" + (clocked(self.clocking, reset, body) if body else "")
+            text += "\n" + (hw.clocked(self.clocking, reset, body) if body else "")
             lines.append(_numbered(text, k))
         return "\n".join(lines)
 
@@ -312,7 +291,7 @@ class HandshakeSources:
         for k, stage in enumerate(self.stages):
             text, reset, body = _other_stage(stage)
             text += "\n" + (
-                clocked(self.clocking, reset, body, keyword="always_ff") if body else ""
+                hw.clocked(self.clocking, reset, body, keyword="always_ff") if body else ""
             )
             lines.append(_numbered(text, k))
         return "\n".join(lines)
@@ -400,7 +379,7 @@ def _golden_passing(stage: Stage) -> tuple[str, str, str]:
     if stage.kind == "sum":
         text = f"reg [{w - 1}:0] total#;\n{passes}assign d>. = d<. + total#;"
         return text, "total# <= 0;", "if (v<. && r>.) total# <= l<. ? 0 : d>.;"
-    change = f"d<. {'+' if stage.way else '^'} {literal(w, stage.value)}"
+    change = f"d<. {'+' if stage.way else '^'} {hw.literal(w, stage.value)}"
     return f"{passes}assign d>. = {change};", "", ""
 
 
@@ -467,7 +446,7 @@ def _other_passing(stage: Stage) -> tuple[str, str, str]:
     w, k = stage.before, stage.factor
     passes = "assign {v>., l>.} = {v<., l<.};\nassign r<. = r>.;\n"
     if stage.kind == "filter":
-        mask, level = literal(w, 1 << stage.place), literal(w, stage.way << stage.place)
+        mask, level = hw.literal(w, 1 << stage.place), hw.literal(w, stage.way << stage.place)
         text = (
             f"logic keep#;\nassign keep# = l<. | (d<. & {mask}) != {level};\n"
             f"assign v>. = v<. & keep#;\nassign r<. = v<. & ~keep# ? 1'b1 : r>.;\n"
@@ -483,8 +462,8 @@ def _other_passing(stage: Stage) -> tuple[str, str, str]:
     if stage.kind == "sum":
         text = f"logic [{w - 1}:0] minus#;\n{passes}assign d>. = d<. - minus#;"
         return text, "minus# <= '0;", "if (v<. & r<.) minus# <= l<. ? '0 : -d>.;"
-    value = literal(w, stage.value)
+    value = hw.literal(w, stage.value)
     change = f"(d<. & ~{value}) | (~d<. & {value})"
     if stage.way:
-        change = f"d<. - {literal(w, 2**w - stage.value)}"
+        change = f"d<. - {hw.literal(w, 2**w - stage.value)}"
     return f"{passes}assign d>. = {change};", "", ""

@@ -5,20 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -31,12 +19,7 @@ class ClockDividerConfig(DesignConfig):
     """How long periods are, and what controls them."""
 
     width: int = knob(3, "width of the period length, in bits", low=2, high=_WIDEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order enable, square, ratio, restart, cascade, fraction",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "ClockDividerConfig":
@@ -72,12 +55,12 @@ class ClockDividerTask(DesignTask[ClockDividerConfig]):
         2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         top = 2**config.width - 1
         parts = integer(rng, 3, 7)
         return DividerSources(
-            clocking=draw_clocking(rng),
+            clocking=hw.draw_clocking(rng),
             width=config.width,
             period=integer(rng, max(2, top // 2), top),
             first=bool(integer(rng, 0, 1)),
@@ -118,15 +101,15 @@ class DividerSources:
     wave: str
     enable: str
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         ports = self._signals()
         ratio = "a programmable ratio" if "ratio" in self.features else f"ratio {self.period}"
-        return Design(
+        return hw.Design(
             title=f"a clock divider with {ratio}",
             signals=ports,
             rules=self._rules(),
-            golden=module(ports, self._golden()),
-            alternative=sv_module(ports, self._alternative()),
+            golden=hw.module(ports, self._golden()),
+            alternative=hw.sv_module(ports, self._alternative()),
             clocking=self.clocking,
         )
 
@@ -135,15 +118,15 @@ class DividerSources:
         """Return the bits of the longest period."""
         return self.width + 1
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         has = self.features.__contains__
-        signals = clock_signals(self.clocking)
+        signals = hw.clock_signals(self.clocking)
         if has("enable"):
-            signals += inputs((self.enable, 1, "count enable"))
+            signals += hw.inputs((self.enable, 1, "count enable"))
         if has("restart"):
-            signals += inputs(("restart", 1, "1 starts a new period"))
+            signals += hw.inputs(("restart", 1, "1 starts a new period"))
         if has("ratio"):
-            signals += inputs(
+            signals += hw.inputs(
                 (
                     "ratio",
                     self.width,
@@ -152,11 +135,11 @@ class DividerSources:
                     else "length of the next period, in cycles",
                 )
             )
-        signals += outputs((self.tick, 1, "1 once per period"))
+        signals += hw.outputs((self.tick, 1, "1 once per period"))
         if has("square"):
-            signals += outputs((self.wave, 1, "square wave, high for half of each period"))
+            signals += hw.outputs((self.wave, 1, "square wave, high for half of each period"))
         if has("cascade"):
-            signals += outputs(("slow", 1, f"1 once per {self.second} periods"))
+            signals += hw.outputs(("slow", 1, f"1 once per {self.second} periods"))
         return signals
 
     def _rules(self) -> tuple[str, ...]:
@@ -231,13 +214,13 @@ class DividerSources:
     def _new_length(self) -> str:
         """Return the length of a new period without what the remainder adds."""
         if "ratio" not in self.features:
-            return literal(self._bits, self.period)
-        return f"(ratio == 0 ? {literal(self._bits, self.zero)} : {{1'b0, ratio}})"
+            return hw.literal(self._bits, self.period)
+        return f"(ratio == 0 ? {hw.literal(self._bits, self.zero)} : {{1'b0, ratio}})"
 
     def _golden(self) -> str:
         """Return a rising position that is compared with a kept length."""
         has, b = self.features.__contains__, self._bits
-        varies, start = has("ratio"), literal(b, self.period)
+        varies, start = has("ratio"), hw.literal(b, self.period)
         lines = [f"reg [{b - 1}:0] at;"]
         lines.append(
             f"reg [{b - 1}:0] length;" if varies else f"wire [{b - 1}:0] length = {start};"
@@ -261,14 +244,14 @@ class DividerSources:
             lines.append(f"reg [{size - 1}:0] turns;")
             reset, again = f"{reset}\nturns <= 0;", f"{again}\nturns <= 0;"
             turn += f"\nturns <= turns == {top} ? 0 : turns + 1;"
-        body = f"if (ends) begin\n{indented(turn, 4)}\nend else at <= at + 1;"
+        body = f"if (ends) begin\n{hw.indented(turn, 4)}\nend else at <= at + 1;"
         if has("enable"):
-            body = f"if ({self.enable}) begin\n{indented(body, 4)}\nend"
+            body = f"if ({self.enable}) begin\n{hw.indented(body, 4)}\nend"
         if has("restart"):
-            body = f"else begin\n{indented(body, 4)}\nend"
-            body = f"if (restart) begin\n{indented(again, 4)}\nend {body}"
+            body = f"else begin\n{hw.indented(body, 4)}\nend"
+            body = f"if (restart) begin\n{hw.indented(again, 4)}\nend {body}"
         lines += [
-            clocked(self.clocking, reset, body),
+            hw.clocked(self.clocking, reset, body),
             self._tick("at == 0" if self.first else "ends"),
         ]
         if has("square"):
@@ -281,7 +264,7 @@ class DividerSources:
     def _alternative(self) -> str:
         """Return a falling count, and the kept ratio from which its end and half are computed."""
         has, b = self.features.__contains__, self._bits
-        full, start = literal(b, -1), literal(self.width, self.period)
+        full, start = hw.literal(b, -1), hw.literal(self.width, self.period)
         lines = [
             f"logic [{b - 1}:0] left, gone, size;\nlogic [{b}:0] twice;\nlogic longer, over;",
             "assign gone = ~left;\nassign over = gone == size - 1'b1;",
@@ -299,7 +282,7 @@ class DividerSources:
         if has("fraction"):
             bits = (2 * self.parts).bit_length()
             lines.append(f"logic [{bits - 1}:0] debt;\nassign longer = debt <= {self.longer};")
-            whole = f" debt <= {literal(bits, self.parts)};"
+            whole = f" debt <= {hw.literal(bits, self.parts)};"
             reset, again = reset + whole, again + whole
             counts = (
                 f" debt <= longer ? debt + {bits}'d{self.parts - self.longer} : "
@@ -314,10 +297,10 @@ class DividerSources:
             counts += f" ring <= {{ring[{self.second - 2}:0], ring[{self.second - 1}]}};"
         body = f"if (over) begin {turn}{counts} end\nelse left <= left - 1'b1;"
         if has("enable"):
-            body = f"if ({self.enable}) begin\n{indented(body, 4)}\nend"
+            body = f"if ({self.enable}) begin\n{hw.indented(body, 4)}\nend"
         if has("restart"):
             body = f"if (restart) begin {again} end\nelse {body}"
-        lines.append(clocked(self.clocking, reset, body, keyword="always_ff"))
+        lines.append(hw.clocked(self.clocking, reset, body, keyword="always_ff"))
         lines.append(self._tick("&left" if self.first else "over"))
         if has("square"):
             lines.append(f"assign {self.wave} = twice {'<' if self.high_first else '>='} size;")

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("encoding", "extreme", "mode", "window", "mask")
@@ -26,22 +25,14 @@ _WIDEST, _NAMES = 20, "abcdef"
 class ComparatorConfig(DesignConfig):
     """How many numbers are compared, and in what ways."""
 
-    width: int = knob(4, "largest operand width in bits; at least a quarter of it is drawn")
-    operands: int = knob(3, "number of operands")
-    relations: int = knob(2, "number of outputs that each compare two operands")
-    features: int = knob(
-        2, "number of features, added in the order encoding, extreme, mode, window, mask"
+    width: int = knob(
+        4, "largest operand width in bits; at least a quarter of it is drawn", low=2, high=_WIDEST
     )
-
-    def check(self) -> None:
-        for name, given, low, high in (
-            ("width", self.width, 2, _WIDEST),
-            ("operands", self.operands, 2, len(_NAMES)),
-            ("relations", self.relations, 1, len(_RELATIONS)),
-            ("features", self.features, 0, len(FEATURES)),
-        ):
-            if not low <= given <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {given}")
+    operands: int = knob(3, "number of operands", low=2, high=len(_NAMES))
+    relations: int = knob(
+        2, "number of outputs that each compare two operands", low=1, high=len(_RELATIONS)
+    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "ComparatorConfig":

@@ -2,26 +2,16 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
+# In the order in which higher levels add them; from "register" on there is a clock.
+FEATURES = ("order", "register", "final", "restart", "length", "words")
 _HIGHEST, _WIDEST = 16, 7
 
 
@@ -29,21 +19,9 @@ _HIGHEST, _WIDEST = 16, 7
 class CrcConfig(DesignConfig):
     """The degree of the polynomial, the size of a word, and the features of the register."""
 
-    degree: int = knob(6, "degree of the polynomial")
-    size: int = knob(4, "width of a data word, in bits")
-    features: int = knob(
-        2, "number of features, added in the order order, register, final, restart, length, words"
-    )
-
-    def check(self) -> None:
-        for name, low, high in (
-            ("degree", 3, _HIGHEST),
-            ("size", 1, _WIDEST),
-            ("features", 0, len(FEATURES)),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    degree: int = knob(6, "degree of the polynomial", low=3, high=_HIGHEST)
+    size: int = knob(4, "width of a data word, in bits", low=1, high=_WIDEST)
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "CrcConfig":
@@ -81,7 +59,7 @@ class CrcTask(DesignTask[CrcConfig]):
         to CRC error detection algorithms, for start values, reflection and final inversion.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         features = FEATURES[: config.features]
         drawn = "order" in features
@@ -98,48 +76,32 @@ class CrcTask(DesignTask[CrcConfig]):
             turned=integer(rng, 0, 1) == 1,
             features=features,
             names=(pick(rng, ("data", "din", "d")), pick(rng, ("crc", "check", "code"))),
-        ).design(draw_clocking(rng) if "register" in features else None)
+        ).design(hw.draw_clocking(rng) if "register" in features else None)
 
 
 # Cyclic redundancy checks: single steps and registers, each in two ways.
 
 
-# In the order in which higher levels add them; from "register" on there is a clock.
-FEATURES = ("order", "register", "final", "restart", "length", "words")
 _WORDS = 4  # bits of the number of words
 
 
 @dataclass(frozen=True, slots=True)
 class Crc:
-    """A polynomial, the order of the bits, and the features of the register.
+    """A polynomial, the order of the bits, and the features of the register."""
 
-    Attributes:
-        degree: of the polynomial, and bits of the register.
-        size: bits of a word of data.
-        polynomial: its coefficients below the highest one, that of x^i in bit i.
-        low_first: whether bit 0 of a word is taken first.
-        mirrored: whether the register shifts to the right.
-        as_polynomial: whether a step is given as a remainder.
-        start: the register after reset and at a restart.
-        final: what the register is XORed with at the output.
-        turned: whether the output has the bits in reverse order.
-        features: the first ones of `FEATURES`.
-        names: of the data and of the remainder at the output.
-    """
+    degree: int  # of the polynomial, and bits of the register
+    size: int  # bits of a word of data
+    polynomial: int  # its coefficients below the highest one, that of x^i in bit i
+    low_first: bool  # whether bit 0 of a word is taken first
+    mirrored: bool  # whether the register shifts to the right
+    as_polynomial: bool  # whether a step is given as a remainder
+    start: int  # the register after reset and at a restart
+    final: int  # what the register is XORed with at the output
+    turned: bool  # whether the output has the bits in reverse order
+    features: tuple[str, ...]  # the first ones of `FEATURES`
+    names: tuple[str, str]  # of the data and of the remainder at the output
 
-    degree: int
-    size: int
-    polynomial: int
-    low_first: bool
-    mirrored: bool
-    as_polynomial: bool
-    start: int
-    final: int
-    turned: bool
-    features: tuple[str, ...]
-    names: tuple[str, str]
-
-    def design(self, clocking: Clocking | None) -> Design:
+    def design(self, clocking: Clocking | None) -> hw.Design:
         """Return the design, with a register if there is a clock."""
         what = "combinational logic for one step of"
         if clocking is not None:
@@ -147,7 +109,7 @@ class Crc:
         signals = self._signals(clocking)
         golden, other = self._golden(), self._alternative()
         if clocking is not None:
-            reset = f"s <= {literal(self.degree, self.start)};"
+            reset = f"s <= {hw.literal(self.degree, self.start)};"
             body = "if (valid) s <= after;"
             if "words" in self.features:
                 reset += " words <= 0;"
@@ -155,26 +117,26 @@ class Crc:
                 if "restart" in self.features:
                     count = "restart ? 1 : words + 1"
                 body = f"if (valid) begin\n    s <= after;\n    words <= {count};\nend"
-            golden += "\n" + clocked(clocking, reset, body)
-            other += "\n" + clocked(clocking, reset, body, keyword="always_ff")
-        return Design(
+            golden += "\n" + hw.clocked(clocking, reset, body)
+            other += "\n" + hw.clocked(clocking, reset, body, keyword="always_ff")
+        return hw.Design(
             title=f"{what} {article(self.degree)} {self.degree}-bit cyclic redundancy check (CRC) "
             f"of {self.size}-bit "
             "words",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, golden, registers=("words",)),
-            alternative=sv_module(signals, other),
+            golden=hw.module(signals, golden, registers=("words",)),
+            alternative=hw.sv_module(signals, other),
             clocking=clocking,
         )
 
-    def _signals(self, clocking: Clocking | None) -> tuple[Signal, ...]:
+    def _signals(self, clocking: Clocking | None) -> tuple[hw.Signal, ...]:
         data, crc = self.names
         has = self.features.__contains__
         word = (data, self.size, "data word")
         if clocking is None:
             before = ("state", self.degree, "register value before the step")
-            return inputs(before, word) + outputs(
+            return hw.inputs(before, word) + hw.outputs(
                 (crc, self.degree, "register value after the step")
             )
         ports = [("valid", 1, "1 if there is a data word in this cycle"), word]
@@ -185,7 +147,7 @@ class Crc:
         results = [(crc, self.degree, "CRC value")]
         if has("words"):
             results.append(("words", _WORDS, "number of words of the message so far"))
-        return (*clock_signals(clocking), *inputs(*ports), *outputs(*results))
+        return (*hw.clock_signals(clocking), *hw.inputs(*ports), *hw.outputs(*results))
 
     def _length_bits(self) -> int:
         return self.size.bit_length()
@@ -207,13 +169,13 @@ class Crc:
         restart = ""
         if has("restart"):
             restart = (
-                f" If `restart` is also 1, s is first set to {literal(n, self.start)}: the word is "
-                "then the first of a new message."
+                f" If `restart` is also 1, s is first set to {hw.literal(n, self.start)}: the word "
+                "is then the first of a new message."
             )
         rules.append(
-            f"The module holds s as its state. Reset sets s to {literal(n, self.start)}. At each "
-            f"rising clock edge where `valid` is 1, s processes {the_bits}, all within that one "
-            f"cycle.{restart} At an edge where `valid` is 0, nothing changes."
+            f"The module holds s as its state. Reset sets s to {hw.literal(n, self.start)}. At "
+            f"each rising clock edge where `valid` is 1, s processes {the_bits}, all within that "
+            f"one cycle.{restart} At an edge where `valid` is 0, nothing changes."
         )
         if has("length"):
             rules.append(
@@ -246,7 +208,7 @@ class Crc:
             f"{article(n).capitalize()} {n}-bit register s processes a bit b as follows. Let f be "
             f"s[{out}] XOR b. Then "
             f"shift s to the {way} by one bit, filling with 0. Finally, if f is 1, XOR s with "
-            f"{literal(n, self._mask())}."
+            f"{hw.literal(n, self._mask())}."
         )
 
     def _output_rule(self) -> str:
@@ -255,7 +217,7 @@ class Crc:
         if "final" in self.features:
             if self.turned:
                 value = "s with its bits in reverse order (bit 0 becomes the most significant bit)"
-            value += f", XORed with {literal(self.degree, self.final)}"
+            value += f", XORed with {hw.literal(self.degree, self.final)}"
         return f"`{crc}` is combinational: it is {value}."
 
     def _mask(self) -> int:
@@ -273,8 +235,8 @@ class Crc:
         out, way = ("r[0]", ">>") if self.mirrored else (f"r[{n - 1}]", "<<")
         first = "state"
         if has("register"):
-            first = f"restart ? {literal(n, self.start)} : s" if has("restart") else "s"
-        step = f"r = (r {way} 1) ^ ({{{n}{{{out} ^ {word}}}}} & {literal(n, self._mask())});"
+            first = f"restart ? {hw.literal(n, self.start)} : s" if has("restart") else "s"
+        step = f"r = (r {way} 1) ^ ({{{n}{{{out} ^ {word}}}}} & {hw.literal(n, self._mask())});"
         text = f"reg [{n - 1}:0] r, after;\ninteger i;\n"
         if has("register"):
             text = f"reg [{n - 1}:0] s;\n{text}"
@@ -290,7 +252,7 @@ class Crc:
         if has("final"):
             if self.turned:
                 value = f"{{{', '.join(f's[{i}]' for i in range(n))}}}"
-            value += f" ^ {literal(n, self.final)}"
+            value += f" ^ {hw.literal(n, self.final)}"
         return f"{text}assign {crc} = {value};"
 
     def _alternative(self) -> str:
@@ -301,7 +263,7 @@ class Crc:
         text = f"logic [{n - 1}:0] base, after;\n"
         if has("register"):
             text += f"logic [{n - 1}:0] s;\n"
-            first = f"restart ? {literal(n, self.start)} : s" if has("restart") else "s"
+            first = f"restart ? {hw.literal(n, self.start)} : s" if has("restart") else "s"
         text += f"assign base = {first};\n"
         counts = range(self.size + 1) if has("length") else (self.size,)
         rows = {count: f"{{{', '.join(self._parities(count, data))}}}" for count in counts}
@@ -332,7 +294,7 @@ class Crc:
                 for group in (ends, words)
             ]
             terms = [
-                f"(^({name} & {literal(width, mask)}))"
+                f"(^({name} & {hw.literal(width, mask)}))"
                 for name, width, mask in zip(
                     ("base", data), (self.degree, self.size), masks, strict=True
                 )

@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("sync", "tick", "uneven", "edges", "glitches")
@@ -35,12 +24,7 @@ class DebouncerConfig(DesignConfig):
         low=2,
         high=_LONGEST,
     )
-    features: int = knob(
-        1,
-        "number of features, added in the order sync, tick, uneven, edges, glitches",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "DebouncerConfig":
@@ -66,7 +50,7 @@ class DebouncerTask(DesignTask[DebouncerConfig]):
         bouncing contacts.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         features = FEATURES[: self.config.features]
         least = max(2, self.config.samples // 2)
         rise = integer(rng, least, self.config.samples)
@@ -96,33 +80,35 @@ class _Debouncer:
     clean: str
     features: tuple[str, ...]
 
-    def design(self, rng: Rng) -> Design:
-        clocking = draw_clocking(rng)
+    def design(self, rng: Rng) -> hw.Design:
+        clocking = hw.draw_clocking(rng)
         has = self.features.__contains__
-        signals = clock_signals(clocking) + inputs((self.noisy, 1, "the input, which may bounce"))
+        signals = hw.clock_signals(clocking) + hw.inputs(
+            (self.noisy, 1, "the input, which may bounce")
+        )
         registers = [self.clean]
         if has("tick"):
-            signals += inputs(("tick", 1, "sample enable"))
+            signals += hw.inputs(("tick", 1, "sample enable"))
         if has("glitches"):
-            signals += inputs(("clear", 1, "1 clears the glitch count"))
-        signals += outputs((self.clean, 1, "debounced level"))
+            signals += hw.inputs(("clear", 1, "1 clears the glitch count"))
+        signals += hw.outputs((self.clean, 1, "debounced level"))
         if has("edges"):
-            signals += outputs(("rose", 1, f"pulse after `{self.clean}` becomes 1"))
-            signals += outputs(("fell", 1, f"pulse after `{self.clean}` becomes 0"))
+            signals += hw.outputs(("rose", 1, f"pulse after `{self.clean}` becomes 1"))
+            signals += hw.outputs(("fell", 1, f"pulse after `{self.clean}` becomes 0"))
             registers += ["rose", "fell"]
         if has("glitches"):
-            signals += outputs(("glitches", _COUNT_BITS, "number of glitches"))
+            signals += hw.outputs(("glitches", _COUNT_BITS, "number of glitches"))
             registers.append("glitches")
         declared, reset, body = self._golden()
-        golden = declared + clocked(clocking, reset, body)
+        golden = declared + hw.clocked(clocking, reset, body)
         declared, reset, body = self._alternative()
-        other = declared + clocked(clocking, reset, body, keyword="always_ff")
-        return Design(
+        other = declared + hw.clocked(clocking, reset, body, keyword="always_ff")
+        return hw.Design(
             title=f"a debouncer for the input `{self.noisy}`",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, golden, registers=registers),
-            alternative=sv_module(signals, other),
+            golden=hw.module(signals, golden, registers=registers),
+            alternative=hw.sv_module(signals, other),
             clocking=clocking,
         )
 
@@ -191,7 +177,7 @@ class _Debouncer:
         if "sync" not in self.features:
             return "", "", "", self.noisy
         top = self.stages - 1
-        value = literal(self.stages, -self.level)
+        value = hw.literal(self.stages, -self.level)
         shifted = f"{{chain[{top - 1}:0], {self.noisy}}}" if top else self.noisy
         return (
             f"reg [{top}:0] chain;\n",
@@ -201,7 +187,7 @@ class _Debouncer:
         )
 
     def _ticked(self, body: str) -> str:
-        return f"if (tick) begin\n{indented(body, 4)}\nend" if "tick" in self.features else body
+        return f"if (tick) begin\n{hw.indented(body, 4)}\nend" if "tick" in self.features else body
 
     def _golden(self) -> tuple[str, str, str]:
         """Return declarations, reset and moves with a count of the samples that differ."""
@@ -209,9 +195,9 @@ class _Debouncer:
         declared, reset, moves, sample = self._chain()
         bits = max(self.rise, self.fall).bit_length()
         declared += f"reg [{bits - 1}:0] run;\nwire sample = {sample};\n"
-        most = literal(bits, self.rise - 1)
+        most = hw.literal(bits, self.rise - 1)
         if has("uneven"):
-            most = f"({clean} ? {literal(bits, self.fall - 1)} : {most})"
+            most = f"({clean} ? {hw.literal(bits, self.fall - 1)} : {most})"
         reset += f"{clean} <= 1'b{self.level};\nrun <= 0;"
         change = [f"{clean} <= sample;", "run <= 0;"]
         same = ["run <= 0;"]
@@ -228,15 +214,15 @@ class _Debouncer:
             if not self.clear_wins:
                 moves += "if (clear) glitches <= 0;\n"
         body = (
-            f"if (sample == {clean}) begin\n{indented(chr(10).join(same), 4)}\n"
-            f"end else if (run == {most}) begin\n{indented(chr(10).join(change), 4)}\n"
+            f"if (sample == {clean}) begin\n{hw.indented(chr(10).join(same), 4)}\n"
+            f"end else if (run == {most}) begin\n{hw.indented(chr(10).join(change), 4)}\n"
             "end else\n    run <= run + 1'b1;"
         )
         last = "\nif (clear) glitches <= 0;" if has("glitches") and self.clear_wins else ""
         return declared, reset, moves + self._ticked(body) + last
 
     def _full(self) -> str:
-        return literal(_COUNT_BITS, 2**_COUNT_BITS - 1)
+        return hw.literal(_COUNT_BITS, 2**_COUNT_BITS - 1)
 
     def _alternative(self) -> tuple[str, str, str]:
         """Return declarations, reset and moves with a window of the last samples."""

@@ -7,7 +7,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("enable", "ranges", "miss", "offset", "access", "overlap")
@@ -21,12 +21,7 @@ class DecoderConfig(DesignConfig):
 
     width: int = knob(4, "address width in bits", low=2, high=_WIDEST)
     selects: int = knob(4, "number of select outputs, one for each region")
-    features: int = knob(
-        2,
-        "number of features, added in the order enable, ranges, miss, offset, access, overlap",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     def check(self) -> None:
         most = min(_MOST, 2**self.width // 2 + (self.features < 2))

@@ -6,20 +6,8 @@ from functools import partial
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Inputs,
-    Shown,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _WIDEST, _LONGEST_GAP = 8, 4
 
@@ -39,12 +27,7 @@ class EdgeDetectorConfig(DesignConfig):
         low=1,
         high=_LONGEST_GAP,
     )
-    features: int = knob(
-        2,
-        "number of features, added in the order each, sync, sticky, mask, count, gap",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "EdgeDetectorConfig":
@@ -79,7 +62,7 @@ class EdgeDetectorTask(DesignTask[EdgeDetectorConfig]):
         of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         features = FEATURES[: config.features]
         one = pick(rng, KINDS)
@@ -125,38 +108,38 @@ class Detector:
     def _width(self) -> int:
         return len(self.kinds)
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         """Return the design; ``rng`` draws the clock and the reset."""
-        clocking = draw_clocking(rng)
+        clocking = hw.draw_clocking(rng)
         has, width = self.features.__contains__, self._width
-        signals = clock_signals(clocking)
-        signals += inputs(
+        signals = hw.clock_signals(clocking)
+        signals += hw.inputs(
             (self.line, width, "inputs to observe" if width > 1 else "input to observe")
         )
         if has("mask"):
-            signals += inputs(("mask", width, "edge enable; 0 suppresses edges"))
+            signals += hw.inputs(("mask", width, "edge enable; 0 suppresses edges"))
         if has("sticky"):
-            signals += inputs(("clear", width, "clears `seen`"))
-        signals += outputs((self.edges, width, "detected edges"))
+            signals += hw.inputs(("clear", width, "clears `seen`"))
+        signals += hw.outputs((self.edges, width, "detected edges"))
         registers = [self.edges] if self.registered else []
         if has("sticky"):
-            signals += outputs(("seen", width, "sticky flags of past edges"))
+            signals += hw.outputs(("seen", width, "sticky flags of past edges"))
             registers.append("seen")
         if has("count"):
-            signals += outputs(("count", _COUNT_BITS, "number of edges"))
+            signals += hw.outputs(("count", _COUNT_BITS, "number of edges"))
             registers.append("count")
         text, reset, moves = self._golden()
-        golden = text + clocked(clocking, reset, moves)
+        golden = text + hw.clocked(clocking, reset, moves)
         text, reset, moves = self._alternative()
-        other = text + clocked(clocking, reset, moves, keyword="always_ff")
+        other = text + hw.clocked(clocking, reset, moves, keyword="always_ff")
         which = f"{self.kinds[0]} edges" if self.kinds[0] != "any" else "rising and falling edges"
         which = "edges" if has("each") else which
-        return Design(
+        return hw.Design(
             title=f"a detector for {which} of {f'{width} inputs' if width > 1 else 'one input'}",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, golden, registers=registers),
-            alternative=sv_module(signals, other),
+            golden=hw.module(signals, golden, registers=registers),
+            alternative=hw.sv_module(signals, other),
             clocking=clocking,
             figure=self._figure(),
             behaviour=partial(edges, self),
@@ -258,7 +241,7 @@ class Detector:
     def _golden(self) -> tuple[str, str, str]:
         """Return declarations, reset and moves in words: constants choose the kinds of edges."""
         has, width = self.features.__contains__, self._width
-        vector, all_of = f"[{width - 1}:0]", literal(width, -self.level)
+        vector, all_of = f"[{width - 1}:0]", hw.literal(width, -self.level)
         text, reset, moves, now = f"reg {vector} p;\n", f"p <= {all_of};\n", "", self.line
         if has("sync"):
             names = [f"s{n}" for n in range(1, self.stages + 1)]
@@ -270,7 +253,7 @@ class Detector:
             now = names[-1]
         moves += f"p <= {now};\n"
         rise, fall = (
-            literal(width, sum(1 << i for i, k in enumerate(self.kinds) if k in (kind, "any")))
+            hw.literal(width, sum(1 << i for i, k in enumerate(self.kinds) if k in (kind, "any")))
             for kind in ("rising", "falling")
         )
         edge = f"(({now} & ~p & {rise}) | (~{now} & p & {fall}))"
@@ -282,7 +265,7 @@ class Detector:
             for i in range(width):
                 text += f"reg [{bits - 1}:0] wait{i};\n"
                 reset += f"wait{i} <= 0;\n"
-                moves += f"if (found[{i}]) wait{i} <= {literal(bits, self.gap)};\n"
+                moves += f"if (found[{i}]) wait{i} <= {hw.literal(bits, self.gap)};\n"
                 moves += f"else if (wait{i} != 0) wait{i} <= wait{i} - 1'b1;\n"
             waits = ", ".join(f"wait{i} != 0" for i in reversed(range(width)))
             text += f"wire {vector} waiting = {{{waits}}};\n"
@@ -306,7 +289,7 @@ class Detector:
             text += f"wire [{_COUNT_BITS}:0] total = {total};\n"
             reset += "count <= 0;\n"
             rest = f"total[{_COUNT_BITS - 1}:0]"
-            most = literal(_COUNT_BITS, -1)
+            most = hw.literal(_COUNT_BITS, -1)
             moves += f"count <= {f'total[{_COUNT_BITS}] ? {most} : ' * self.saturates}{rest};\n"
         return text, reset, moves
 
@@ -355,7 +338,7 @@ class Detector:
                 first, second = second, first
             moves += f"{loop}\n    if ({first};\n    else if ({second};\n"
         if has("count"):
-            full = literal(_COUNT_BITS, -1)
+            full = hw.literal(_COUNT_BITS, -1)
             stop = f"if (more != {full}) " if self.saturates else ""
             text += f"logic [{_COUNT_BITS - 1}:0] more;\n"
             text += f"always_comb begin\n    more = count;\n    {loop}\n"
@@ -365,7 +348,7 @@ class Detector:
         return text, reset, moves
 
 
-def edges(made: Detector, rows: Inputs) -> Shown:
+def edges(made: Detector, rows: hw.Inputs) -> hw.Shown:
     """Return what a detector of edges shows."""
     has, count, seen, before = made.features.__contains__, 0, 0, 0
     lines = [[made.level] * (1 + made.stages * has("sync")) for _ in made.kinds]

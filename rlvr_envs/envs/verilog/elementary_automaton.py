@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _WIDEST = 48
 
@@ -31,12 +20,7 @@ class ElementaryAutomatonConfig(DesignConfig):
     """How many cells there are, and which features are added."""
 
     width: int = knob(8, "number of cells", low=3, high=_WIDEST)
-    features: int = knob(
-        1,
-        "number of features, added in the order enable, alternate, stable, fast, frozen, memory",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "ElementaryAutomatonConfig":
@@ -62,7 +46,7 @@ class ElementaryAutomatonTask(DesignTask[ElementaryAutomatonConfig]):
         second order in Margolus 1984, Physics-like models of computation.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         width = self.config.width
         rules = [_rule(rng), _rule(rng)]
         while rules[0] == rules[1]:
@@ -104,42 +88,42 @@ class Row:
     cells: str
     features: tuple[str, ...]
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         """Return the design; ``rng`` draws the clock and the reset."""
-        clocking = draw_clocking(rng)
+        clocking = hw.draw_clocking(rng)
         has, cells = self.features.__contains__, self.cells
-        controls = inputs(
+        controls = hw.inputs(
             ("enable", 1, "step enable"),
             ("alternate", 1, "selects rule A (0) or rule B (1)"),
             ("fast", 1, "1 makes two steps instead of one"),
             ("frozen", self.width, "cells that keep their value"),
         )
         signals = (
-            *clock_signals(clocking),
-            *inputs(("load", 1, "synchronous load")),
-            *inputs(("data", self.width, "value to load")),
+            *hw.clock_signals(clocking),
+            *hw.inputs(("load", 1, "synchronous load")),
+            *hw.inputs(("data", self.width, "value to load")),
             *(control for control in controls if control.name in self.features),
-            *outputs((cells, self.width, "the cells")),
+            *hw.outputs((cells, self.width, "the cells")),
         )
         if has("stable"):
-            signals += outputs(("stable", 1, "1 if a step would change nothing"))
-        reset = f"{cells} <= {literal(self.width, self.start)};"
+            signals += hw.outputs(("stable", 1, "1 if a step would change nothing"))
+        reset = f"{cells} <= {hw.literal(self.width, self.start)};"
         load = f"{cells} <= data;"
         if has("memory"):
-            reset += f"\npast <= {literal(self.width, 0)};"
-            load += f"\npast <= {literal(self.width, 0)};"
+            reset += f"\npast <= {hw.literal(self.width, 0)};"
+            load += f"\npast <= {hw.literal(self.width, 0)};"
         one, two = self._golden(), self._alternative()
-        body = f"if (load) begin\n{indented(load, 4)}\nend else {self._enabled()}begin\n"
-        golden = one[0] + clocked(clocking, reset, f"{body}{indented(one[1], 4)}\nend")
-        other = two[0] + clocked(
-            clocking, reset, f"{body}{indented(two[1], 4)}\nend", keyword="always_ff"
+        body = f"if (load) begin\n{hw.indented(load, 4)}\nend else {self._enabled()}begin\n"
+        golden = one[0] + hw.clocked(clocking, reset, f"{body}{hw.indented(one[1], 4)}\nend")
+        other = two[0] + hw.clocked(
+            clocking, reset, f"{body}{hw.indented(two[1], 4)}\nend", keyword="always_ff"
         )
-        return Design(
+        return hw.Design(
             title=f"a one-dimensional cellular automaton of {self.width} cells with a load",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, golden, registers=(cells,)),
-            alternative=sv_module(signals, other),
+            golden=hw.module(signals, golden, registers=(cells,)),
+            alternative=hw.sv_module(signals, other),
             clocking=clocking,
             figure=self._figure(),
         )
@@ -167,7 +151,7 @@ class Row:
                 "neighbour is cell i-1."
             ),
             sides[self.border],
-            f"Reset sets {name} to {literal(self.width, self.start)}.",
+            f"Reset sets {name} to {hw.literal(self.width, self.start)}.",
             f"At a rising clock edge where `load` is 1, {name} becomes `data`"
             + (", regardless of `enable`." if has("enable") else "."),
             f"At every other rising clock edge{enabled}, all cells make one step at the same time.",

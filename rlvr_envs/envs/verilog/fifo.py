@@ -5,20 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -35,12 +23,7 @@ class FifoConfig(DesignConfig):
 
     depth: int = knob(3, "depth in words", low=1, high=_DEEPEST)
     width: int = knob(2, "width of a word, in bits", low=2, high=_WIDEST)
-    features: int = knob(
-        1,
-        "number of features, added in the order count, almost, flush, errors, pass",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "FifoConfig":
@@ -80,10 +63,10 @@ class FifoTask(DesignTask[FifoConfig]):
         pointers and flags; Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         depth, width = self.config.depth, self.config.width
         return FifoSources(
-            clocking=draw_clocking(rng),
+            clocking=hw.draw_clocking(rng),
             depth=depth,
             width=width,
             idle=integer(rng, 0, 2**width - 1),
@@ -123,17 +106,17 @@ class FifoSources:
     features: tuple[str, ...]
     names: tuple[str, str, str, str]
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         ports = self._signals()
         registers = [self.names[3]] if self.registered else []
         registers += ["overflow", "underflow"] if "errors" in self.features else []
         how = "with a registered output" if self.registered else "with first-word fall-through"
-        return Design(
+        return hw.Design(
             title=f"a FIFO for {self._words(self.depth)} of {self.width} bits {how}",
             signals=ports,
             rules=(*self._move_rules(), *self._output_rules()),
-            golden=module(ports, self._golden(), registers=registers),
-            alternative=sv_module(ports, self._alternative()),
+            golden=hw.module(ports, self._golden(), registers=registers),
+            alternative=hw.sv_module(ports, self._alternative()),
             clocking=self.clocking,
         )
 
@@ -145,25 +128,25 @@ class FifoSources:
     def _words(self, number: int) -> str:
         return f"{number} word" + ("s" if number > 1 else "")
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         has, (push, word, pop, shown) = self.features.__contains__, self.names
-        signals = clock_signals(self.clocking) + inputs(
+        signals = hw.clock_signals(self.clocking) + hw.inputs(
             (push, 1, "push (write) enable"),
             (word, self.width, "word to push"),
             (pop, 1, "pop (read) enable"),
         )
         if has("flush"):
-            signals += inputs(("flush", 1, "1 empties the FIFO"))
+            signals += hw.inputs(("flush", 1, "1 empties the FIFO"))
         what = "the popped word" if self.registered else "the oldest word"
-        signals += outputs(
+        signals += hw.outputs(
             (shown, self.width, what),
             ("empty", 1, "1 if the FIFO holds no word"),
             ("full", 1, "1 if the FIFO is full"),
         )
         if has("count"):
-            signals += outputs(("count", self._bits, "number of words in the FIFO"))
+            signals += hw.outputs(("count", self._bits, "number of words in the FIFO"))
         if has("almost"):
-            signals += outputs(
+            signals += hw.outputs(
                 (
                     "almost_full",
                     1,
@@ -178,7 +161,7 @@ class FifoSources:
                 ),
             )
         if has("errors"):
-            signals += outputs(
+            signals += hw.outputs(
                 ("overflow", 1, "1 if a pushed word was lost"),
                 ("underflow", 1, "1 if the FIFO was empty at a pop"),
             )
@@ -231,13 +214,15 @@ class FifoSources:
     def _output_rules(self) -> list[str]:
         has, (push, word, _, shown) = self.features.__contains__, self.names
         if self.registered:
-            later = "keeps its value" if self.keeps else f"becomes {literal(self.width, self.idle)}"
+            later = (
+                "keeps its value" if self.keeps else f"becomes {hw.literal(self.width, self.idle)}"
+            )
             rules = [
                 (
                     f"`{shown}` is registered. At a rising clock edge where a pop takes a word"
                     f"{' (including one that passes through)' if has('pass') else ''}, `{shown}` "
                     f"becomes that word. At every other edge it {later}. Reset sets it to "
-                    f"{literal(self.width, self.idle)}."
+                    f"{hw.literal(self.width, self.idle)}."
                 )
             ]
         elif has("pass"):
@@ -246,7 +231,7 @@ class FifoSources:
                     "First-word fall-through means that the oldest word is visible at the output "
                     f"before it is popped: `{shown}` is combinational. It is the oldest word in "
                     f"the FIFO. If the FIFO is empty, `{push}` is 1 and `flush` is 0, it is "
-                    f"`{word}`. Otherwise it is {literal(self.width, self.idle)}."
+                    f"`{word}`. Otherwise it is {hw.literal(self.width, self.idle)}."
                 )
             ]
         else:
@@ -254,8 +239,8 @@ class FifoSources:
                 (
                     "First-word fall-through means that the oldest word is visible at the output "
                     f"before it is popped: `{shown}` is the oldest word in the FIFO, or "
-                    f"{literal(self.width, self.idle)} while the FIFO is empty. It depends on the "
-                    "state only."
+                    f"{hw.literal(self.width, self.idle)} while the FIFO is empty. It depends on "
+                    "the state only."
                 )
             ]
         also = " `count` is the number of words in the FIFO." if has("count") else ""
@@ -308,7 +293,7 @@ class FifoSources:
         drop = f" || ({push} && full{live})" if self.full_rule == "overwrite" else ""
         passes = f"{push} && {pop} && empty{live}" if has("pass") else "1'b0"
         place = max(1, (self.depth - 1).bit_length())
-        top, wide = literal(place, self.depth - 1), f"[{self.width - 1}:0]"
+        top, wide = hw.literal(place, self.depth - 1), f"[{self.width - 1}:0]"
         kept = push if self.flush_keeps else "1'b0"
         lines = [
             f"reg {wide} store [0:{self.depth - 1}];",
@@ -328,13 +313,13 @@ class FifoSources:
             start = f"tail <= {kept if self.depth > 1 else 0};"
             moves += f"\nif (flush) begin\n    head <= 0;\n    {start}\n    used <= {kept};\nend"
             stores += f"\n    if (flush) store[0] <= {word};"
-        lines.append(clocked(self.clocking, "head <= 0;\ntail <= 0;\nused <= 0;", moves))
+        lines.append(hw.clocked(self.clocking, "head <= 0;\ntail <= 0;\nused <= 0;", moves))
         lines.append(f"always @(posedge {self.clocking.clock}) begin\n    {stores}\nend")
-        idle = literal(self.width, self.idle)
+        idle = hw.literal(self.width, self.idle)
         if self.registered:
             later = shown if self.keeps else idle
             value = f"{shown} <= taken ? store[head] : passes ? {word} : {later};"
-            lines.append(clocked(self.clocking, f"{shown} <= {idle};", value))
+            lines.append(hw.clocked(self.clocking, f"{shown} <= {idle};", value))
         else:
             past = f"({push} && !flush ? {word} : {idle})" if has("pass") else idle
             lines.append(f"assign {shown} = empty ? {past} : store[head];")
@@ -345,13 +330,13 @@ class FifoSources:
                 f"overflow <= !flush && ({keep[0]}{push} && full{pressed});\n"
                 f"underflow <= !flush && ({keep[1]}{pop} && empty && !passes);"
             )
-            lines.append(clocked(self.clocking, "overflow <= 0;\nunderflow <= 0;", moves))
+            lines.append(hw.clocked(self.clocking, "overflow <= 0;\nunderflow <= 0;", moves))
         return "\n".join(lines)
 
     def _alternative(self) -> str:
         """Return cells with a bit for each that is taken, and a bit that runs along the oldest."""
         has, (push, word, pop, shown) = self.features.__contains__, self.names
-        n, w, idle = self.depth, self.width, literal(self.width, self.idle)
+        n, w, idle = self.depth, self.width, hw.literal(self.width, self.idle)
         turn = f"start = {{start[{n - 2}:0], start[{n - 1}]}};" if n > 1 else ""
         drop = f"rest &= ~start; {turn}"
         full = "&held" if self.full_rule == "refuse" else "&rest"
@@ -360,7 +345,7 @@ class FifoSources:
             f"spot = ~rest & ({behind} | (|rest ? '0 : start)); rest |= spot;\n"
             f"for (int i = 0; i < {n}; i++) if (spot[i]) line[i * {w} +: {w}] = {word};"
         )
-        add = f"if ({full}) lost = 1'b1;\nelse begin\n{indented(insert, 4)}\nend"
+        add = f"if ({full}) lost = 1'b1;\nelse begin\n{hw.indented(insert, 4)}\nend"
         if self.full_rule == "overwrite":
             add = f"if ({full}) begin lost = 1'b1; {drop} end\n{insert}"
         dry, passing = "dry = 1'b1;", ""
@@ -368,13 +353,13 @@ class FifoSources:
             dry, passing = f"if ({push}) gone = {word}; else dry = 1'b1;", f" && !({pop} && ~|held)"
         step = (
             f"if ({pop}) begin\n    if (|held) begin gone = oldest; {drop} end\n"
-            f"    else begin {dry} end\nend\nif ({push}{passing}) begin\n{indented(add, 4)}\nend"
+            f"    else begin {dry} end\nend\nif ({push}{passing}) begin\n{hw.indented(add, 4)}\nend"
         )
         if has("flush"):
             only = f"if ({push}) begin rest[0] = 1'b1; line[{w - 1}:0] = {word}; end"
             flush = f"rest = '0; start = {n}'d1;\n{only if self.flush_keeps else ''}"
-            step = f"else begin\n{indented(step, 4)}\nend"
-            step = f"if (flush) begin\n{indented(flush, 4)}\nend {step}"
+            step = f"else begin\n{hw.indented(step, 4)}\nend"
+            step = f"if (flush) begin\n{hw.indented(flush, 4)}\nend {step}"
         later = shown if self.registered and self.keeps else idle
         begin = "line = words; rest = held; start = lead; spot = '0; lost = 1'b0; dry = 1'b0;\n"
         resets, moves = (
@@ -393,8 +378,8 @@ class FifoSources:
             "logic lost, dry;",
             "always_comb begin\n    oldest = '0;",
             f"    for (int i = 0; i < {n}; i++) if (lead[i]) oldest |= words[i * {w} +: {w}];\nend",
-            f"always_comb begin\n{indented(f'{begin}gone = {later};{chr(10)}{step}', 4)}\nend",
-            clocked(self.clocking, resets, moves, keyword="always_ff"),
+            f"always_comb begin\n{hw.indented(f'{begin}gone = {later};{chr(10)}{step}', 4)}\nend",
+            hw.clocked(self.clocking, resets, moves, keyword="always_ff"),
             "assign empty = ~|held;\nassign full = &held;",
             f"assign number = {self._bits}'($countones(held));",
             *self._flags("number"),

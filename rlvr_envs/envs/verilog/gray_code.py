@@ -5,19 +5,9 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 _WIDEST = 12
@@ -32,13 +22,7 @@ class GrayCodeConfig(DesignConfig):
     """How wide the words are, and what is done with them."""
 
     width: int = knob(5, "word width in bits", low=3, high=_WIDEST)
-    features: int = knob(
-        4,
-        "number of features, added in the order offset, choice, sum, counter, down, load, range, "
-        "toggle",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(4, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "GrayCodeConfig":
@@ -73,7 +57,7 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
         synthesis techniques for asynchronous FIFO design, for counters in this code.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         width, features = self.config.width, FEATURES[: self.config.features]
         if "counter" in features:
             half = 2 ** (width - 1)
@@ -86,7 +70,7 @@ class GrayCodeTask(DesignTask[GrayCodeConfig]):
                 features=features,
                 name=pick(rng, ("q", "gray", "code")),
             )
-            return counter.design(draw_clocking(rng))
+            return counter.design(hw.draw_clocking(rng))
         return Converter(
             width=width,
             offset=integer(rng, 1, 2**width - 1) if "offset" in features else 0,
@@ -118,7 +102,7 @@ class Converter:
     features: tuple[str, ...]
     names: tuple[str, str]  # of the input and the output
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         (x, y), width, has = self.names, self.width, self.features.__contains__
         if has("sum"):
             ports = [(x, width, "operand in Gray code"), ("b", width, "operand in Gray code")]
@@ -135,13 +119,13 @@ class Converter:
             title = "a converter " + (
                 "from binary to Gray code" if self.to_gray else "from Gray code to binary"
             )
-        signals = inputs(*ports) + outputs((y, width, result))
-        return Design(
+        signals = hw.inputs(*ports) + hw.outputs((y, width, result))
+        return hw.Design(
             title=f"{title} for {width}-bit words",
             signals=signals,
             rules=(_what(width), *self._rules()),
-            golden=module(signals, self._golden()),
-            alternative=sv_module(signals, self._alternative()),
+            golden=hw.module(signals, self._golden()),
+            alternative=hw.sv_module(signals, self._alternative()),
         )
 
     def _rules(self) -> tuple[str, ...]:
@@ -165,7 +149,7 @@ class Converter:
     def _golden(self) -> str:
         """Return conversions with a shift to Gray code and, back, a walk from the top bit."""
         (x, y), has, width = self.names, self.features.__contains__, self.width
-        k, top = literal(self.width, self.offset), self.width - 1
+        k, top = hw.literal(self.width, self.offset), self.width - 1
         chosen = f"mode == 1'b{self.level}"
         if has("sum"):
             return (
@@ -182,7 +166,11 @@ class Converter:
     def _alternative(self) -> str:
         """Return conversions bit by bit: parities of what lies above, differences of neighbours."""
         (x, y), has, width = self.names, self.features.__contains__, self.width
-        k, top, chosen = literal(self.width, self.offset), self.width - 1, f"mode == {self.level}"
+        k, top, chosen = (
+            hw.literal(self.width, self.offset),
+            self.width - 1,
+            f"mode == {self.level}",
+        )
         words = f"logic [{top}:0] number, plain;\n"
         if has("sum"):
             return (
@@ -233,27 +221,27 @@ class Counter:
     features: tuple[str, ...]
     name: str
 
-    def design(self, clocking: Clocking) -> Design:
+    def design(self, clocking: Clocking) -> hw.Design:
         has, q = self.features.__contains__, self.name
         ports = [("enable", 1, "count enable")]
         if has("down"):
             ports.append(("down", 1, "direction (1 = down, 0 = up)"))
         if has("load"):
             ports += [("load", 1, "synchronous load"), ("value", self.width, "Gray code to load")]
-        signals = (*clock_signals(clocking), *inputs(*ports))
-        signals += outputs((q, self.width, "the count in Gray code"))
+        signals = (*hw.clock_signals(clocking), *hw.inputs(*ports))
+        signals += hw.outputs((q, self.width, "the count in Gray code"))
         if has("toggle"):
-            signals += outputs(("toggle", self.width, "bits that change at the next edge"))
-        first = literal(self.width, self.start)
-        golden = self._golden() + "\n" + clocked(clocking, f"b <= {first};", "b <= later;")
-        coded = f"{q} <= {literal(self.width, _coded(self.start))};"
-        other = self._alternative() + clocked(clocking, coded, f"{q} <= n;", keyword="always_ff")
-        return Design(
+            signals += hw.outputs(("toggle", self.width, "bits that change at the next edge"))
+        first = hw.literal(self.width, self.start)
+        golden = self._golden() + "\n" + hw.clocked(clocking, f"b <= {first};", "b <= later;")
+        coded = f"{q} <= {hw.literal(self.width, _coded(self.start))};"
+        other = self._alternative() + hw.clocked(clocking, coded, f"{q} <= n;", keyword="always_ff")
+        return hw.Design(
             title=f"{article(self.width)} {self.width}-bit Gray code counter",
             signals=signals,
             rules=(_what(self.width), *self._rules()),
-            golden=module(signals, golden),
-            alternative=sv_module(signals, other),
+            golden=hw.module(signals, golden),
+            alternative=hw.sv_module(signals, other),
             clocking=clocking,
         )
 
@@ -292,7 +280,7 @@ class Counter:
     def _golden(self) -> str:
         """Return a binary counter whose count is coded."""
         has, width, q = self.features.__contains__, self.width, self.name
-        low, high = literal(width, self.low), literal(width, self.high)
+        low, high = hw.literal(width, self.low), hw.literal(width, self.high)
         moved = f"b == {high} ? {low} : b + 1'b1"
         if has("down"):
             moved = f"down ? (b == {low} ? {high} : b - 1'b1) : ({moved})"
@@ -314,7 +302,7 @@ class Counter:
         lowest 1; going down it is the other way round. The top bit changes at the ends.
         """
         has, width, q = self.features.__contains__, self.width, self.name
-        low, high = literal(width, _coded(self.low)), literal(width, _coded(self.high))
+        low, high = hw.literal(width, _coded(self.low)), hw.literal(width, _coded(self.high))
         top = f"{width}'d{1 << (width - 1)}"
         odd, end = f"^{q}", f"{q} == {high}"
         if has("down"):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -18,19 +17,11 @@ _LETTERS = ("abcdefuvwk", "pqrstmuvwk")  # six variables of the maps, four that 
 class KarnaughMapConfig(DesignConfig):
     """How large the maps are, how many there are, and what their cells contain."""
 
-    variables: int = knob(4, "number of variables of a map")
-    maps: int = knob(1, "number of maps, each for one output")
-    entered: int = knob(0, "number of map-entered variables (variables in cells)")
-
-    def check(self) -> None:
-        for name, low, high in (
-            ("variables", 3, _MOST_VARIABLES),
-            ("maps", 1, _MOST_MAPS),
-            ("entered", 0, _MOST_ENTERED),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    variables: int = knob(4, "number of variables of a map", low=3, high=_MOST_VARIABLES)
+    maps: int = knob(1, "number of maps, each for one output", low=1, high=_MOST_MAPS)
+    entered: int = knob(
+        0, "number of map-entered variables (variables in cells)", low=0, high=_MOST_ENTERED
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "KarnaughMapConfig":

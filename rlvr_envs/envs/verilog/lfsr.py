@@ -5,19 +5,9 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("enable", "load", "lockup", "hit", "fast", "back")
@@ -29,12 +19,7 @@ class LfsrConfig(DesignConfig):
     """How long the register is, and what controls it."""
 
     width: int = knob(6, "register width in bits", low=3, high=_WIDEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order enable, load, lockup, hit, fast, back",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "LfsrConfig":
@@ -60,7 +45,7 @@ class LfsrTask(DesignTask[LfsrConfig]):
         hardware.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         width = self.config.width
         left, xnor = integer(rng, 0, 1) == 1, integer(rng, 0, 1) == 1
         leaving = 1 << (width - 1) if left else 1
@@ -101,36 +86,36 @@ class _Register:
         """The state that lasts forever."""
         return 2**self.width - 1 if self.xnor else 0
 
-    def design(self, rng: Rng) -> Design:
-        clocking = draw_clocking(rng)
+    def design(self, rng: Rng) -> hw.Design:
+        clocking = hw.draw_clocking(rng)
         q = pick(rng, ("q", "lfsr", "state"))
         names = {*self.features, "seed"} if "load" in self.features else set(self.features)
-        controls = inputs(
+        controls = hw.inputs(
             ("enable", 1, "step enable"),
             ("load", 1, "synchronous load"),
             ("seed", self.width, "value to load"),
             ("fast", 1, "1 makes two steps instead of one"),
             ("back", 1, "1 steps backwards"),
         )
-        register = outputs((q, self.width, "the register"))
+        register = hw.outputs((q, self.width, "the register"))
         chosen = tuple(control for control in controls if control.name in names)
-        signals = clock_signals(clocking) + chosen + register
+        signals = hw.clock_signals(clocking) + chosen + register
         if "hit" in self.features:
-            signals += outputs(("hit", 1, f"1 if `{q}` has a certain value"))
+            signals += hw.outputs(("hit", 1, f"1 if `{q}` has a certain value"))
         flag = f"\nassign hit = {q} == {self._of(self.hit)};" if "hit" in names else ""
         reset = f"{q} <= {self._of(self.start)};"
-        golden = self._functions() + clocked(clocking, reset, self._golden(q)) + flag
+        golden = self._functions() + hw.clocked(clocking, reset, self._golden(q)) + flag
         following = self._alternative(q)
-        block = clocked(clocking, reset, f"{q} <= following;", keyword="always_ff")
+        block = hw.clocked(clocking, reset, f"{q} <= following;", keyword="always_ff")
         form, way = "Galois" if self.galois else "Fibonacci", "left" if self.left else "right"
-        return Design(
+        return hw.Design(
             title=f"{article(self.width)} {self.width}-bit {form} LFSR (linear-feedback shift "
             "register) that shifts "
             f"{way}",
             signals=signals,
             rules=self._rules(q),
-            golden=module(signals, golden, registers=(q,)),
-            alternative=sv_module(signals, f"{following}{block}{flag}"),
+            golden=hw.module(signals, golden, registers=(q,)),
+            alternative=hw.sv_module(signals, f"{following}{block}{flag}"),
             clocking=clocking,
         )
 
@@ -207,7 +192,7 @@ class _Register:
         else:
             others = self.mask & ~(1 << top if self.left else 1)
             known = f"s[{top}:1]" if self.left else f"s[{top - 1}:0]"
-            cut = literal(top, others if self.left else others >> 1)
+            cut = hw.literal(top, others if self.left else others >> 1)
             bit = f"{flip}({came} ^ (^({known} & {cut})))"
             undo = f"{{{bit}, {known}}}" if self.left else f"{{{known}, {bit}}}"
         return text + f"function [{top}:0] undo;\n{head}undo = {undo};\nendfunction\n"
@@ -273,7 +258,7 @@ class _Register:
         )
 
     def _of(self, value: int) -> str:
-        return literal(self.width, value)
+        return hw.literal(self.width, value)
 
 
 def _transposed(rows: list[int]) -> list[int]:

@@ -2,22 +2,11 @@
 
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -34,24 +23,14 @@ _MOST_INPUTS, _WIDEST, _MOST_OUTPUTS = 24, 32, 4
 class MultiplexerConfig(DesignConfig):
     """How many words there are to choose from, and how they are chosen."""
 
-    inputs: int = knob(5, "number of words to choose from")
-    width: int = knob(4, "largest width of a word, in bits; at least half of it is drawn")
-    outputs: int = knob(1, "number of outputs, each with its own select input")
-    features: int = knob(
-        2,
-        "number of features, added in the order enable, coded, flag, conflict, packed, search, "
-        "hold",
+    inputs: int = knob(5, "number of words to choose from", low=2, high=_MOST_INPUTS)
+    width: int = knob(
+        4, "largest width of a word, in bits; at least half of it is drawn", low=1, high=_WIDEST
     )
-
-    def check(self) -> None:
-        for name, value, low, high in (
-            ("inputs", self.inputs, 2, _MOST_INPUTS),
-            ("width", self.width, 1, _WIDEST),
-            ("outputs", self.outputs, 1, _MOST_OUTPUTS),
-            ("features", self.features, 0, len(FEATURES)),
-        ):
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    outputs: int = knob(
+        1, "number of outputs, each with its own select input", low=1, high=_MOST_OUTPUTS
+    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "MultiplexerConfig":
@@ -89,7 +68,7 @@ class MultiplexerTask(DesignTask[MultiplexerConfig]):
         et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         width = integer(rng, max(1, config.width // 2), config.width)
         kind = "binary" if config.features < 2 else pick(rng, ("onehot", "table"))
@@ -108,7 +87,7 @@ class MultiplexerTask(DesignTask[MultiplexerConfig]):
             enable_level=integer(rng, 0, 1),
             downwards=integer(rng, 0, 1),
             features=FEATURES[: config.features],
-            clocking=draw_clocking(rng) if config.features == len(FEATURES) else None,
+            clocking=hw.draw_clocking(rng) if config.features == len(FEATURES) else None,
             names=pick(rng, (("d", "sel", "y"), ("in", "select", "out"), ("w", "pick", "q"))),
         ).design()
 
@@ -128,21 +107,23 @@ class _Multiplexer:
     clocking: Clocking | None  # with the feature hold
     names: tuple[str, str, str]  # of words, selects and outputs
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         ports = self.outputs
-        signals = clock_signals(self.clocking) if self.clocking is not None else ()
-        signals += inputs(*self._data_ports())
+        signals = hw.clock_signals(self.clocking) if self.clocking is not None else ()
+        signals += hw.inputs(*self._data_ports())
         if "search" in self.features:
-            signals += inputs(("ready", self.count, "which words are ready; bit i is for word i"))
+            signals += hw.inputs(
+                ("ready", self.count, "which words are ready; bit i is for word i")
+            )
         for select, output in zip(self.selects, ports, strict=True):
-            signals += inputs((select, self.bits, f"select input of `{output}`"))
+            signals += hw.inputs((select, self.bits, f"select input of `{output}`"))
         if "enable" in self.features:
-            signals += inputs(
+            signals += hw.inputs(
                 ("enable", 1, f"active-{'high' if self.enable_level else 'low'} enable")
             )
-        signals += outputs(*((name, self.width, "selected word") for name in ports))
+        signals += hw.outputs(*((name, self.width, "selected word") for name in ports))
         if "flag" in self.features:
-            signals += outputs(
+            signals += hw.outputs(
                 (
                     "miss",
                     len(ports),
@@ -152,12 +133,12 @@ class _Multiplexer:
                 )
             )
         several = f" with {len(ports)} outputs" * (len(ports) > 1)
-        return Design(
+        return hw.Design(
             title=f"a multiplexer for {self.count} words{several}",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, self._golden(), registers=ports),
-            alternative=sv_module(signals, self._alternative()),
+            golden=hw.module(signals, self._golden(), registers=ports),
+            alternative=hw.sv_module(signals, self._alternative()),
             clocking=self.clocking,
             figure=self._figure(),
         )
@@ -187,7 +168,7 @@ class _Multiplexer:
         if self.kind != "table":
             return ""
         coded = sorted(self._coded().items())
-        rows = [f"| {literal(self.bits, code)} | word {i} |" for i, code in coded]
+        rows = [f"| {hw.literal(self.bits, code)} | word {i} |" for i, code in coded]
         return "\n".join(["| select | chosen |", "| --- | --- |", *rows])
 
     def _coded(self) -> dict[int, int]:
@@ -246,7 +227,7 @@ class _Multiplexer:
                 "selected for the output with the higher number."
             )
         what = ", ".join(
-            f"`{output}` is {literal(self.width, value)}"
+            f"`{output}` is {hw.literal(self.width, value)}"
             for output, value in zip(self.outputs, self.fallbacks, strict=True)
         )
         shows = "Each output shows" if len(self.outputs) > 1 else f"`{self.outputs[0]}` is"
@@ -280,7 +261,7 @@ class _Multiplexer:
     def _golden(self) -> str:
         """Return the number of the word as an index, which a second case turns into the word."""
         wide = self.count.bit_length()
-        none = literal(wide, self.count)
+        none = hw.literal(wide, self.count)
         parts = []
         for k, (select, output) in enumerate(zip(self.selects, self.outputs, strict=True)):
             parts.append(f"reg [{wide - 1}:0] index{k};")
@@ -295,7 +276,7 @@ class _Multiplexer:
                 shown = f"shown{k}"
                 parts.append(
                     f"reg [{wide - 1}:0] last{k};\n"
-                    + clocked(
+                    + hw.clocked(
                         self.clocking,
                         f"last{k} <= {none};",
                         f"if (final{k} != {none}) last{k} <= final{k};",
@@ -304,8 +285,10 @@ class _Multiplexer:
                 parts.append(
                     f"wire [{wide - 1}:0] shown{k} = final{k} != {none} ? final{k} : last{k};"
                 )
-            cases = [f"{literal(wide, i)}: {output} = {self._word(i)};" for i in range(self.count)]
-            cases.append(f"default: {output} = {literal(self.width, self.fallbacks[k])};")
+            cases = [
+                f"{hw.literal(wide, i)}: {output} = {self._word(i)};" for i in range(self.count)
+            ]
+            cases.append(f"default: {output} = {hw.literal(self.width, self.fallbacks[k])};")
             parts.append("\n".join([f"always @(*)\ncase ({shown})", *cases, "endcase"]))
             if "flag" in self.features:
                 parts.append(f"assign {self._miss(k)} = final{k} == {none};")
@@ -313,7 +296,7 @@ class _Multiplexer:
 
     def _final(self, k: int, wide: int) -> str:
         """Return what is selected in the end, given where an output begins."""
-        none, at = literal(wide, self.count), f"at{k}"
+        none, at = hw.literal(wide, self.count), f"at{k}"
         before = range(k if "conflict" in self.features else 0)
         if "search" not in self.features:
             clash = " || ".join(f"index{j} == index{k}" for j in before) or "1'b0"
@@ -329,13 +312,13 @@ class _Multiplexer:
         )
 
     def _index(self, k: int, select: str, wide: int) -> str:
-        none = literal(wide, self.count)
+        none = hw.literal(wide, self.count)
         if self.kind == "onehot" and self.several != "none":
             order = range(self.count) if self.several == "lowest" else range(self.count)[::-1]
-            tests = [f"if ({select}[{i}]) index{k} = {literal(wide, i)};" for i in order]
+            tests = [f"if ({select}[{i}]) index{k} = {hw.literal(wide, i)};" for i in order]
             return "\nelse ".join([*tests, f"index{k} = {none};"])
         cases = [
-            f"{literal(self.bits, code)}: index{k} = {literal(wide, i)};"
+            f"{hw.literal(self.bits, code)}: index{k} = {hw.literal(wide, i)};"
             for i, code in self._coded().items()
         ]
         return "\n".join([f"case ({select})", *cases, f"default: index{k} = {none};", "endcase"])
@@ -353,7 +336,7 @@ class _Multiplexer:
                 parts.append(self._kept(self.clocking, k))
             masks = [f"{view}[{i}]" for i in range(last + 1)] + [f"~|{view}"]
             shown = [self._word(i) for i in range(last + 1)]
-            shown.append(literal(self.width, self.fallbacks[k]))
+            shown.append(hw.literal(self.width, self.fallbacks[k]))
             words = [f"{{{self.width}{{{m}}}}} & {w}" for m, w in zip(masks, shown, strict=True)]
             parts.append(f"assign {output} = ({') | ('.join(words)});")
             if "flag" in self.features:
@@ -381,17 +364,19 @@ class _Multiplexer:
         """Return a register with the number of the last word, from 1, and the bit of the word."""
         n, wide = self.count, self.count.bit_length()
         having = (sum(1 << i for i in range(n) if i + 1 >> b & 1) for b in reversed(range(wide)))
-        number = ", ".join(f"|(view{k} & {literal(n, mask)})" for mask in having)
+        number = ", ".join(f"|(view{k} & {hw.literal(n, mask)})" for mask in having)
         return (
             f"logic [{wide - 1}:0] kept{k};\nlogic [{n - 1}:0] view{k};\n"
-            + clocked(clocking, f"kept{k} <= '0;", f"kept{k} <= {{{number}}};", keyword="always_ff")
+            + hw.clocked(
+                clocking, f"kept{k} <= '0;", f"kept{k} <= {{{number}}};", keyword="always_ff"
+            )
             + f"\nassign view{k} = |mine{k} ? mine{k} : {n}'(({n + 1}'d1 << kept{k}) >> 1);"
         )
 
     def _hits(self, k: int, select: str) -> str:
         if self.kind != "onehot" or self.several == "none":
             return "\n".join(
-                f"assign hit{k}[{i}] = {select} == {literal(self.bits, code)};"
+                f"assign hit{k}[{i}] = {select} == {hw.literal(self.bits, code)};"
                 for i, code in self._coded().items()
             )
         lines = []

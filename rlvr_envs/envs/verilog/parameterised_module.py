@@ -3,21 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.hardware.design import (
-    TOP,
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    outputs,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import table
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, VerilogProblem
 from rlvr_envs.generators.hardware.wording import FUNCTIONS, timing
@@ -56,21 +46,13 @@ _MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A module with parameters.
+    """A module with parameters."""
 
-    Attributes:
-        kind: one of the keys of `PARAMETERS`.
-        name: of the module.
-        parameters: the first ones of its kind.
-        defaults: of all parameters of its kind.
-        clocking: None for a search, which is combinational.
-    """
-
-    kind: str
-    name: str
-    parameters: tuple[str, ...]
-    defaults: Mapping[str, int]
-    clocking: Clocking | None
+    kind: str  # one of the keys of `PARAMETERS`
+    name: str  # of the module
+    parameters: tuple[str, ...]  # the first ones of its kind
+    defaults: Mapping[str, int]  # of all parameters of its kind
+    clocking: Clocking | None  # None for a search, which is combinational
 
     def ports(self) -> list[tuple[str, str, str, str]]:
         """Return direction, bits, name and meaning of each port, without clock and reset."""
@@ -264,7 +246,7 @@ class Piece:
         )
 
     def _clocked(self, reset: str, body: str, keyword: str = "always") -> str:
-        return clocked(self.clocking or Clocking("clk"), reset, body, keyword=keyword)
+        return hw.clocked(self.clocking or Clocking("clk"), reset, body, keyword=keyword)
 
     def _counter(self) -> str:
         return (
@@ -369,19 +351,9 @@ _OPTIONAL = ("DOWN", "GATED", "LOWEST")
 class ParameterisedModuleConfig(DesignConfig):
     """How many parameters there are, and how many instances with which values."""
 
-    parameters: int = knob(3, "number of parameters of the module")
-    instances: int = knob(2, "number of instances in the given module")
-    width: int = knob(5, "word width of the widest instance, in bits")
-
-    def check(self) -> None:
-        for name, low, high in (
-            ("parameters", 1, 6),
-            ("instances", 1, _MOST_INSTANCES),
-            ("width", 2, _WIDEST),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
+    parameters: int = knob(3, "number of parameters of the module", low=1, high=6)
+    instances: int = knob(2, "number of instances in the given module", low=1, high=_MOST_INSTANCES)
+    width: int = knob(5, "word width of the widest instance, in bits", low=2, high=_WIDEST)
 
     @classmethod
     def at(cls, difficulty: int) -> "ParameterisedModuleConfig":
@@ -431,10 +403,10 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
         2013, Synthesizing SystemVerilog, for modules that fit any size.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         kind = pick(rng, tuple(PARAMETERS))
-        clocking = None if kind == "extreme" else draw_clocking(rng)
+        clocking = None if kind == "extreme" else hw.draw_clocking(rng)
         parameters = PARAMETERS[kind][: config.parameters]
         defaults = draw_values(rng, kind, parameters, config.width)
         piece = Piece(kind, pick(rng, NAMES[kind]), parameters, defaults, clocking)
@@ -482,11 +454,11 @@ class ParameterisedModuleTask(DesignTask[ParameterisedModuleConfig]):
 
 
 _TERMS = (
-    f"Answer with this module only. You may add modules that it uses, but not `{TOP}`. With your "
-    f"module, `{TOP}` must behave exactly like a hidden reference design for every sequence of "
-    "inputs. You may use Verilog or SystemVerilog. Do not use delays, initial values, user-defined "
-    "primitives, the enum methods `next` and `prev`, `include`, assertions, or hierarchical "
-    f"references into other modules. {FUNCTIONS}"
+    f"Answer with this module only. You may add modules that it uses, but not `{hw.TOP}`. With "
+    f"your module, `{hw.TOP}` must behave exactly like a hidden reference design for every "
+    "sequence of inputs. You may use Verilog or SystemVerilog. Do not use delays, initial values, "
+    "user-defined primitives, the enum methods `next` and `prev`, `include`, assertions, or "
+    f"hierarchical references into other modules. {FUNCTIONS}"
 )
 
 
@@ -501,10 +473,10 @@ class _Assembly:
     piece: Piece
     values: tuple[dict[str, int], ...]
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         piece = self.piece
         top = self._top()
-        return Design(
+        return hw.Design(
             title=f"{piece.title()} named `{piece.name}`",
             signals=self._signals(),
             rules=piece.rules(),
@@ -523,12 +495,12 @@ class _Assembly:
             return width * (self.values[k]["COUNT"] if "COUNT" in self.piece.parameters else 2)
         return INDEX if name == "index" else width
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         clocking = self.piece.clocking
-        signals = clock_signals(clocking) if clocking is not None else ()
+        signals = hw.clock_signals(clocking) if clocking is not None else ()
         for k in range(len(self.values)):
             for direction, bits, name, meaning in self.piece.ports():
-                make = inputs if direction == "input" else outputs
+                make = hw.inputs if direction == "input" else hw.outputs
                 signals += make((f"{name}{k}", self._bits(name, bits, k), meaning))
         return signals
 
@@ -536,7 +508,7 @@ class _Assembly:
         clocking = self.piece.clocking
         shared = [clocking.clock, clocking.reset] if clocking is not None else []
         ports = ",\n".join(f"    {signal.port.declaration()}" for signal in self._signals())
-        lines = [f"module {TOP} (\n{ports}\n);"]
+        lines = [f"module {hw.TOP} (\n{ports}\n);"]
         for k, values in enumerate(self.values):
             given = [f".{name}({values[name]})" for name in self.piece.parameters if name in values]
             wires = [f".{name}({name})" for name in shared]

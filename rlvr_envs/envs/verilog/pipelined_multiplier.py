@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -36,12 +25,7 @@ class PipelinedMultiplierConfig(DesignConfig):
         high=_WIDEST,
     )
     latency: int = knob(2, "latency in cycles", low=1, high=_LONGEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order valid, stall, modes, add, flush, narrow",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "PipelinedMultiplierConfig":
@@ -79,13 +63,13 @@ class PipelinedMultiplierTask(DesignTask[PipelinedMultiplierConfig]):
         Trans. Computers C-22(12); Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config, features = self.config, FEATURES[: self.config.features]
         other = config.width + integer(rng, 0, 1)
         total = config.width + other
         size = integer(rng, total - 3, total - 1) if "narrow" in features else total
         return MultiplierSources(
-            clocking=draw_clocking(rng),
+            clocking=hw.draw_clocking(rng),
             widths=(config.width, other),
             size=size,
             latency=config.latency,
@@ -118,17 +102,17 @@ class MultiplierSources:
     names: tuple[str, str, str]
     addend: str
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         """Return the design."""
         ports = self._signals()
         one, other = self.widths
-        return Design(
+        return hw.Design(
             title=f"a pipelined {one}-bit by {other}-bit multiplier with a latency of "
             f"{self._cycles(self.latency)}",
             signals=ports,
             rules=(*self._value_rules(), *self._flow_rules()),
-            golden=module(ports, self._golden()),
-            alternative=sv_module(ports, self._alternative()),
+            golden=hw.module(ports, self._golden()),
+            alternative=hw.sv_module(ports, self._alternative()),
             clocking=self.clocking,
         )
 
@@ -143,11 +127,11 @@ class MultiplierSources:
     def _move(self) -> str:
         return "enable" if self.moving else "stall"
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         has, (a, b, p) = self.features.__contains__, self.names
-        signals = clock_signals(self.clocking)
+        signals = hw.clock_signals(self.clocking)
         if has("stall"):
-            signals += inputs(
+            signals += hw.inputs(
                 (
                     self._move,
                     1,
@@ -155,22 +139,24 @@ class MultiplierSources:
                 )
             )
         if has("flush"):
-            signals += inputs(("flush", 1, "1 flushes the pipeline"))
+            signals += hw.inputs(("flush", 1, "1 flushes the pipeline"))
         if has("valid"):
-            signals += inputs(("in_valid", 1, "1 if the factors are valid"))
-        signals += inputs((a, self.widths[0], "first factor"), (b, self.widths[1], "second factor"))
+            signals += hw.inputs(("in_valid", 1, "1 if the factors are valid"))
+        signals += hw.inputs(
+            (a, self.widths[0], "first factor"), (b, self.widths[1], "second factor")
+        )
         if has("modes"):
-            signals += inputs(
+            signals += hw.inputs(
                 (f"{a}_signed", 1, f"1 if `{a}` is signed"),
                 (f"{b}_signed", 1, f"1 if `{b}` is signed"),
             )
         if has("add"):
-            signals += inputs((self.addend, self._total, "number to add to the product"))
+            signals += hw.inputs((self.addend, self._total, "number to add to the product"))
         if has("valid"):
-            signals += outputs(("out_valid", 1, "1 if the result is valid"))
-        signals += outputs((p, self.size, "result"))
+            signals += hw.outputs(("out_valid", 1, "1 if the result is valid"))
+        signals += hw.outputs((p, self.size, "result"))
         return signals + (
-            outputs(("overflow", 1, "1 if the result saturated")) if has("narrow") else ()
+            hw.outputs(("overflow", 1, "1 if the result saturated")) if has("narrow") else ()
         )
 
     def _value_rules(self) -> list[str]:
@@ -210,7 +196,7 @@ class MultiplierSources:
 
     def _flow_rules(self) -> list[str]:
         has, p = self.features.__contains__, self.names[2]
-        unless = f"`{p}` is {literal(self.size, self.idle)}" + (
+        unless = f"`{p}` is {hw.literal(self.size, self.idle)}" + (
             " and `overflow` is 0" if has("narrow") else ""
         )
         taken = "`in_valid` is 1" if has("valid") else ""
@@ -296,14 +282,14 @@ class MultiplierSources:
         body = f"if ({self._moves()}) begin\n    {moves}\nend"
         if has("flush"):
             body += f"\nif (flush{'' if self.hard_flush else f' && {self._moves()}'}) alive <= 0;"
-        lines.append(clocked(self.clocking, reset, body))
+        lines.append(hw.clocked(self.clocking, reset, body))
         last = f"pipe[{late * size - 1}:{(late - 1) * size}]"
         shown = f"pipe[{(late - 1) * size + n - 1}:{(late - 1) * size}]"
         if not has("valid"):
             return "\n".join([*lines, f"assign {p} = {last};"])
         alive = f"alive[{late - 1}]"
         lines.append(f"assign out_valid = {alive};")
-        lines.append(f"assign {p} = {alive} ? {shown} : {literal(n, self.idle)};")
+        lines.append(f"assign {p} = {alive} ? {shown} : {hw.literal(n, self.idle)};")
         if has("narrow"):
             lines.append(f"assign overflow = {alive} && pipe[{late * size - 1}];")
         return "\n".join(lines)
@@ -344,10 +330,10 @@ class MultiplierSources:
         if has("flush"):
             when = "" if self.hard_flush else f" && {self._moves()}"
             body = f"if (flush{when}) mark <= '0;\nelse {body}"
-        lines.append(clocked(self.clocking, resets, body, keyword="always_ff"))
+        lines.append(hw.clocked(self.clocking, resets, body, keyword="always_ff"))
         if has("valid"):
             lines.append("assign out_valid = mark[0];")
-        idle = literal(n, self.idle if has("valid") else 0)
+        idle = hw.literal(n, self.idle if has("valid") else 0)
         lines.append(f"assign {p} = mark[0] ? stage[0] : {idle};")
         if has("narrow"):
             lines.append("assign overflow = mark[0] & odd[0];")

@@ -7,7 +7,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
 from rlvr_envs.generators.hardware.design import Design, inputs, literal, module, outputs, sv_module
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 # In the order in which higher levels add them.
 FEATURES = ("valid", "mask", "direction", "start", "urgent", "count")
@@ -20,12 +20,7 @@ class PriorityEncoderConfig(DesignConfig):
 
     width: int = knob(6, "number of request lines", low=3, high=_WIDEST)
     grants: int = knob(1, "number of requests to encode at a time")
-    features: int = knob(
-        2,
-        "number of features, added in the order valid, mask, direction, start, urgent, count",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     def check(self) -> None:
         most = min(self.width, _MOST_GRANTS)

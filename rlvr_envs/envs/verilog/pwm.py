@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _WIDEST, _MOST_CHANNELS = 10, 6
 
@@ -31,12 +20,7 @@ class PwmConfig(DesignConfig):
     """The resolution of the pulses, and the features of the modulator."""
 
     width: int = knob(4, "width of the duty input, in bits", low=2, high=_WIDEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order period, enable, latched, center, channels, dead",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
     channels: int = knob(
         2,
         "number of channels, each with its own phase, with the feature channels",
@@ -76,7 +60,7 @@ class PwmTask(DesignTask[PwmConfig]):
         and dead time.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         features = FEATURES[: config.features]
         limit = 2**config.width
@@ -115,20 +99,20 @@ class Modulator:
     out: str
     features: tuple[str, ...]
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         """Return the design; ``rng`` draws the clock and the reset."""
-        clocking = draw_clocking(rng)
+        clocking = hw.draw_clocking(rng)
         has, count = self.features.__contains__, len(self.phases)
-        signals = clock_signals(clocking)
+        signals = hw.clock_signals(clocking)
         if has("enable"):
-            signals += inputs(("enable", 1, "count enable"))
-        signals += inputs(("duty", self.width, "on-time of the output"))
+            signals += hw.inputs(("enable", 1, "count enable"))
+        signals += hw.inputs(("duty", self.width, "on-time of the output"))
         meaning = f"active-{'high' if self.level else 'low'} output"
         meaning += "; bit i belongs to channel i" if count > 1 else ""
         outs = [(self.out, count, meaning)]
         if has("dead"):
             outs.append(("other", count, f"complementary {meaning}"))
-        signals += outputs(*outs)
+        signals += hw.outputs(*outs)
         registers = [name for name, _, _ in outs] if self.registered else []
         golden = self._golden()
         text = golden[0] + self._dead_history()[0] + self._outputs()[0]
@@ -138,14 +122,16 @@ class Modulator:
         other_text = other[0] + self._dead_runs()[0] + self._outputs()[0]
         other_reset = other[1] + self._dead_runs()[1] + self._outputs()[1]
         other_moves = other[2] + self._dead_runs()[2] + self._outputs()[2]
-        golden_source = text + clocked(clocking, reset, moves)
-        other_source = other_text + clocked(clocking, other_reset, other_moves, keyword="always_ff")
-        return Design(
+        golden_source = text + hw.clocked(clocking, reset, moves)
+        other_source = other_text + hw.clocked(
+            clocking, other_reset, other_moves, keyword="always_ff"
+        )
+        return hw.Design(
             title=self._title(),
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, golden_source, registers=registers),
-            alternative=sv_module(signals, other_source),
+            golden=hw.module(signals, golden_source, registers=registers),
+            alternative=hw.sv_module(signals, other_source),
             clocking=clocking,
         )
 
@@ -235,7 +221,7 @@ class Modulator:
             values[name] = invert + text
         if not self.registered:
             return "".join(f"assign {n} = {v};\n" for n, v in values.items()), "", ""
-        rest = literal(count, 0 if self.level else -1)
+        rest = hw.literal(count, 0 if self.level else -1)
         return (
             "",
             "".join(f"{name} <= {rest};\n" for name in names),
@@ -265,7 +251,7 @@ class Modulator:
         if "dead" not in self.features:
             return f"logic [{count - 1}:0] on;\nassign on = want;\n", "", ""
         bits = self.dead.bit_length()
-        full = literal(bits, self.dead)
+        full = hw.literal(bits, self.dead)
         loop = f"for (int i = 0; i < {count}; i++)"
         return (
             (
@@ -277,7 +263,7 @@ class Modulator:
             f"last <= '0;\n{loop} run[i] <= {full};\n",
             (
                 f"last <= want;\n{loop}\n"
-                f"    if (want[i] != last[i]) run[i] <= {literal(bits, 1)};\n"
+                f"    if (want[i] != last[i]) run[i] <= {hw.literal(bits, 1)};\n"
                 f"    else if (run[i] != {full}) run[i] <= run[i] + 1'b1;\n"
             ),
         )
@@ -287,17 +273,20 @@ class Modulator:
         has, width, top = (
             self.features.__contains__,
             self.width,
-            literal(self.width, self.period - 1),
+            hw.literal(self.width, self.period - 1),
         )
-        text, reset = f"reg [{width - 1}:0] count;\n", f"count <= {literal(width, self._first)};\n"
-        moves = f"count <= count == {top} ? {literal(width, 0)} : count + 1'b1;\n"
+        text, reset = (
+            f"reg [{width - 1}:0] count;\n",
+            f"count <= {hw.literal(width, self._first)};\n",
+        )
+        moves = f"count <= count == {top} ? {hw.literal(width, 0)} : count + 1'b1;\n"
         wraps = f"count == {top}"
         if has("center"):
             text += "reg falling;\n"
             reset += "falling <= 1'b0;\n"
             moves = (
                 "count <= falling ? count - 1'b1 : count + 1'b1;\n"
-                f"if (count == {literal(width, self.period - 2)} && !falling) falling <= 1'b1;\n"
+                f"if (count == {hw.literal(width, self.period - 2)} && !falling) falling <= 1'b1;\n"
                 "if (count == 1 && falling) falling <= 1'b0;\n"
             )
             wraps = "falling && count == 1"
@@ -305,7 +294,7 @@ class Modulator:
         if has("latched"):
             used = "used"
             text += f"reg [{width - 1}:0] used;\n"
-            reset += f"used <= {literal(width, self.duty)};\n"
+            reset += f"used <= {hw.literal(width, self.duty)};\n"
             moves += f"if ({wraps}) used <= duty;\n"
         terms = []
         for phase in self.phases:
@@ -322,7 +311,7 @@ class Modulator:
     def _enabled(self, moves: str) -> str:
         if "enable" not in self.features:
             return moves
-        return f"if (enable) begin\n{indented(moves, 4)}\nend\n"
+        return f"if (enable) begin\n{hw.indented(moves, 4)}\nend\n"
 
     def _alternative(self) -> tuple[str, str, str]:
         """Return a counter of what is left up to all ones, and sums in place of the modulo."""
@@ -330,25 +319,27 @@ class Modulator:
         full, low = 2**width - 1, 2**width - self.period
         used = "used" if has("latched") else "duty"
         text = f"logic [{width - 1}:0] left;\nlogic [{count - 1}:0] want;\n"
-        reset = f"left <= {literal(width, full - self._first)};\n"
-        last = f"left == {literal(width, low)}"
+        reset = f"left <= {hw.literal(width, full - self._first)};\n"
+        last = f"left == {hw.literal(width, low)}"
         moves = f"left <= {last} ? '1 : left - 1'b1;\n"
         if has("center"):
             text += "logic rising;\n"
             reset += "rising <= 1'b1;\n"
-            turns = f"left == (rising ? {literal(width, low + 1)} : {literal(width, full - 1)})"
+            turns = (
+                f"left == (rising ? {hw.literal(width, low + 1)} : {hw.literal(width, full - 1)})"
+            )
             moves = f"rising <= rising ^ ({turns});\nleft <= rising ? left - 1'b1 : left + 1'b1;\n"
-            last = f"!rising && left == {literal(width, full - 1)}"
+            last = f"!rising && left == {hw.literal(width, full - 1)}"
         if has("latched"):
             text += f"logic [{width - 1}:0] used;\n"
-            reset += f"used <= {literal(width, self.duty)};\n"
+            reset += f"used <= {hw.literal(width, self.duty)};\n"
             moves += f"if ({last}) used <= duty;\n"
         text += f"logic [{width + 1}:0] sum;\nassign sum = {width + 2}'(left) + {used};\n"
         for i, phase in enumerate(self.phases):
             # counter + phase < used, where counter is full - left, and the same after a turn.
             first = f"sum > {width + 2}'d{full + phase}"
             again = f"sum + {width + 2}'d{self.period} > {width + 2}'d{full + phase}"
-            before = f"left > {literal(width, full - self.period + phase)}"
+            before = f"left > {hw.literal(width, full - self.period + phase)}"
             turned = f"{before} ? {first} : {again}" if phase else first
             text += f"assign want[{i}] = {turned};\n"
         return text, reset, self._enabled(moves)

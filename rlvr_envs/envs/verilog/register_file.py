@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -39,12 +28,7 @@ class RegisterFileConfig(DesignConfig):
     )
     width: int = knob(4, "width of a register, in bits", low=2, high=_WIDEST)
     reads: int = knob(1, "number of read ports", low=1, high=_MOST_READS)
-    features: int = knob(
-        2,
-        "number of features, added in the order fixed, bypass, lanes, registered, second, clear",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "RegisterFileConfig":
@@ -84,13 +68,13 @@ class RegisterFileTask(DesignTask[RegisterFileConfig]):
         Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         words = integer(rng, max(2, config.words - config.words // 4), config.words)
         top = 2**config.width - 1
         size = -(-config.width // integer(rng, 2, 2 if config.width < 6 else 4))
         return RegisterFileSources(
-            clocking=draw_clocking(rng),
+            clocking=hw.draw_clocking(rng),
             words=words,
             width=config.width,
             reads=config.reads,
@@ -127,15 +111,15 @@ class RegisterFileSources:
     write: tuple[str, str, str]
     read: tuple[str, str]
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         has, ports = self.features.__contains__, self._signals()
         outs = [self._read(k)[1] for k in range(self.reads)]
-        return Design(
+        return hw.Design(
             title=f"a register file with {self.words} registers of {self.width} bits",
             signals=ports,
             rules=(*self._write_rules(), *self._read_rules()),
-            golden=module(ports, self._golden(), registers=outs if has("registered") else ()),
-            alternative=sv_module(ports, self._alternative()),
+            golden=hw.module(ports, self._golden(), registers=outs if has("registered") else ()),
+            alternative=hw.sv_module(ports, self._alternative()),
             clocking=self.clocking,
         )
 
@@ -154,24 +138,24 @@ class RegisterFileSources:
         end = str(number) if self.reads > 1 else ""
         return self.read[0] + end, self.read[1] + end
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         has, (enable, address, data) = self.features.__contains__, self.write
-        signals = clock_signals(self.clocking)
+        signals = hw.clock_signals(self.clocking)
         if has("clear"):
-            signals += inputs(("clear", 1, "1 clears all registers"))
+            signals += hw.inputs(("clear", 1, "1 clears all registers"))
         for end in sorted(self._suffixes):
             which = f" of write port {end[1:].upper()}" if end else ""
-            signals += inputs(
+            signals += hw.inputs(
                 (enable + end, 1, f"write enable{which}"),
                 (address + end, self._bits, f"write address{which}"),
                 (data + end, self.width, f"write data{which}"),
             )
             if has("lanes"):
                 count = -(-self.width // self.size)
-                signals += inputs((f"lanes{end}", count, f"lane enables{which}"))
+                signals += hw.inputs((f"lanes{end}", count, f"lane enables{which}"))
         reads = [self._read(k) for k in range(self.reads)]
-        signals += inputs(*((a, self._bits, "read address") for a, _ in reads))
-        return signals + outputs(*((d, self.width, f"read data for `{a}`") for a, d in reads))
+        signals += hw.inputs(*((a, self._bits, "read address") for a, _ in reads))
+        return signals + hw.outputs(*((d, self.width, f"read data for `{a}`") for a, d in reads))
 
     def _write_rules(self) -> list[str]:
         has, (enable, address, data) = self.features.__contains__, self.write
@@ -179,7 +163,7 @@ class RegisterFileSources:
         rules = [
             (
                 "The registers are numbered from 0. Reset sets each of them to "
-                f"{literal(self.width, self.start)}."
+                f"{hw.literal(self.width, self.start)}."
             )
         ]
         ending = f"`{data}`"
@@ -204,20 +188,20 @@ class RegisterFileSources:
         if has("fixed"):
             rules.append(
                 f"Register {self.fixed} is an exception: it always holds "
-                f"{literal(self.width, self.constant)}, even "
+                f"{hw.literal(self.width, self.constant)}, even "
                 "after reset, and writes to it are ignored."
             )
         if self.words < 2**self._bits:
             rules.append(
                 f"Register numbers above {self.words - 1} do not exist: writes to them are "
-                f"ignored, and reads of them give {literal(self.width, self.beyond)}."
+                f"ignored, and reads of them give {hw.literal(self.width, self.beyond)}."
             )
         if has("clear"):
             rules.append(
                 "`clear` takes priority over writes: at a rising clock edge where `clear` is 1, "
                 "all writes are ignored and every "
                 f"register{' except the fixed one' * has('fixed')} becomes "
-                f"{literal(self.width, self.start)}."
+                f"{hw.literal(self.width, self.start)}."
             )
         return rules
 
@@ -265,13 +249,13 @@ class RegisterFileSources:
     def _golden(self) -> str:
         """Return a memory, and reads that compare their number with that of each write."""
         has, n = self.features.__contains__, self.words
-        reset = f"for (k = 0; k < {n}; k = k + 1) regs[k] <= {literal(self.width, self.start)};"
+        reset = f"for (k = 0; k < {n}; k = k + 1) regs[k] <= {hw.literal(self.width, self.start)};"
         writes = "\n".join(self._golden_write(end) for end in self._suffixes)
         if has("clear"):
             writes = f"if (clear) begin\n    {reset}\nend\n{writes}"
         lines = [f"reg [{self.width - 1}:0] regs [0:{n - 1}];", "integer k;"]
         lines += [f"wire hit{end} = {self._hit(end)};" for end in self._suffixes]
-        lines.append(clocked(self.clocking, reset, writes))
+        lines.append(hw.clocked(self.clocking, reset, writes))
         shown = []
         for number in range(self.reads):
             address, data = self._read(number)
@@ -281,17 +265,17 @@ class RegisterFileSources:
                     "{" + ", ".join(self._seen(address, low) for low in self._lows()[::-1]) + "}"
                 )
             if n < 2**self._bits:
-                value = f"{address} < {n} ? {value} : {literal(self.width, self.beyond)}"
+                value = f"{address} < {n} ? {value} : {hw.literal(self.width, self.beyond)}"
             if has("fixed"):
                 value = (
-                    f"{address} == {self.fixed} ? {literal(self.width, self.constant)} : {value}"
+                    f"{address} == {self.fixed} ? {hw.literal(self.width, self.constant)} : {value}"
                 )
             lines.append(f"wire [{self.width - 1}:0] seen{number} = {value};")
             shown.append((data, f"seen{number}"))
         if has("registered"):
             blank = "\n".join(f"{data} <= 0;" for data, _ in shown)
             taken = "\n".join(f"{data} <= {value};" for data, value in shown)
-            lines.append(clocked(self.clocking, blank, taken))
+            lines.append(hw.clocked(self.clocking, blank, taken))
         else:
             lines += [f"assign {data} = {value};" for data, value in shown]
         return "\n".join(lines)
@@ -348,7 +332,7 @@ class RegisterFileSources:
         loops = f"for (int r = 0; r < {n}; r++) for (int b = 0; b < {w}; b++)"
         body = f"    {loops} begin\n{puts}    end\n"
         if has("fixed"):
-            body += f"    after[{self.fixed * w} +: {w}] = {literal(w, self.constant)};\n"
+            body += f"    after[{self.fixed * w} +: {w}] = {hw.literal(w, self.constant)};\n"
         if has("clear"):
             body = f"    if (!clear) begin\n{body}    end\n"
         view = "after" if has("bypass") else "held"
@@ -358,7 +342,7 @@ class RegisterFileSources:
             target = f"next{number}" if has("registered") else data
             names.append((data, target))
             reads += (
-                f"    {target} = {literal(w, self.beyond)};\n"
+                f"    {target} = {hw.literal(w, self.beyond)};\n"
                 f"    for (int r = 0; r < {n}; r++) if (int'({address}) == r) "
                 f"{target} = {view}[r * {w} +: {w}];\n"
             )
@@ -372,5 +356,5 @@ class RegisterFileSources:
         return (
             f"{declared}always_comb begin\n    after = held;\n{body}end\n"
             f"always_comb begin\n{reads}end\n"
-            + clocked(self.clocking, blank, taken, keyword="always_ff")
+            + hw.clocked(self.clocking, blank, taken, keyword="always_ff")
         )

@@ -7,19 +7,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Inputs,
-    Shown,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 _LONGEST, _MOST = 12, 4
@@ -88,7 +76,7 @@ class SequenceDetectorTask(DesignTask[SequenceDetectorConfig]):
         Efficient string matching; Mealy 1955 and Moore 1956 for the two kinds of machines.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         patterns = _patterns(rng, config)
         while len(automaton(patterns, overlap=True)) > _MOST_STATES:
@@ -161,27 +149,27 @@ class Detector:
     found: str
     features: tuple[str, ...]
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         """Return the design; ``rng`` draws the clock and the reset."""
-        clocking = draw_clocking(rng)
+        clocking = hw.draw_clocking(rng)
         many, bits = len(self.patterns), (len(self.patterns) - 1).bit_length() or 1
-        controls = inputs(("valid", 1, f"1 if `{self.stream}` is valid in this cycle"))
-        controls += inputs(("restart", 1, "1 restarts the search"))
+        controls = hw.inputs(("valid", 1, f"1 if `{self.stream}` is valid in this cycle"))
+        controls += hw.inputs(("restart", 1, "1 restarts the search"))
         meaning = "1 for a match" if many == 1 else "bit i is 1 for a match of pattern i"
-        results = outputs(("count", _COUNT_BITS, "number of bits that completed a match"))
-        results += outputs(("last", bits, "number of the most recent pattern found"))
+        results = hw.outputs(("count", _COUNT_BITS, "number of bits that completed a match"))
+        results += hw.outputs(("last", bits, "number of the most recent pattern found"))
         signals = (
-            *clock_signals(clocking),
-            *inputs((self.stream, 1, "serial input, one bit per cycle")),
+            *hw.clock_signals(clocking),
+            *hw.inputs((self.stream, 1, "serial input, one bit per cycle")),
             *(signal for signal in controls if signal.name in self.features),
-            *outputs((self.found, many, meaning)),
+            *hw.outputs((self.found, many, meaning)),
             *(signal for signal in results if signal.name in self.features),
         )
         machine, history = self._machine(), self._history()
         reset, body = self._registers(bits)
         registers = [self.found, *(r.name for r in results if r.name in self.features)]
-        golden = machine + clocked(clocking, f"state <= 0;\n{reset}", f"state <= next;\n{body}")
-        other = history + clocked(
+        golden = machine + hw.clocked(clocking, f"state <= 0;\n{reset}", f"state <= next;\n{body}")
+        other = history + hw.clocked(
             clocking,
             f"seen <= 1;\n{reset}",
             f"seen <= seen_next;\n{body}",
@@ -192,12 +180,12 @@ class Detector:
             golden, other = (f"{text}\nassign {self.found} = now;" for text in (golden, other))
         kind = "Mealy" if self.mealy else "Moore"
         what = f"the pattern {self._told(0)}" if many == 1 else f"{many} patterns"
-        return Design(
+        return hw.Design(
             title=f"a {kind} machine that detects {what} in a bit stream",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, golden, registers=registers),
-            alternative=sv_module(signals, other),
+            golden=hw.module(signals, golden, registers=registers),
+            alternative=hw.sv_module(signals, other),
             clocking=clocking,
             figure=self._figure(),
             behaviour=partial(sequence, self),
@@ -289,14 +277,16 @@ class Detector:
             reset.append(f"{self.found} <= 0;")
             body.append(f"{self.found} <= now;")
         if "count" in self.features:
-            full = literal(_COUNT_BITS, 2**_COUNT_BITS - 1)
+            full = hw.literal(_COUNT_BITS, 2**_COUNT_BITS - 1)
             more = "" if self.wraps else f" && count != {full}"
             reset.append("count <= 0;")
             body.append(f"if (now != 0{more}) count <= count + 1'b1;")
         if "last" in self.features:
             reset.append("last <= 0;")
             order = range(len(self.patterns))
-            body.append("else ".join(f"if (now[{i}]) last <= {literal(bits, i)};\n" for i in order))
+            body.append(
+                "else ".join(f"if (now[{i}]) last <= {hw.literal(bits, i)};\n" for i in order)
+            )
         return "\n".join(reset), "\n".join(body)
 
     def _machine(self) -> str:
@@ -305,8 +295,10 @@ class Detector:
         wide = max(1, (len(moves) - 1).bit_length())
         lines = []
         for state, row in enumerate(moves):
-            zero, one = (f"{{{literal(many, d)}, {literal(wide, n)}}}" for d, n in row)
-            lines.append(f"{literal(wide, state)}: {{now, next}} = {self.stream} ? {one} : {zero};")
+            zero, one = (f"{{{hw.literal(many, d)}, {hw.literal(wide, n)}}}" for d, n in row)
+            lines.append(
+                f"{hw.literal(wide, state)}: {{now, next}} = {self.stream} ? {one} : {zero};"
+            )
         cases = "\n".join(f"    {line}" for line in lines)
         guard = "if (!valid) next = state;\n    else " if "valid" in self.features else ""
         if "restart" in self.features:
@@ -345,7 +337,7 @@ class Detector:
         return "\n".join(lines)
 
 
-def sequence(made: Detector, rows: Inputs) -> Shown:
+def sequence(made: Detector, rows: hw.Inputs) -> hw.Shown:
     """Return what a detector of patterns shows."""
     bits, count, last, before, shown = "", 0, 0, 0, []
     for row in rows:

@@ -6,22 +6,9 @@ from functools import partial
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Inputs,
-    Shown,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import article, listed
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 _WIDEST, _MOST = 18, 12
 
@@ -38,12 +25,7 @@ class ShiftRegisterConfig(DesignConfig):
     operations: int = knob(
         4, "number of operations; with one, there is no mode input", low=1, high=_MOST
     )
-    features: int = knob(
-        1,
-        "number of features, added in the order enable, out, done, keep",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "ShiftRegisterConfig":
@@ -76,7 +58,7 @@ class ShiftRegisterTask(DesignTask[ShiftRegisterConfig]):
         arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         serial = "left" if integer(rng, 0, 1) else "right"
         others = [name for name in operation_names(config.width) if name != serial]
@@ -114,19 +96,12 @@ def operation_names(width: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation of a register.
+    """One operation of a register."""
 
-    Attributes:
-        name: of `operation_names`.
-        width: of the register.
-        amount: by how many bits, where any number is possible.
-        code: the mode that selects it.
-    """
-
-    name: str
-    width: int
-    amount: int
-    code: int
+    name: str  # of `operation_names`
+    width: int  # of the register
+    amount: int  # by how many bits, where any number is possible
+    code: int  # the mode that selects it
 
     @property
     def places(self) -> int:
@@ -182,7 +157,7 @@ class Operation:
             "arithmetic right": f"{{{{{n}{{{q}[{top}]}}}}, {upper}}}",
             "zeros left": f"{q} << {n}",
             "zeros right": f"{q} >> {n}",
-            "clear": literal(self.width, 0),
+            "clear": hw.literal(self.width, 0),
             "invert": f"~{q}",
             "reverse": f"{{{', '.join(f'{q}[{i}]' for i in range(self.width))}}}",
             "halves": f"{{{q}[{half - 1}:0], {q}[{top}:{half}]}}",
@@ -190,7 +165,7 @@ class Operation:
         }[self.name]
 
     def _odd(self) -> str:
-        return literal(self.width, sum(1 << i for i in range(1, self.width, 2)))
+        return hw.literal(self.width, sum(1 << i for i in range(1, self.width, 2)))
 
     def bit(self, i: int, q: str, serial: str) -> str:
         """Return what one bit becomes."""
@@ -227,39 +202,39 @@ class Register:
     def _mode(self) -> int:
         return (len(self.operations) - 1).bit_length()
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         """Return the design; ``rng`` draws the clock and the reset."""
-        clocking = draw_clocking(rng)
+        clocking = hw.draw_clocking(rng)
         has, names = self.features.__contains__, [o.name for o in self.operations]
-        signals = clock_signals(clocking) + inputs((self.serial, 1, "serial input"))
+        signals = hw.clock_signals(clocking) + hw.inputs((self.serial, 1, "serial input"))
         if self._mode:
-            signals += inputs(("mode", self._mode, "selects the operation"))
+            signals += hw.inputs(("mode", self._mode, "selects the operation"))
         if "load" in names:
-            signals += inputs(("data", self.width, "parallel input"))
+            signals += hw.inputs(("data", self.width, "parallel input"))
         if has("enable"):
-            signals += inputs(("enable", 1, "clock enable"))
+            signals += hw.inputs(("enable", 1, "clock enable"))
         if has("keep"):
-            signals += inputs(("keep", self.width, "mask of bits that keep their value"))
-        signals += outputs((self.q, self.width, "the register"))
+            signals += hw.inputs(("keep", self.width, "mask of bits that keep their value"))
+        signals += hw.outputs((self.q, self.width, "the register"))
         if has("out"):
-            signals += outputs(("out", 1, "last bit shifted out"))
+            signals += hw.outputs(("out", 1, "last bit shifted out"))
         if has("done"):
-            signals += outputs(("done", 1, "1 if a whole word has been shifted in"))
+            signals += hw.outputs(("done", 1, "1 if a whole word has been shifted in"))
         golden, other = self._golden(), self._alternative()
         registers = [self.q, *(["out"] if has("out") else [])]
         texts = []
         for keyword, (declared, reset, body) in (("always", golden), ("always_ff", other)):
-            moves = f"if (enable) begin\n{indented(body, 4)}\nend" if has("enable") else body
-            start = f"{self.q} <= {literal(self.width, self.start)};\n{reset}"
-            texts.append(declared + clocked(clocking, start, moves, keyword=keyword))
+            moves = f"if (enable) begin\n{hw.indented(body, 4)}\nend" if has("enable") else body
+            start = f"{self.q} <= {hw.literal(self.width, self.start)};\n{reset}"
+            texts.append(declared + hw.clocked(clocking, start, moves, keyword=keyword))
         kind = f"{self.width}-bit universal shift register with {len(names)} modes"
-        return Design(
+        return hw.Design(
             title=f"{article(self.width)} "
             f"{kind if self._mode else f'{self.width}-bit shift register'}",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, texts[0], registers=registers),
-            alternative=sv_module(signals, texts[1]),
+            golden=hw.module(signals, texts[0], registers=registers),
+            alternative=hw.sv_module(signals, texts[1]),
             clocking=clocking,
             figure=self._figure(),
             behaviour=partial(shifts, self),
@@ -279,7 +254,7 @@ class Register:
         enabled = " where `enable` is 1 and" if has("enable") else " where"
         edge = f"At every rising clock edge{enabled} reset is inactive, {name}"
         rules = [
-            f"Reset sets {name} to {literal(self.width, self.start)}.",
+            f"Reset sets {name} to {hw.literal(self.width, self.start)}.",
             f"Left is towards bit {self.width - 1}, the most significant bit.",
         ]
         if self._mode:
@@ -321,7 +296,7 @@ class Register:
         """Return a choice by the mode."""
         if not self._mode:
             return rows[0][1] if rows else rest
-        lines = [f"    {literal(self._mode, code)}: {text}" for code, text in rows]
+        lines = [f"    {hw.literal(self._mode, code)}: {text}" for code, text in rows]
         return "\n".join(["case (mode)", *lines, f"    default: {rest}", "endcase"])
 
     def _golden(self) -> tuple[str, str, str]:
@@ -332,7 +307,7 @@ class Register:
             f"moved = {q};",
         )
         declared = (
-            f"reg [{self.width - 1}:0] moved;\nalways @(*) begin\n{indented(chosen, 4)}\nend\n"
+            f"reg [{self.width - 1}:0] moved;\nalways @(*) begin\n{hw.indented(chosen, 4)}\nend\n"
         )
         kept = f"(moved & ~keep) | ({q} & keep)" if has("keep") else "moved"
         reset, body = [], [f"{q} <= {kept};"]
@@ -343,7 +318,7 @@ class Register:
             body.append(self._case(rows, "out <= out;"))
         if has("done"):
             bits = self.width.bit_length()
-            full = literal(bits, self.width)
+            full = hw.literal(bits, self.width)
             declared += f"reg [{bits - 1}:0] shifts;\nassign done = shifts == {full};\n"
             reset.append("shifts <= 0;")
             rows = [
@@ -359,7 +334,7 @@ class Register:
         """Return the same with one wire for each bit, and shifts counted by a row of ones."""
         has, q, top = self.features.__contains__, self.q, self.width - 1
         lines = [f"logic [{top}:0] moved;"]
-        asked = {o.name: f"(mode == {literal(self._mode, o.code)})" for o in self.operations}
+        asked = {o.name: f"(mode == {hw.literal(self._mode, o.code)})" for o in self.operations}
         if not self._mode:
             asked = dict.fromkeys(asked, "1'b1")
         for i in range(self.width):
@@ -385,7 +360,7 @@ class Register:
         return "\n".join(lines) + "\n", "\n".join(reset), "\n".join(body)
 
 
-def shifts(made: Register, rows: Inputs) -> Shown:
+def shifts(made: Register, rows: hw.Inputs) -> hw.Shown:
     """Return what a shift register shows."""
     value, out, taken, shown = made.start, 0, 0, []
     codes = {operation.code: operation for operation in made.operations}

@@ -6,19 +6,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -33,12 +22,7 @@ class StackConfig(DesignConfig):
     depth: int = knob(3, "depth in words", low=2, high=_DEEPEST)
     width: int = knob(3, "width of a word, in bits", low=2, high=_WIDEST)
     operations: int = knob(3, "number of operations: push, pop, and random ones")
-    features: int = knob(
-        1,
-        "number of features, added in the order flags, error, count, second",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     def check(self) -> None:
         most = len(OPERATIONS)
@@ -87,14 +71,14 @@ class StackTask(DesignTask[StackConfig]):
         VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         others = [str(name) for name in rng.permutation(list(OPERATIONS)[2:])]
         names = ["push", "pop", *others[: config.operations - 2]]
         bits = len(names).bit_length()
         codes = [int(code) for code in rng.permutation(2**bits)[: len(names)]]
         return StackSources(
-            clocking=draw_clocking(rng),
+            clocking=hw.draw_clocking(rng),
             depth=config.depth,
             width=config.width,
             codes=tuple(zip(codes, names, strict=True)),
@@ -143,7 +127,7 @@ class StackSources:
     op: str
     word: str
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         ports = self._signals()
         rows = [
             f"| {code} | {name} | {OPERATIONS[name][2]} | {OPERATIONS[name][0]} |"
@@ -153,12 +137,12 @@ class StackSources:
             f"| `{self.op}` | name | operation | words needed |",
             "| --- | --- | --- | --- |",
         ]
-        return Design(
+        return hw.Design(
             title=f"a stack for up to {self.depth} words of {self.width} bits",
             signals=ports,
             rules=self._rules(),
-            golden=module(ports, self._golden(), registers=("error",)),
-            alternative=sv_module(ports, self._alternative()),
+            golden=hw.module(ports, self._golden(), registers=("error",)),
+            alternative=hw.sv_module(ports, self._alternative()),
             clocking=self.clocking,
             figure="\n".join([*head, *rows]),
         )
@@ -167,22 +151,22 @@ class StackSources:
     def _size(self) -> int:
         return self.depth.bit_length()
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         has = self.features.__contains__
-        signals = clock_signals(self.clocking) + inputs(
+        signals = hw.clock_signals(self.clocking) + hw.inputs(
             (self.op, self.bits, "opcode"), (self.word, self.width, "input word")
         )
-        signals += outputs(("top", self.width, "top word"))
+        signals += hw.outputs(("top", self.width, "top word"))
         if has("second"):
-            signals += outputs(("second", self.width, "word below the top word"))
+            signals += hw.outputs(("second", self.width, "word below the top word"))
         if has("flags"):
-            signals += outputs(
+            signals += hw.outputs(
                 ("empty", 1, "1 if the stack is empty"), ("full", 1, "1 if the stack is full")
             )
         if has("count"):
-            signals += outputs(("count", self._size, "number of words on the stack"))
+            signals += hw.outputs(("count", self._size, "number of words on the stack"))
         if has("error"):
-            signals += outputs(("error", 1, "1 if an operation was not possible"))
+            signals += hw.outputs(("error", 1, "1 if an operation was not possible"))
         return signals
 
     def _rules(self) -> tuple[str, ...]:
@@ -211,12 +195,11 @@ class StackSources:
         else:
             does = "change" if growing[1:] else "changes"
             rules.append(f"If the stack is full ({self.depth} words), {listed} {does} nothing.")
-        shown = (
-            f"`top` is the top word, or {literal(self.width, self.idle)} while the stack is empty"
-        )
+        idle = hw.literal(self.width, self.idle)
+        shown = f"`top` is the top word, or {idle} while the stack is empty"
         if has("second"):
             shown += (
-                f". `second` is the second word, or {literal(self.width, self.idle)} while the "
+                f". `second` is the second word, or {hw.literal(self.width, self.idle)} while the "
                 "stack holds fewer than two words"
             )
         rules.append(f"{shown}.")
@@ -243,7 +226,7 @@ class StackSources:
 
     def _outputs(self, top: str, second: str, count: str) -> list[str]:
         """Return the outputs that follow from the stack."""
-        has, idle = self.features.__contains__, literal(self.width, self.idle)
+        has, idle = self.features.__contains__, hw.literal(self.width, self.idle)
         lines = [f"assign top = {count} == 0 ? {idle} : {top};"]
         if has("second"):
             lines.append(f"assign second = {count} < 2 ? {idle} : {second};")
@@ -297,7 +280,7 @@ class StackSources:
                 "reg fails;\ninteger k;",
                 f"wire {wide} first = items[used - 1];\nwire {wide} below = items[used - 2];",
                 f"wire {wide} lowest = items[used - 3];",
-                clocked(self.clocking, reset, body),
+                hw.clocked(self.clocking, reset, body),
                 *self._outputs("first", "below", "used"),
             ]
         )
@@ -349,7 +332,7 @@ class StackSources:
                 f"    case ({self.op})\n"
                 + "\n".join(arms)
                 + "\n        default: ;\n    endcase\nend",
-                clocked(
+                hw.clocked(
                     self.clocking,
                     "there <= '0;" + (" error <= 1'b0;" if flag else ""),
                     f"line <= after; there <= left;{flag}",

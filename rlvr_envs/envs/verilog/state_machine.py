@@ -8,21 +8,8 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Inputs,
-    Shown,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +64,7 @@ class StateMachineConfig(DesignConfig):
     inputs: int = knob(2, "number of inputs that transitions depend on", low=1, high=_MOST_INPUTS)
     branches: int = knob(2, "number of conditions of a state, besides the default")
     outputs: int = knob(2, "width of the output, in bits", low=1, high=_WIDEST)
-    features: int = knob(
-        1,
-        "number of features, added in the order enable, abort, dwell, visits, back",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(1, FEATURES)
 
     def check(self) -> None:
         most = min(_MOST_BRANCHES, 2**self.inputs - 1)
@@ -130,7 +112,7 @@ class StateMachineTask(DesignTask[StateMachineConfig]):
         arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config = self.config
         features = FEATURES[: config.features]
         names = pick(rng, _STATES)
@@ -234,32 +216,34 @@ class Machine:
     def _time_bits(self) -> int:
         return max(self.times).bit_length()
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         """Return the design; ``rng`` draws the clock and the reset."""
-        clocking = draw_clocking(rng)
+        clocking = hw.draw_clocking(rng)
         has = self.features.__contains__
-        signals = clock_signals(clocking)
-        signals += inputs(*((name, 1, "input of the machine") for name in self.inputs))
+        signals = hw.clock_signals(clocking)
+        signals += hw.inputs(*((name, 1, "input of the machine") for name in self.inputs))
         if has("enable"):
-            signals += inputs(("enable", 1, "transition enable"))
+            signals += hw.inputs(("enable", 1, "transition enable"))
         if has("abort"):
-            signals += inputs(("abort", 1, "1 aborts the current activity"))
-        signals += outputs((self.out, self.outputs, "output of the machine"))
+            signals += hw.inputs(("abort", 1, "1 aborts the current activity"))
+        signals += hw.outputs((self.out, self.outputs, "output of the machine"))
         registers = [self.out]
         if has("visits"):
-            signals += outputs(("visits", _COUNT_BITS, "number of times that a state was entered"))
+            signals += hw.outputs(
+                ("visits", _COUNT_BITS, "number of times that a state was entered")
+            )
             registers.append("visits")
         text, reset, moves = self._golden()
-        golden = text + clocked(clocking, reset, moves)
+        golden = text + hw.clocked(clocking, reset, moves)
         text, reset, moves = self._alternative()
-        other = text + clocked(clocking, reset, moves, keyword="always_ff")
+        other = text + hw.clocked(clocking, reset, moves, keyword="always_ff")
         kind = "Mealy" if self.mealy else "Moore"
-        return Design(
+        return hw.Design(
             title=f"a {kind} finite state machine with {len(self.states)} states",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, golden, registers=registers),
-            alternative=sv_module(signals, other),
+            golden=hw.module(signals, golden, registers=registers),
+            alternative=hw.sv_module(signals, other),
             clocking=clocking,
             figure=self._figure(),
             behaviour=partial(machine, self),
@@ -283,20 +267,20 @@ class Machine:
                 cells = [self.states[state], self._when(branch) or "otherwise"]
                 cells.append(self._where(branch.target))
                 value = branch.value if self.mealy else self.values[state]
-                rows.append([*cells, literal(self.outputs, value)])
+                rows.append([*cells, hw.literal(self.outputs, value)])
         lines = [[*head, f"`{self.out}`"], ["---"] * 4, *rows]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
     def _sentence(self, state: int) -> str:
         parts = []
         for branch in self.rows[state]:
-            value = f" (output {literal(self.outputs, branch.value)})" if self.mealy else ""
+            value = f" (output {hw.literal(self.outputs, branch.value)})" if self.mealy else ""
             when = self._when(branch)
             parts.append(
                 f"{f'if {when}' if when else 'otherwise'}, go to "
                 f"{self._where(branch.target)}{value}"
             )
-        moore = "" if self.mealy else f" (output {literal(self.outputs, self.values[state])})"
+        moore = "" if self.mealy else f" (output {hw.literal(self.outputs, self.values[state])})"
         return f"In {self.states[state]}{moore}: {'; '.join(parts)}."
 
     def _rules(self) -> tuple[str, ...]:
@@ -375,7 +359,7 @@ class Machine:
         """Return states as numbers, a choice by the state, and a count of the time in it."""
         has, top = self.features.__contains__, self._bits - 1
         text = "".join(
-            f"localparam [{top}:0] S_{name} = {literal(self._bits, n)};\n"
+            f"localparam [{top}:0] S_{name} = {hw.literal(self._bits, n)};\n"
             for n, name in enumerate(self.states)
         )
         text += f"reg [{top}:0] state, next{', prev' * has('back')};\n"
@@ -383,7 +367,7 @@ class Machine:
         rest = f"default: next = S_{self.states[0]};"
         text += (
             f"always @(*) begin\n    next = state;\n    {self.out} = 0;\n    case (state)\n"
-            f"{indented(cases, 8)}\n        {rest}\n    endcase\nend\n"
+            f"{hw.indented(cases, 8)}\n        {rest}\n    endcase\nend\n"
         )
         target, stops = "next", ["!enable"] if has("enable") else []
         reset = f"state <= S_{self.states[0]};\n"
@@ -392,7 +376,7 @@ class Machine:
             stops.append("held")
             bits = self._time_bits
             needs = " || ".join(
-                f"(state == S_{name} && stay < {literal(bits, time - 1)})"
+                f"(state == S_{name} && stay < {hw.literal(bits, time - 1)})"
                 for name, time in zip(self.states, self.times, strict=True)
                 if time > 1
             )
@@ -419,17 +403,17 @@ class Machine:
         lines = []
         for branch in self.rows[state]:
             goes = "prev" if branch.target == BACK else f"S_{self.states[branch.target]}"
-            value = f"{self.out} = {literal(self.outputs, branch.value)}; " if self.mealy else ""
+            value = f"{self.out} = {hw.literal(self.outputs, branch.value)}; " if self.mealy else ""
             guard = self._guard(branch)
             lines.append(f"{f'if ({guard}) ' if guard else ''}begin {value}next = {goes}; end")
-        moore = f"{self.out} = {literal(self.outputs, self.values[state])};\n"
+        moore = f"{self.out} = {hw.literal(self.outputs, self.values[state])};\n"
         body = ("" if self.mealy else moore) + "\nelse ".join(lines)
-        return f"S_{self.states[state]}: begin\n{indented(body, 4)}\nend"
+        return f"S_{self.states[state]}: begin\n{hw.indented(body, 4)}\nend"
 
     def _alternative(self) -> tuple[str, str, str]:
         """Return a flip-flop for each state, sums of products, and what is left of the time."""
         has, count = self.features.__contains__, len(self.states)
-        first = literal(count, 1)
+        first = hw.literal(count, 1)
         text = f"logic [{count - 1}:0] at, to, aim{', came' * has('back')};\n"
         text += self._sums()
         goes = ["enable"] if has("enable") else []
@@ -437,15 +421,15 @@ class Machine:
         if has("dwell"):
             goes.append("left == 0")
             bits = self._time_bits
-            pairs = enumerate(literal(bits, time - 1) for time in self.times)
+            pairs = enumerate(hw.literal(bits, time - 1) for time in self.times)
             loads = " | ".join(f"({{{bits}{{aim[{n}]}}}} & {load})" for n, load in pairs)
             text += f"logic [{bits - 1}:0] left;\n"
-            reset += f"left <= {literal(bits, self.times[0] - 1)};\n"
+            reset += f"left <= {hw.literal(bits, self.times[0] - 1)};\n"
             moves += f"if (abort || aim != at) left <= {loads};\n"
             moves += "else if (enable && left != 0) left <= left - 1'b1;\n"
         aim = f"({' && '.join(goes)}) ? to : at" if goes else "to"
         if has("abort"):
-            aim = f"abort ? {literal(count, 1 << self.abort)} : {aim}"
+            aim = f"abort ? {hw.literal(count, 1 << self.abort)} : {aim}"
         text += f"assign aim = {aim};\n"
         if has("visits"):
             reset += "visits <= '0;\n"
@@ -483,7 +467,7 @@ class Machine:
         return "".join(lines)
 
 
-def machine(made: Machine, rows: Inputs) -> Shown:
+def machine(made: Machine, rows: hw.Inputs) -> hw.Shown:
     """Return what a state machine shows."""
     has = made.features.__contains__
     state, came, stayed, visits, shown = 0, 0, 0, 0, []

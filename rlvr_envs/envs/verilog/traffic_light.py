@@ -5,38 +5,19 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware import design as hw
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A phase of the lights.
+    """A phase of the lights."""
 
-    Attributes:
-        name: as the rules call it.
-        main: which lamps of the main road, or of the only light, are on.
-        side: which lamps of the side road are on.
-        time: its length in steps; the minimum length where inputs decide too.
-        limit: its maximum length where it can be extended, otherwise 0.
-    """
-
-    name: str
-    main: str
-    side: str
-    time: int
-    limit: int = 0
+    name: str  # as the rules call it
+    main: str  # which lamps of the main road, or of the only light, are on
+    side: str  # which lamps of the side road are on
+    time: int  # its length in steps; the minimum length where inputs decide too
+    limit: int = 0  # its maximum length where it can be extended, otherwise 0
 
 
 _LONGEST = 40
@@ -51,12 +32,7 @@ class TrafficLightConfig(DesignConfig):
     """How long the phases are, and what they depend on."""
 
     longest: int = knob(8, "largest length of a phase, in steps", low=2, high=_LONGEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order side, tick, sensor, walk, extend, night",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "TrafficLightConfig":
@@ -86,7 +62,7 @@ class TrafficLightTask(DesignTask[TrafficLightConfig]):
         Katz 1994, Contemporary Logic Design, 8.5.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         features = FEATURES[: self.config.features]
         phases = _crossing(rng, self.config) if "side" in features else _light(rng, self.config)
         last = len(phases) - ("walk" in features)
@@ -157,41 +133,41 @@ class Crossing:
     def _light(self) -> str:
         return "main" if "side" in self.features else "light"
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         """Return the design; ``rng`` draws the clock and the reset."""
-        clocking = draw_clocking(rng)
+        clocking = hw.draw_clocking(rng)
         has = self.features.__contains__
-        signals = clock_signals(clocking)
+        signals = hw.clock_signals(clocking)
         if has("tick"):
-            signals += inputs(("tick", 1, "time base; steps count only while it is 1"))
+            signals += hw.inputs(("tick", 1, "time base; steps count only while it is 1"))
         if has("sensor"):
-            signals += inputs((self.car, 1, "1 if there is a car on the side road"))
+            signals += hw.inputs((self.car, 1, "1 if there is a car on the side road"))
         if has("walk"):
-            signals += inputs(("button", 1, "pedestrian button"))
+            signals += hw.inputs(("button", 1, "pedestrian button"))
         if has("night"):
-            signals += inputs(("night", 1, "1 selects night mode (flashing)"))
-        signals += outputs(
+            signals += hw.inputs(("night", 1, "1 selects night mode (flashing)"))
+        signals += hw.outputs(
             (self._light, 3, "lamps" if not has("side") else "lamps of the main road")
         )
         registers = [self._light]
         if has("side"):
-            signals += outputs(("side", 3, "lamps of the side road"))
+            signals += hw.outputs(("side", 3, "lamps of the side road"))
             registers.append("side")
         if has("walk"):
-            signals += outputs(("walk", 1, "walk lamp for pedestrians"))
-            signals += outputs(("asked", 1, "1 while a walk request is pending"))
+            signals += hw.outputs(("walk", 1, "walk lamp for pedestrians"))
+            signals += hw.outputs(("asked", 1, "1 while a walk request is pending"))
             registers += ["walk", "asked"]
         text, reset, moves = self._golden()
-        golden = text + clocked(clocking, reset, moves)
+        golden = text + hw.clocked(clocking, reset, moves)
         text, reset, moves = self._alternative()
-        other = text + clocked(clocking, reset, moves, keyword="always_ff")
+        other = text + hw.clocked(clocking, reset, moves, keyword="always_ff")
         what = "the traffic lights of a crossing" if has("side") else "one traffic light"
-        return Design(
+        return hw.Design(
             title=f"a controller for {what}",
             signals=signals,
             rules=self._rules(),
-            golden=module(signals, golden, registers=registers),
-            alternative=sv_module(signals, other),
+            golden=hw.module(signals, golden, registers=registers),
+            alternative=hw.sv_module(signals, other),
             clocking=clocking,
             figure=self._figure(),
         )
@@ -298,7 +274,7 @@ class Crossing:
         bits = (count - 1).bit_length()
         wide = self._wide
         text = "".join(
-            f"localparam [{bits - 1}:0] {name} = {literal(bits, n)};\n"
+            f"localparam [{bits - 1}:0] {name} = {hw.literal(bits, n)};\n"
             for n, name in enumerate([p.name for p in self.phases] + ["FLASH"] * has("night"))
         )
         text += f"reg [{bits - 1}:0] phase, next;\nreg [{wide - 1}:0] past;\nreg ends;\n"
@@ -307,27 +283,27 @@ class Crossing:
             after = self.phases[(n + 1) % len(self.phases)].name
             if has("walk") and n == self._walk - 1:
                 after = f"asked ? WALK : {self.phases[0].name}"
-            early, late = (f"past >= {literal(wide, t - 1)}" for t in (phase.time, phase.limit))
+            early, late = (f"past >= {hw.literal(wide, t - 1)}" for t in (phase.time, phase.limit))
             lines = [f"ends = {self._leave(n, early, late)};", f"next = {after};"]
-            cases.append(f"{phase.name}: begin\n{indented(chr(10).join(lines), 4)}\nend")
+            cases.append(f"{phase.name}: begin\n{hw.indented(chr(10).join(lines), 4)}\nend")
         cases.append(f"default: begin\n    ends = 1'b1;\n    next = {self.phases[0].name};\nend")
-        text += f"always @(*)\ncase (phase)\n{indented(chr(10).join(cases), 4)}\nendcase\n"
+        text += f"always @(*)\ncase (phase)\n{hw.indented(chr(10).join(cases), 4)}\nendcase\n"
         text += "reg lit;\n" * has("night") + self._shown("phase")
         moves = (
             "if (ends) begin\n    phase <= next;\n    past <= 0;\nend "
-            f"else if (past != {literal(wide, -1)})\n    past <= past + 1'b1;"
+            f"else if (past != {hw.literal(wide, -1)})\n    past <= past + 1'b1;"
         )
         reset = f"phase <= {self.phases[self.start].name};\npast <= 0;\n"
         begins = "ends && next == WALK"
         if has("night"):
             reset += "lit <= 1'b1;\n"
-            flash = "phase <= FLASH;\nlit <= phase == FLASH ? !lit : 1'b1;\npast <= 0;"
-            moves = (
-                f"if (night) begin\n{indented(flash, 4)}\nend else begin\n{indented(moves, 4)}\nend"
+            flash = hw.indented(
+                "phase <= FLASH;\nlit <= phase == FLASH ? !lit : 1'b1;\npast <= 0;", 4
             )
+            moves = f"if (night) begin\n{flash}\nend else begin\n{hw.indented(moves, 4)}\nend"
             begins = f"!night && {begins}"
         if has("tick"):
-            moves = f"if (tick) begin\n{indented(moves, 4)}\nend"
+            moves = f"if (tick) begin\n{hw.indented(moves, 4)}\nend"
         if has("walk"):
             reset += "asked <= 1'b0;\n"
             first, second = (
@@ -341,21 +317,21 @@ class Crossing:
         """Return the lamps by the phase."""
         has, rows = self.features.__contains__, []
         for p in self.phases:
-            lamps = f"{self._light} = {literal(3, self._lamps(p.main))};"
-            lamps += f" side = {literal(3, self._lamps(p.side))};" * has("side")
+            lamps = f"{self._light} = {hw.literal(3, self._lamps(p.main))};"
+            lamps += f" side = {hw.literal(3, self._lamps(p.side))};" * has("side")
             rows.append(f"{p.name}: begin {lamps}{' walk = 1;' * (p.name == 'WALK')} end")
         rest = f"{self._light} = 0;"
         if has("night"):
-            yellow, red = (literal(3, self._lamps(colour)) for colour in "YR")
+            yellow, red = (hw.literal(3, self._lamps(colour)) for colour in "YR")
             rest = f"main = lit ? {yellow} : 3'd0; side = lit ? {red} : 3'd0;"
         elif has("side"):
             rest += " side = 0;"
         rows.append(f"default: begin {rest} end")
         body = (
             "walk = 0;\n" * has("walk")
-            + f"case ({phase})\n{indented(chr(10).join(rows), 4)}\nendcase"
+            + f"case ({phase})\n{hw.indented(chr(10).join(rows), 4)}\nendcase"
         )
-        return f"always @(*) begin\n{indented(body, 4)}\nend\n"
+        return f"always @(*) begin\n{hw.indented(body, 4)}\nend\n"
 
     def _alternative(self) -> tuple[str, str, str]:
         """Return a flip-flop for each phase, and a clock that counts down."""
@@ -368,7 +344,7 @@ class Crossing:
             reset += "lit <= 1'b1;\n"
             moves += f"lit <= !(night && at[{flash}] && lit);\n"
         if has("tick"):
-            moves = f"if (tick) begin\n{indented(moves, 4)}\nend\n"
+            moves = f"if (tick) begin\n{hw.indented(moves, 4)}\nend\n"
         if has("walk"):
             text += f"assign walk = at[{self._walk}];\n"
             reset += "asked <= 1'b0;\n"
@@ -389,7 +365,7 @@ class Crossing:
         size = len(self.phases) + ("night" in self.features)
         again = "move || night" if "night" in self.features else "move"
         text = f"logic [{size - 1}:0] at, to;\nlogic move;\nlogic [{self._wide - 1}:0] left;\n"
-        reset = f"at <= {literal(size, 1 << self.start)};\nleft <= '1;\n"
+        reset = f"at <= {hw.literal(size, 1 << self.start)};\nleft <= '1;\n"
         moves = f"at <= to;\nif ({again}) left <= '1;\nelse if (left != 0) left <= left - 1'b1;\n"
         return text, reset, moves
 
@@ -400,7 +376,7 @@ class Crossing:
         full = 2**self._wide
         for n, phase in enumerate(self.phases):
             early, late = (
-                f"left <= {literal(self._wide, full - t)}" for t in (phase.time, phase.limit)
+                f"left <= {hw.literal(self._wide, full - t)}" for t in (phase.time, phase.limit)
             )
             text += f"assign over[{n}] = at[{n}] && {self._leave(n, early, late)};\n"
         into = [f"over[{(n - 1) % count}]" for n in range(count)]
@@ -413,7 +389,7 @@ class Crossing:
         text += "always_comb begin\n    to = move ? '0 : at;\n"
         text += "".join(f"    if ({into[n]}) to[{n}] = 1'b1;\n" for n in range(count))
         if has("night"):
-            text += f"    if (night) to = {literal(count + 1, 1 << count)};\n"
+            text += f"    if (night) to = {hw.literal(count + 1, 1 << count)};\n"
         return text + "end\n"
 
     def _bits_of(self, light: str) -> str:

@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -26,6 +25,8 @@ class Function:
     inner: int = 0  # its value for each number that these make
 
 
+# In the order in which higher levels add them.
+TELLINGS = ("table", "minterms", "maxterms", "constant", "patterns", "nested")
 _MOST_INPUTS, _MOST_OUTPUTS = 9, 8
 _TABLE = re.compile(r"= ([0-9]+)'h([0-9a-f]+);")  # a constant of the alternative, with its width
 _LETTERS = ("abcdefghi", "pqrstuvwx")
@@ -35,23 +36,15 @@ _LETTERS = ("abcdefghi", "pqrstuvwx")
 class TruthTableConfig(DesignConfig):
     """How many inputs and outputs there are, and how the functions are given."""
 
-    inputs: int = knob(3, "number of input bits")
-    outputs: int = knob(2, "number of outputs")
+    inputs: int = knob(3, "number of input bits", low=2, high=_MOST_INPUTS)
+    outputs: int = knob(2, "number of outputs", low=1, high=_MOST_OUTPUTS)
     tellings: int = knob(
         2,
         "number of ways to give a function, the first ones of table, minterms, maxterms, constant, "
         "patterns, nested",
+        low=1,
+        high=len(TELLINGS),
     )
-
-    def check(self) -> None:
-        for name, low, high in (
-            ("inputs", 2, _MOST_INPUTS),
-            ("outputs", 1, _MOST_OUTPUTS),
-            ("tellings", 1, len(TELLINGS)),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name} is between {low} and {high}, got {value}")
 
     @classmethod
     def at(cls, difficulty: int) -> "TruthTableConfig":
@@ -254,8 +247,6 @@ class _Functions:
 # Functions of a few bits, drawn together with the way in which they are given.
 
 
-# In the order in which higher levels add them.
-TELLINGS = ("table", "minterms", "maxterms", "constant", "patterns", "nested")
 _LONGEST_TABLE = 6  # inputs of a table that is written out row by row
 
 

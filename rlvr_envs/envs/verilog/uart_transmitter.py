@@ -5,21 +5,9 @@ from dataclasses import dataclass
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Signal,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.tables import listed
-from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
+from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask, feature_knob
 from rlvr_envs.verifiers.hdl.interface import Clocking
 
 # In the order in which higher levels add them.
@@ -33,12 +21,7 @@ class UartTransmitterConfig(DesignConfig):
 
     bits: int = knob(4, "width of a word, in bits", low=2, high=_MOST_BITS)
     divider: int = knob(3, "largest number of clock cycles per bit", low=1, high=_SLOWEST)
-    features: int = knob(
-        2,
-        "number of features, added in the order parity, done, stops, buffer, rate, mode",
-        low=0,
-        high=len(FEATURES),
-    )
+    features: int = feature_knob(2, FEATURES)
 
     @classmethod
     def at(cls, difficulty: int) -> "UartTransmitterConfig":
@@ -80,14 +63,14 @@ class UartTransmitterTask(DesignTask[UartTransmitterConfig]):
         2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         config, features = self.config, FEATURES[: self.config.features]
         slowest = config.divider
         rates = [integer(rng, max(1, slowest // 2), slowest) for _ in range(4)]
         modes = list(PARITIES)
         rng.shuffle(modes)
         return UartSources(
-            clocking=draw_clocking(rng),
+            clocking=hw.draw_clocking(rng),
             bits=config.bits,
             dividers=tuple(rates) if "rate" in features else (rates[0],),
             inverted=bool(integer(rng, 0, 1)),
@@ -131,15 +114,15 @@ class UartSources:
     features: tuple[str, ...]
     names: tuple[str, str, str]
 
-    def design(self) -> Design:
+    def design(self) -> hw.Design:
         """Return the design."""
         ports = self._signals()
-        return Design(
+        return hw.Design(
             title=f"a serial transmitter (UART) for {self.bits}-bit words",
             signals=ports,
             rules=(*self._frame_rules(), *self._time_rules()),
-            golden=module(ports, self._golden()),
-            alternative=sv_module(ports, self._alternative()),
+            golden=hw.module(ports, self._golden()),
+            alternative=hw.sv_module(ports, self._alternative()),
             clocking=self.clocking,
             figure=self._figure(),
         )
@@ -162,18 +145,18 @@ class UartSources:
         found += [("rate", 2, "selects the duration of a bit")] if has("rate") else []
         return found + ([("mode", 2, "selects the kind of parity")] if has("mode") else [])
 
-    def _signals(self) -> tuple[Signal, ...]:
+    def _signals(self) -> tuple[hw.Signal, ...]:
         has, (send, word, line) = self.features.__contains__, self.names
-        signals = clock_signals(self.clocking) + inputs(
+        signals = hw.clock_signals(self.clocking) + hw.inputs(
             (send, 1, "1 requests to send a word"),
             (word, self.bits, "word to send"),
             *self._chosen,
         )
-        signals += outputs((line, 1, "serial output"), ("busy", 1, self._busy_meaning()))
+        signals += hw.outputs((line, 1, "serial output"), ("busy", 1, self._busy_meaning()))
         if has("buffer"):
-            signals += outputs(("full", 1, "1 if the buffer holds a word"))
+            signals += hw.outputs(("full", 1, "1 if the buffer holds a word"))
         if has("done"):
-            signals += outputs(("done", 1, "1 in the last cycle of a frame"))
+            signals += hw.outputs(("done", 1, "1 in the last cycle of a frame"))
         return signals
 
     def _busy_meaning(self) -> str:
@@ -298,9 +281,9 @@ class UartSources:
             lines += [f"reg [{width - 1}:0] {name};" for name, width, _ in self._held("next")]
         two = f"({source['stop_bits']} == {self.long_stop})" if has("stops") else self.stops - 1
         parity, there = self._parity(source)
-        divider = literal(slow, self.dividers[0] - 1)
+        divider = hw.literal(slow, self.dividers[0] - 1)
         if has("rate"):
-            paces = [literal(slow, cycles - 1) for cycles in self.dividers]
+            paces = [hw.literal(slow, cycles - 1) for cycles in self.dividers]
             chosen = [f"{source['rate']} == {k} ? {pace} : " for k, pace in enumerate(paces[:3])]
             divider = "".join(chosen) + paces[3]
         lines += [
@@ -330,7 +313,7 @@ class UartSources:
                 f"\nif ({begins}) waits <= 0;\nif ({send} && !waits) begin\n    waits <= 1;\n"
                 f"{keeps}\nend"
             )
-        lines.append(clocked(self.clocking, reset, body))
+        lines.append(hw.clocked(self.clocking, reset, body))
         lines.append(f"assign {line} = {invert}(idle || frame[at]);")
         lines.append(f"assign busy = !idle{' && !last' if self._chains else ''};")
         if has("done"):
@@ -378,14 +361,14 @@ class UartSources:
         begin += " full <= 1'b0;" if has("buffer") else ""
         body = (
             f"if ({offered} && ({free})) begin {begin} end\nelse if (phase != 3'd0) begin\n"
-            f"{indented(steps, 4)}\nend"
+            f"{hw.indented(steps, 4)}\nend"
         )
         reset = "phase <= 3'd0;"
         if has("buffer"):
             reset += " full <= 1'b0;"
             keeps = " ".join(f"{name} <= {source};" for name, _, source in self._held("soon"))
             body += f"\nif ({send} && !full) begin full <= 1'b1; {keeps} end"
-        lines.append(clocked(self.clocking, reset, body, keyword="always_ff"))
+        lines.append(hw.clocked(self.clocking, reset, body, keyword="always_ff"))
         lines.append(f"assign {line} = level{' ^ 1' + chr(39) + 'b1' if self.inverted else ''};")
         lines.append(f"assign busy = phase != 3'd0{' && !ends' if self._chains else ''};")
         if has("done"):
@@ -394,7 +377,7 @@ class UartSources:
 
     def _pace(self, rate: str, bits: int) -> str:
         """Return the cycles of a bit less one."""
-        paces = [literal(bits, cycles - 1) for cycles in self.dividers]
+        paces = [hw.literal(bits, cycles - 1) for cycles in self.dividers]
         if len(paces) == 1:
             return paces[0]
         return "".join(f"{rate} == {k} ? {p} : " for k, p in enumerate(paces[:3])) + paces[3]

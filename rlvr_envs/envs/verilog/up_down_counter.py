@@ -6,20 +6,7 @@ from functools import partial
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.generators.hardware.design import (
-    Design,
-    Inputs,
-    Shown,
-    clock_signals,
-    clocked,
-    draw_clocking,
-    indented,
-    inputs,
-    literal,
-    module,
-    outputs,
-    sv_module,
-)
+from rlvr_envs.generators.hardware import design as hw
 from rlvr_envs.generators.hardware.task import LANGUAGE, DesignConfig, DesignTask
 
 # In the order in which higher levels add them.
@@ -78,7 +65,7 @@ class UpDownCounterTask(DesignTask[UpDownCounterConfig]):
         Liu et al. 2023, VerilogEval, arXiv:2309.07544, for the form of such problems.
     """
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         width = self.config.width
         return Counter(
             width=width,
@@ -99,38 +86,38 @@ class Counter:
     features: tuple[str, ...]
     prescale: int = 2  # enabled edges for each move, with the feature prescale
 
-    def design(self, rng: Rng) -> Design:
+    def design(self, rng: Rng) -> hw.Design:
         """Return the design; ``rng`` draws the clock and the reset."""
-        clocking = draw_clocking(rng)
-        has, start = self.features.__contains__, literal(self.width, self.start)
+        clocking = hw.draw_clocking(rng)
+        has, start = self.features.__contains__, hw.literal(self.width, self.start)
         signals = (
-            *clock_signals(clocking),
-            *inputs(*self._inputs()),
-            *outputs(("count", self.width, "current count")),
+            *hw.clock_signals(clocking),
+            *hw.inputs(*self._inputs()),
+            *hw.outputs(("count", self.width, "current count")),
         )
         if has("flag"):
-            signals += outputs(("last", 1, "1 if the count is at its end"))
-        top = literal(self.width, self.modulus - 1)
+            signals += hw.outputs(("last", 1, "1 if the count is at its end"))
+        top = hw.literal(self.width, self.modulus - 1)
         reset = f"count <= {start};" + f"\nlimit <= {top};\npending <= {top};" * has("limit")
         reset += f"\nearlier <= {start};" * has("undo")
-        golden = self._golden() + clocked(
+        golden = self._golden() + hw.clocked(
             clocking, reset + "\nticks <= 0;" * has("prescale"), self._golden_moves()
         )
-        ring = literal(self.prescale, 1)
-        other = clocked(
+        ring = hw.literal(self.prescale, 1)
+        other = hw.clocked(
             clocking,
             reset + f"\nring <= {ring};" * has("prescale"),
             self._moves(),
             keyword="always_ff",
         )
-        return Design(
+        return hw.Design(
             title=self._title(),
             signals=signals,
             rules=self._rules(),
-            golden=module(
+            golden=hw.module(
                 signals, self._registers("reg") + golden + self._flag(), registers=("count",)
             ),
-            alternative=sv_module(
+            alternative=hw.sv_module(
                 signals,
                 self._registers("logic") + self._alternative() + other + self._flag(),
             ),
@@ -167,7 +154,7 @@ class Counter:
     @property
     def _top(self) -> str:
         """The largest count at present, in Verilog."""
-        return "limit" if "limit" in self.features else literal(self.width, self.modulus - 1)
+        return "limit" if "limit" in self.features else hw.literal(self.width, self.modulus - 1)
 
     @property
     def _next_top(self) -> str:
@@ -310,7 +297,7 @@ class Counter:
 
     def _golden_moves(self) -> str:
         """Return what the registers take at an edge."""
-        has, most = self.features.__contains__, literal(self.width, self.modulus - 1)
+        has, most = self.features.__contains__, hw.literal(self.width, self.modulus - 1)
         lines = ["count <= next;"]
         if has("limit"):
             lines.append("if (past) limit <= pending;")
@@ -331,14 +318,14 @@ class Counter:
         has, following = self.features.__contains__, f"next = count {sign} amount;"
         up, top, after = sign == "+", self._top, self._next_top
         wrap = f"count {sign} amount {'-' if up else '+'} {self.width + 1}'d{self.modulus}"
-        stop = after if up else literal(self.width, 0)
+        stop = after if up else hw.literal(self.width, 0)
         if not has("mode"):
             end = stop if has("saturate") else wrap
             return f"if ({past})\n    next = {end};\nelse\n    {following}"
         if has("limit"):
             wrap = f"count + amount - {top} - 1" if up else f"{after} + 1 + count - amount"
         reflect = f"{after} - (count + amount - {top})" if up else "amount - count"
-        start = literal(self.width, self.start)
+        start = hw.literal(self.width, self.start)
         restart = f"{start} > {after} ? {after} : {start}" if has("limit") else start
         cases = [
             f"2'd{code}: next = {value};"
@@ -402,18 +389,18 @@ class Counter:
 
     def _moves(self) -> str:
         """Return what is stored at an edge, given the next count."""
-        has, most = self.features.__contains__, literal(self.width, self.modulus - 1)
+        has, most = self.features.__contains__, hw.literal(self.width, self.modulus - 1)
         lines = ["count <= following;"]
         free = " && ".join(f"!{name}" for name in ("load", "undo") if has(name))
         if has("limit"):
-            low = literal(self.width, 2)
+            low = hw.literal(self.width, 2)
             lines += [
                 f"if (moves && {free} && passes) limit <= pending;",
                 f"if (set_limit) pending <= value > {most} ? {most} : value >= 2 ? value : {low};",
             ]
         if has("prescale"):
             turned = f"{{ring[{self.prescale - 2}:0], ring[{self.prescale - 1}]}}"
-            lines.append(f"if (!({free})) ring <= {literal(self.prescale, 1)};")
+            lines.append(f"if (!({free})) ring <= {hw.literal(self.prescale, 1)};")
             lines.append(f"else if (enable) ring <= {turned};")
         if has("undo"):
             lines.append("if (following != count) earlier <= count;")
@@ -424,10 +411,10 @@ _ORDINALS = {2: "second", 3: "third", 4: "fourth", 5: "fifth"}
 
 
 def _block(body: str) -> str:
-    return f"begin\n{indented(body, 4)}\nend"
+    return f"begin\n{hw.indented(body, 4)}\nend"
 
 
-def counter(made: Counter, rows: Inputs) -> Shown:
+def counter(made: Counter, rows: hw.Inputs) -> hw.Shown:
     """Return what a counter shows."""
     has, most = made.features.__contains__, made.modulus - 1
     count = before = made.start

@@ -14,24 +14,8 @@ from rlvr_envs.generators.algorithms.family import Family
 from rlvr_envs.generators.algorithms.list_families import LIST_FAMILIES
 from rlvr_envs.generators.algorithms.other_families import OTHER_FAMILIES
 from rlvr_envs.generators.algorithms.stages import STAGES, part
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.lower import lower
-from rlvr_envs.generators.programs.nodes import (
-    Assign,
-    Binary,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Int,
-    Length,
-    Let,
-    Print,
-    Program,
-    Statement,
-    Value,
-    Var,
-)
 
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -55,21 +39,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One question.
+    """One question."""
 
-    Attributes:
-        family: the name of the family.
-        parameters: its parameters.
-        stages: what is done to the list before.
-        parts: how many parts the list is cut into; 1 asks about the whole.
-        combine: how the answers about the parts are put together.
-    """
-
-    family: str
-    parameters: tuple[int, ...]
-    stages: tuple[Stage, ...] = ()
-    parts: int = 1
-    combine: str = "sum"
+    family: str  # the name of the family
+    parameters: tuple[int, ...]  # its parameters
+    stages: tuple[Stage, ...] = ()  # what is done to the list before
+    parts: int = 1  # how many parts the list is cut into; 1 asks about the whole
+    combine: str = "sum"  # how the answers about the parts are put together
 
 
 def find_family(name: str) -> Family:
@@ -97,7 +73,7 @@ def draw_plan(rng: Rng, names: Sequence[str], stages: int, most_parts: int) -> P
     return Plan(family.name, parameters, tuple(chosen), parts, pick(rng, sorted(COMBINE)))
 
 
-def draw_inputs(plan: Plan, seed: int, size: int) -> dict[str, Value]:
+def draw_inputs(plan: Plan, seed: int, size: int) -> dict[str, nodes.Value]:
     """Return the inputs of the test of a seed and a size; the same for ever."""
     family = find_family(plan.family)
     draw = Draw(seed)
@@ -105,7 +81,7 @@ def draw_inputs(plan: Plan, seed: int, size: int) -> dict[str, Value]:
     return {name: value for (name, _), value in zip(family.inputs, values, strict=True)}
 
 
-def answer(plan: Plan, inputs: dict[str, Value], *, slow: bool = False) -> int:
+def answer(plan: Plan, inputs: dict[str, nodes.Value], *, slow: bool = False) -> int:
     """Return the right answer, by the fast solution or by brute force."""
     family = find_family(plan.family)
     solve = family.slow if slow else family.fast
@@ -114,7 +90,7 @@ def answer(plan: Plan, inputs: dict[str, Value], *, slow: bool = False) -> int:
 
 def answer_by(
     plan: Plan,
-    inputs: dict[str, Value],
+    inputs: dict[str, nodes.Value],
     solve: Callable[..., int],
     changes: Sequence[Callable[..., list[int]]],
 ) -> int:
@@ -140,56 +116,58 @@ def answer_by(
     return results[plan.combine]
 
 
-def program(plan: Plan, *, slow: bool = False) -> Program:
+def program(plan: Plan, *, slow: bool = False) -> nodes.Program:
     """Return the program that answers the question."""
     family = find_family(plan.family)
     solve = family.slow if slow else family.fast
-    functions: dict[str, Function] = {}
-    body: list[Statement] = []
-    current: tuple[Expression, ...] = tuple(Var(name) for name, _ in family.inputs)
+    functions: dict[str, nodes.Function] = {}
+    body: list[nodes.Statement] = []
+    current: tuple[nodes.Expression, ...] = tuple(nodes.Var(name) for name, _ in family.inputs)
     for number, stage in enumerate(plan.stages, 1):
         kind = STAGES[stage.kind]
         functions |= {function.name: function for function in lower(kind.apply)}
-        changed = Call(kind.apply.__name__, (*current, *map(Int, stage.parameters)))
-        body.append(Let(f"step_{number}", "list", changed))
-        current = (Var(f"step_{number}"),)
-    constants = tuple(map(Int, plan.parameters))
+        changed = nodes.Call(kind.apply.__name__, (*current, *map(nodes.Int, stage.parameters)))
+        body.append(nodes.Let(f"step_{number}", "list", changed))
+        current = (nodes.Var(f"step_{number}"),)
+    constants = tuple(map(nodes.Int, plan.parameters))
     if plan.parts == 1:
         functions |= {function.name: function for function in lower(solve)}
-        body.append(Print((Call(solve.__name__, (*current, *constants)),)))
+        body.append(nodes.Print((nodes.Call(solve.__name__, (*current, *constants)),)))
     else:
         functions |= {f.name: f for f in (*lower(part), *lower(solve))}
         body += _parts(plan, current[0], solve.__name__, constants)
-    return Program(family.inputs, tuple(functions.values()), tuple(body))
+    return nodes.Program(family.inputs, tuple(functions.values()), tuple(body))
 
 
 def _parts(
-    plan: Plan, items: Expression, solve: str, constants: tuple[Expression, ...]
-) -> list[Statement]:
+    plan: Plan, items: nodes.Expression, solve: str, constants: tuple[nodes.Expression, ...]
+) -> list[nodes.Statement]:
     """Return the statements that ask about every part and put the answers together."""
-    i, n, total, value = Var("i"), Var("n"), Var("total"), Var("answer")
-    piece = Call("part", (items, i * n // plan.parts, (i + 1) * n // plan.parts))
-    together: Statement
+    i, n, total, value = nodes.Var("i"), nodes.Var("n"), nodes.Var("total"), nodes.Var("answer")
+    piece = nodes.Call("part", (items, i * n // plan.parts, (i + 1) * n // plan.parts))
+    together: nodes.Statement
     if plan.combine == "sum":
-        together = Assign("total", total + value)
+        together = nodes.Assign("total", total + value)
     elif plan.combine == "alternating":
-        plus, minus = Assign("total", total + value), Assign("total", total - value)
-        together = If((i % 2).eq(0), (plus,), (minus,))
+        plus, minus = nodes.Assign("total", total + value), nodes.Assign("total", total - value)
+        together = nodes.If((i % 2).eq(0), (plus,), (minus,))
     else:
-        better = Binary("max" if plan.combine == "largest" else "min", total, value)
-        together = If(i.eq(0), (Assign("total", value),), (Assign("total", better),))
-    loop = For(
+        better = nodes.Binary("max" if plan.combine == "largest" else "min", total, value)
+        together = nodes.If(
+            i.eq(0), (nodes.Assign("total", value),), (nodes.Assign("total", better),)
+        )
+    loop = nodes.For(
         "i",
-        Int(0),
-        Int(plan.parts),
+        nodes.Int(0),
+        nodes.Int(plan.parts),
         (
-            Let("piece", "list", piece),
-            Let("answer", "int", Call(solve, (Var("piece"), *constants))),
+            nodes.Let("piece", "list", piece),
+            nodes.Let("answer", "int", nodes.Call(solve, (nodes.Var("piece"), *constants))),
             together,
         ),
     )
-    first = [Let("n", "int", Length(items)), Let("total", "int", Int(0))]
-    return [*first, loop, Print((total,))]
+    first = [nodes.Let("n", "int", nodes.Length(items)), nodes.Let("total", "int", nodes.Int(0))]
+    return [*first, loop, nodes.Print((total,))]
 
 
 def statement(plan: Plan) -> str:

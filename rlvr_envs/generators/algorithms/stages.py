@@ -139,17 +139,11 @@ def part(xs: list[int], start: int, stop: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class StageKind:
-    """A kind of stage.
+    """A kind of stage."""
 
-    Attributes:
-        apply: the function.
-        draw: draws its parameters.
-        words: what it does, as an instruction about "the list"; the parameters fill the places.
-    """
-
-    apply: Callable[..., list[int]]
-    draw: Callable[[Rng], tuple[int, ...]]
-    words: str
+    apply: Callable[..., list[int]]  # the function
+    draw: Callable[[Rng], tuple[int, ...]]  # draws its parameters
+    words: str  # what it does, as an instruction about "the list"; the parameters fill the places
 
 
 def _draw_affine(rng: Rng) -> tuple[int, ...]:

@@ -18,27 +18,16 @@ Database: TypeAlias = tuple[Rows, ...]  # the rows of each table, in the order o
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, what one row of it is called, and the columns by what they hold.
+    """A table, what one row of it is called, and the columns by what they hold."""
 
-    Attributes:
-        name: of the table.
-        noun: one row of it.
-        label: a text that names a row; unique only for parents.
-        kind: a text out of few; a date for events.
-        kinds: what ``kind`` may be; empty for dates.
-        amount: a whole number, never missing.
-        spare: a whole number that may be missing, or empty where there is none.
-        link: the column that refers to the table one level up, or empty.
-    """
-
-    name: str
-    noun: str
-    label: str = ""
-    kind: str = ""
-    kinds: tuple[str, ...] = ()
-    amount: str = ""
-    spare: str = ""
-    link: str = ""
+    name: str  # of the table
+    noun: str  # one row of it
+    label: str = ""  # a text that names a row; unique only for parents
+    kind: str = ""  # a text out of few; a date for events
+    kinds: tuple[str, ...] = ()  # what ``kind`` may be; empty for dates
+    amount: str = ""  # a whole number, never missing
+    spare: str = ""  # a whole number that may be missing, or empty where there is none
+    link: str = ""  # the column that refers to the table one level up, or empty
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,17 +29,11 @@ _NODE, _VERTEX = 5, 1
 
 @dataclass(frozen=True, slots=True)
 class LargestSet:
-    """The largest independent set that was found.
+    """The largest independent set that was found."""
 
-    Attributes:
-        vertices: the set, in order.
-        bound: none has more vertices.
-        effort: the work done, in deterministic microseconds.
-    """
-
-    vertices: tuple[int, ...]
-    bound: int
-    effort: int
+    vertices: tuple[int, ...]  # the set, in order
+    bound: int  # none has more vertices
+    effort: int  # the work done, in deterministic microseconds
 
     @property
     def proven(self) -> bool:

@@ -191,17 +191,11 @@ def _peers(n_cells: int, groups: tuple[Values, ...]) -> list[Values]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found.
+    """What a search found."""
 
-    Attributes:
-        solutions: the solutions, up to the limit.
-        steps: how many candidate sets were narrowed or guessed at.
-        complete: whether there is no other solution.
-    """
-
-    solutions: tuple[Values, ...]
-    steps: int
-    complete: bool
+    solutions: tuple[Values, ...]  # the solutions, up to the limit
+    steps: int  # how many candidate sets were narrowed or guessed at
+    complete: bool  # whether there is no other solution
 
 
 def search(

@@ -58,21 +58,13 @@ def clues_of(rows: Iterable[str], near: tuple[int, ...]) -> list[Clue]:
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """What clues prove of covered cells.
+    """What clues prove of covered cells."""
 
-    Attributes:
-        safe: the cells without a mine.
-        mined: the cells with a mine.
-        at_once: the safe cells that follow from one number after another, without cases.
-        effort: clues looked at, all searches together.
-        complete: whether the search reached its end; otherwise more may be provable.
-    """
-
-    safe: int
-    mined: int
-    at_once: int
-    effort: int
-    complete: bool
+    safe: int  # the cells without a mine
+    mined: int  # the cells with a mine
+    at_once: int  # the safe cells that follow from one number after another, without cases
+    effort: int  # clues looked at, all searches together
+    complete: bool  # whether the search reached its end; otherwise more may be provable
 
 
 def prove(clues: list[Clue], *, nodes: int = NODES) -> Proven:

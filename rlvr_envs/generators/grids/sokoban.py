@@ -44,17 +44,11 @@ def legend(signs: Container[str] = SIGNS) -> str:
 
 @dataclass(frozen=True)
 class Room:
-    """The walls and goals of a room.
+    """The walls and goals of a room."""
 
-    Attributes:
-        n_columns: the width, with the walls.
-        floor: which cells are no walls, as bits.
-        goals: the goals, as bits.
-    """
-
-    n_columns: int
-    floor: int
-    goals: int
+    n_columns: int  # the width, with the walls
+    floor: int  # which cells are no walls, as bits
+    goals: int  # the goals, as bits
 
     @cached_property
     def steps(self) -> dict[int, tuple[tuple[str, int], ...]]:
@@ -118,17 +112,11 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class RoomSize:
-    """How large a room is.
+    """How large a room is."""
 
-    Attributes:
-        side: the side of the square that it lies in, without the walls around.
-        n_floor: the number of cells that are no walls.
-        n_boxes: the number of boxes and goals.
-    """
-
-    side: int
-    n_floor: int
-    n_boxes: int
+    side: int  # the side of the square that it lies in, without the walls around
+    n_floor: int  # the number of cells that are no walls
+    n_boxes: int  # the number of boxes and goals
 
     def __post_init__(self) -> None:
         if not 3 <= self.side <= MAX_SIDE:

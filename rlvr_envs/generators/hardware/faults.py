@@ -20,17 +20,11 @@ _SPARE = 8
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A faulty version.
+    """A faulty version."""
 
-    Attributes:
-        source: its text.
-        graph: its gates; a step is a cycle of the design's clock.
-        difference: a run in which it differs from the design.
-    """
-
-    source: str
-    graph: Aig
-    difference: Difference
+    source: str  # its text
+    graph: Aig  # its gates; a step is a cycle of the design's clock
+    difference: Difference  # a run in which it differs from the design
 
 
 def graph_of(source: str, reference: Reference) -> Aig | None:

@@ -43,15 +43,10 @@ _FORMATS = {2: "b", 8: "o", 10: "d", 16: "x"}
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A source with one mistake.
+    """A source with one mistake."""
 
-    Attributes:
-        description: what was changed and in which line.
-        source: the text with the change.
-    """
-
-    description: str
-    source: str
+    description: str  # what was changed and in which line
+    source: str  # the text with the change
 
 
 def mutate(source: str, rng: Rng) -> str | None:

@@ -30,19 +30,12 @@ _ADJECTIVES = frozenset({"signed", "unsigned", "automatic", "static", *_TYPES})
 
 
 class Token(NamedTuple):
-    """A piece of the text.
+    """A piece of the text."""
 
-    Attributes:
-        kind: word, number, symbol, system, directive or string.
-        text: as it stands there; an operator or a constant with its base is one token.
-        start: where it begins in the source.
-        end: where it ends.
-    """
-
-    kind: str
-    text: str
-    start: int
-    end: int
+    kind: str  # word, number, symbol, system, directive or string
+    text: str  # as it stands there; an operator or a constant with its base is one token
+    start: int  # where it begins in the source
+    end: int  # where it ends
 
 
 class Part(NamedTuple):

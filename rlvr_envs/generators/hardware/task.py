@@ -2,6 +2,7 @@
 
 import typing
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -32,6 +33,12 @@ class DesignConfig(TaskConfig):
     accept_bounded: bool = knob(
         True, "False does not score an answer that simulation and no proof takes for right"
     )
+
+
+def feature_knob(default: int, names: Sequence[str]) -> Any:
+    """Declare the knob that says how many of the features a design has: the first ones."""
+    told = f"number of features, added in the order {', '.join(names)}"
+    return knob(default, told, low=0, high=len(names))
 
 
 ConfigT = TypeVar("ConfigT", bound=DesignConfig)

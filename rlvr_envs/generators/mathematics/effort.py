@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 
+from rlvr_envs.core.task import ConfigT, ProblemT, Task
 from rlvr_envs.generators.mathematics.primes import Factors, factor_small
 
 Rational = Fraction | int
@@ -113,3 +114,11 @@ def trial_division(factors: Factors) -> int:
     primes = [prime for prime, exponent in factors for _ in range(exponent)] or [1]
     last_tried = max(*primes[-2:-1], math.isqrt(primes[-1]), 1)
     return digits(math.prod(primes)) * last_tried
+
+
+class WorkedTask(Task[ConfigT, ProblemT]):
+    """A task whose problems are as hard as their worked solutions are long."""
+
+    def effort(self, problem: ProblemT) -> float:
+        """Count the digits of the worked solution, and the work of its products."""
+        return written(self.explain(problem))

@@ -10,7 +10,6 @@ from typing import TypeAlias, TypeVar
 from rlvr_envs.core.seeding import Rng, integer, integers, nonzero
 
 Matrix: TypeAlias = tuple[tuple[int, ...], ...]
-RationalMatrix: TypeAlias = tuple[tuple[Fraction, ...], ...]
 Number = TypeVar("Number", int, Fraction)
 
 

@@ -33,19 +33,12 @@ class Premise:
 
 
 class Story(NamedTuple):
-    """Premises with two questions about them.
+    """Premises with two questions about them."""
 
-    Attributes:
-        premises: all of them are true of the solution.
-        asked: the names in the question that the premises answer.
-        answer: the number that answers it.
-        open: the names in the question that several numbers could answer.
-    """
-
-    premises: list[Premise]
-    asked: tuple[str, ...]
-    answer: Fraction
-    open: tuple[str, ...]
+    premises: list[Premise]  # all of them are true of the solution
+    asked: tuple[str, ...]  # the names in the question that the premises answer
+    answer: Fraction  # the number that answers it
+    open: tuple[str, ...]  # the names in the question that several numbers could answer
 
 
 FORMS = {

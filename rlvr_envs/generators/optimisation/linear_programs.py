@@ -22,33 +22,20 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A linear objective under linear constraints; no variable is negative.
+    """A linear objective under linear constraints; no variable is negative."""
 
-    Attributes:
-        sense: whether the objective is to be large or small.
-        objective: the weights of the variables in it.
-        rows: the constraints.
-    """
-
-    sense: Literal["max", "min"]
-    objective: tuple[int, ...]
-    rows: tuple[Row, ...]
+    sense: Literal["max", "min"]  # whether the objective is to be large or small
+    objective: tuple[int, ...]  # the weights of the variables in it
+    rows: tuple[Row, ...]  # the constraints
 
 
 class Optimum(NamedTuple):
-    """The best value of a program, and what the simplex method saw on the way.
+    """The best value of a program, and what the simplex method saw on the way."""
 
-    Attributes:
-        value: of the objective.
-        variables: that reach it.
-        changed: how many numbers of the tableau the pivots changed.
-        binding: the places of the inequalities without which more could be reached.
-    """
-
-    value: Fraction
-    variables: tuple[Fraction, ...]
-    changed: int
-    binding: tuple[int, ...]
+    value: Fraction  # of the objective
+    variables: tuple[Fraction, ...]  # that reach it
+    changed: int  # how many numbers of the tableau the pivots changed
+    binding: tuple[int, ...]  # the places of the inequalities without which more could be reached
 
 
 def optimum(program: Program) -> Optimum:

@@ -39,21 +39,13 @@ _KINDS = get_args(Kind)
 
 @dataclass(frozen=True, slots=True)
 class ProgramReport:
-    """What was measured of a program that passed.
+    """What was measured of a program that passed."""
 
-    Attributes:
-        levels: different scales up to level 30.
-        compared: inputs on which all solutions agree.
-        distinct: different outputs of 100 inputs.
-        commonest: the share of the commonest of them.
-        alike: the share of pairs of problems that one program solves both of.
-    """
-
-    levels: int
-    compared: int
-    distinct: int
-    commonest: float
-    alike: float
+    levels: int  # different scales up to level 30
+    compared: int  # inputs on which all solutions agree
+    distinct: int  # different outputs of 100 inputs
+    commonest: float  # the share of the commonest of them
+    alike: float  # the share of pairs of problems that one program solves both of
 
 
 def check_program(program: Program) -> ProgramReport:

@@ -3,25 +3,8 @@
 from dataclasses import replace
 from typing import ClassVar
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.check import walk_statements
-from rlvr_envs.generators.programs.nodes import (
-    Assign,
-    Binary,
-    Block,
-    Expression,
-    For,
-    Function,
-    If,
-    Int,
-    Let,
-    Not,
-    Program,
-    Return,
-    Statement,
-    Type,
-    Var,
-    While,
-)
 from rlvr_envs.generators.programs.writer import SUM, Writer
 
 
@@ -46,17 +29,17 @@ class BlockWriter(Writer):
     while_end: ClassVar[str]
     copied: str = "{}"
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: nodes.Program) -> None:
         functions = tuple(replace(f, body=without_gaps(f.body)) for f in program.functions)
         super().__init__(replace(program, functions=functions, body=without_gaps(program.body)))
 
-    def if_(self, node: If) -> None:
+    def if_(self, node: nodes.If) -> None:
         opening = self.if_line
         while True:
             self.line(opening.format(self.condition(node.condition)))
             self.block(node.then)
             match node.otherwise:
-                case (If() as inner,) if self.chains(inner):
+                case (nodes.If() as inner,) if self.chains(inner):
                     node, opening = inner, self.elif_line
                     continue
                 case ():
@@ -67,36 +50,36 @@ class BlockWriter(Writer):
             self.line(self.if_end)
             return
 
-    def condition(self, value: Expression) -> str:
+    def condition(self, value: nodes.Expression) -> str:
         """Return the text of the condition of a branch or a loop."""
         return self.text(value)
 
-    def chains(self, inner: If) -> bool:
+    def chains(self, inner: nodes.If) -> bool:
         """Return whether a branch can follow the condition of the one before it."""
         return True
 
-    def while_(self, node: While) -> None:
+    def while_(self, node: nodes.While) -> None:
         self.line(self.while_line.format(self.condition(node.condition)))
         self.block(node.body)
         self.line(self.while_end)
 
-    def stored(self, value: Expression) -> str:
+    def stored(self, value: nodes.Expression) -> str:
         """Return the text of a value that a variable gets: the list of another one is copied."""
         text = self.text(value)
         return self.copied.format(text) if self._is_list(value) else text
 
-    def returned(self, value: Expression) -> str:
+    def returned(self, value: nodes.Expression) -> str:
         """Return the text of a value that a function gives back: a list it was given is copied."""
-        given = isinstance(value, Var) and value.name in self.params
+        given = isinstance(value, nodes.Var) and value.name in self.params
         return self.stored(value) if given else self.text(value)
 
-    def _is_list(self, value: Expression) -> bool:
-        return isinstance(value, Var) and self.kind(value) == "list"
+    def _is_list(self, value: nodes.Expression) -> bool:
+        return isinstance(value, nodes.Var) and self.kind(value) == "list"
 
-    def enter(self, function: Function | None) -> None:
+    def enter(self, function: nodes.Function | None) -> None:
         super().enter(function)
         owner = function.params if function else ()
-        self.params: dict[str, Type] = dict(owner)
+        self.params: dict[str, nodes.Type] = dict(owner)
 
     def copies(self) -> bool:
         """Return whether the program copies a list."""
@@ -107,75 +90,75 @@ class BlockWriter(Writer):
             found |= any(self._copies(statement) for statement in walk_statements(body))
         return found
 
-    def _copies(self, statement: Statement) -> bool:
+    def _copies(self, statement: nodes.Statement) -> bool:
         match statement:
-            case Let(_, _, value) | Assign(_, value):
+            case nodes.Let(_, _, value) | nodes.Assign(_, value):
                 return self._is_list(value)
-            case Return(Var(name)):
+            case nodes.Return(nodes.Var(name)):
                 return self.params.get(name) == "list"
         return False
 
 
-def without_gaps(body: Block) -> Block:
+def without_gaps(body: nodes.Block) -> nodes.Block:
     """Return an equal body in which every branch that is written holds a statement."""
-    kept: list[Statement] = []
+    kept: list[nodes.Statement] = []
     for statement in body:
         match statement:
-            case If(condition, then, otherwise):
+            case nodes.If(condition, then, otherwise):
                 then, otherwise = without_gaps(then), without_gaps(otherwise)
                 if then:
-                    kept.append(If(condition, then, otherwise))
+                    kept.append(nodes.If(condition, then, otherwise))
                 elif otherwise:
-                    kept.append(If(_opposite(condition), otherwise))
-            case While(condition, inner):
-                kept.append(While(condition, without_gaps(inner)))
-            case For():
+                    kept.append(nodes.If(_opposite(condition), otherwise))
+            case nodes.While(condition, inner):
+                kept.append(nodes.While(condition, without_gaps(inner)))
+            case nodes.For():
                 kept.append(replace(statement, body=without_gaps(statement.body)))
             case _:
                 kept.append(statement)
     return tuple(kept)
 
 
-def _opposite(condition: Expression) -> Expression:
+def _opposite(condition: nodes.Expression) -> nodes.Expression:
     match condition:
-        case Not(inner):
+        case nodes.Not(inner):
             return inner
-        case Binary(op, left, right) if op in _OPPOSITES:
-            return Binary(_OPPOSITES[op], left, right)
-    return Not(condition)
+        case nodes.Binary(op, left, right) if op in _OPPOSITES:
+            return nodes.Binary(_OPPOSITES[op], left, right)
+    return nodes.Not(condition)
 
 
 _OPPOSITES = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 
-def assigned(body: Block) -> set[str]:
+def assigned(body: nodes.Block) -> set[str]:
     """Return the variables that a body assigns after they were declared."""
-    return {s.name for s in walk_statements(body) if isinstance(s, Assign)}
+    return {s.name for s in walk_statements(body) if isinstance(s, nodes.Assign)}
 
 
-def after(writer: Writer, value: Expression) -> str:
+def after(writer: Writer, value: nodes.Expression) -> str:
     """Return the text of ``value + 1``: an index, where the first one is 1."""
     match value:
-        case Int(number):
+        case nodes.Int(number):
             return str(number + 1)
-        case Binary("-", inner, Int(1)):
+        case nodes.Binary("-", inner, nodes.Int(1)):
             return writer.text(inner, SUM)
-        case Binary("+", inner, Int(number)) if number > 0:
+        case nodes.Binary("+", inner, nodes.Int(number)) if number > 0:
             return f"{writer.text(inner, SUM)} + {number + 1}"
-        case Binary("-", inner, Int(number)) if number > 1:
+        case nodes.Binary("-", inner, nodes.Int(number)) if number > 1:
             return f"{writer.text(inner, SUM)} - {number - 1}"
     return f"{writer.text(value, SUM)} + 1"
 
 
-def before(writer: Writer, value: Expression) -> str:
+def before(writer: Writer, value: nodes.Expression) -> str:
     """Return the text of ``value - 1``: the last number of a loop that includes it."""
     match value:
-        case Int(number):
+        case nodes.Int(number):
             return str(number - 1)
-        case Binary("+", inner, Int(1)):
+        case nodes.Binary("+", inner, nodes.Int(1)):
             return writer.text(inner, SUM)
-        case Binary("+", inner, Int(number)) if number > 1:
+        case nodes.Binary("+", inner, nodes.Int(number)) if number > 1:
             return f"{writer.text(inner, SUM)} + {number - 1}"
-        case Binary("-", inner, Int(number)) if number > 0:
+        case nodes.Binary("-", inner, nodes.Int(number)) if number > 0:
             return f"{writer.text(inner, SUM)} - {number + 1}"
     return f"{writer.text(value, SUM)} - 1"

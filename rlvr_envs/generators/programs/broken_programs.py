@@ -45,19 +45,12 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A right program, what it should do in words, and inputs.
+    """A right program, what it should do in words, and inputs."""
 
-    Attributes:
-        statement: the words.
-        program: the program.
-        inputs: draws inputs without end.
-        telling: inputs for which most programs with a mistake print something else.
-    """
-
-    statement: str
-    program: Program
-    inputs: Callable[[Rng], Iterator[Inputs]]
-    telling: Sequence[Inputs]
+    statement: str  # the words
+    program: Program  # the program
+    inputs: Callable[[Rng], Iterator[Inputs]]  # draws inputs without end
+    telling: Sequence[Inputs]  # inputs for which most programs with a mistake print something else
 
 
 @dataclass(frozen=True, slots=True)

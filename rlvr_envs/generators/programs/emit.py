@@ -8,25 +8,8 @@ import importlib
 from dataclasses import replace
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.check import check, walk_statements
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Block,
-    Expression,
-    For,
-    If,
-    Int,
-    Let,
-    Print,
-    Program,
-    SetItem,
-    Statement,
-    Str,
-    Var,
-    While,
-    children,
-)
 from rlvr_envs.generators.programs.rename import rename
 
 EMITTED = (
@@ -35,7 +18,7 @@ EMITTED = (
 )
 
 
-def emit(program: Program, language: str) -> str:
+def emit(program: nodes.Program, language: str) -> str:
     """Return the text of a program in a language.
 
     Raises:
@@ -52,11 +35,11 @@ def emit(program: Program, language: str) -> str:
 
 def emit_constant(output: str, language: str) -> str:
     """Return a program in a language that reads nothing and prints a text."""
-    lines = tuple(Print((Str(line),)) for line in output.splitlines())
-    return emit(Program((), (), lines or (Print((Str(""),)),)), language)
+    lines = tuple(nodes.Print((nodes.Str(line),)) for line in output.splitlines())
+    return emit(nodes.Program((), (), lines or (nodes.Print((nodes.Str(""),)),)), language)
 
 
-def prepared_for(program: Program, language: str) -> Program:
+def prepared_for(program: nodes.Program, language: str) -> nodes.Program:
     """Return the program that `emit` writes: an equal one, with the names used there."""
     writer = importlib.import_module(f"rlvr_envs.generators.programs.emit_{language}")
     once: bool = getattr(writer, "BOUNDS_ONCE", False)
@@ -64,8 +47,8 @@ def prepared_for(program: Program, language: str) -> Program:
 
 
 def prepare(
-    program: Program, reserved: frozenset[str] = frozenset(), *, once: bool = False
-) -> Program:
+    program: nodes.Program, reserved: frozenset[str] = frozenset(), *, once: bool = False
+) -> nodes.Program:
     """Return an equal program that is easier to write.
 
     It keeps every rule of `nodes`; none of its names is in ``reserved`` (the words of a language
@@ -89,42 +72,42 @@ class _Hoister:
     def __init__(self) -> None:
         self.count = 0
 
-    def block(self, body: Block) -> Block:
-        result: list[Statement] = []
+    def block(self, body: nodes.Block) -> nodes.Block:
+        result: list[nodes.Statement] = []
         for statement in body:
             match statement:
-                case If(condition, then, otherwise):
-                    result.append(If(condition, self.block(then), self.block(otherwise)))
-                case While(condition, inner):
-                    result.append(While(condition, self.block(inner)))
-                case For():
+                case nodes.If(condition, then, otherwise):
+                    result.append(nodes.If(condition, self.block(then), self.block(otherwise)))
+                case nodes.While(condition, inner):
+                    result.append(nodes.While(condition, self.block(inner)))
+                case nodes.For():
                     result += self.loop(statement)
                 case _:
                     result.append(statement)
         return tuple(result)
 
-    def loop(self, loop: For) -> Block:
+    def loop(self, loop: nodes.For) -> nodes.Block:
         body = self.block(loop.body)
         if not _changes(loop.body, loop.stop):
-            return (For(loop.var, loop.start, loop.stop, body),)
+            return (nodes.For(loop.var, loop.start, loop.stop, body),)
         self.count += 1
         bound = f"bound_{self.count}"
-        hoisted = Let(bound, "int", loop.stop)
-        return (hoisted, For(loop.var, loop.start, Var(bound), body))
+        hoisted = nodes.Let(bound, "int", loop.stop)
+        return (hoisted, nodes.For(loop.var, loop.start, nodes.Var(bound), body))
 
 
-def _changes(body: Block, expression: Expression) -> bool:
+def _changes(body: nodes.Block, expression: nodes.Expression) -> bool:
     """Whether running the body may change the value of the expression."""
-    if isinstance(expression, Int):
+    if isinstance(expression, nodes.Int):
         return False
     changed = {
         statement.name
         for statement in walk_statements(body)
-        if isinstance(statement, (Assign, SetItem, Append))
+        if isinstance(statement, (nodes.Assign, nodes.SetItem, nodes.Append))
     }
     return bool(changed & _read(expression))
 
 
-def _read(expression: Expression) -> set[str]:
-    own = {expression.name} if isinstance(expression, Var) else set()
-    return own.union(*(_read(inner) for inner in children(expression)))
+def _read(expression: nodes.Expression) -> set[str]:
+    own = {expression.name} if isinstance(expression, nodes.Var) else set()
+    return own.union(*(_read(inner) for inner in nodes.children(expression)))

@@ -5,37 +5,8 @@ of an earlier one follow their number. What arithmetic cannot say (calls, string
 more than variables) is written on lines before, and goes through a variable.
 """
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.blocks import BlockWriter
-from rlvr_envs.generators.programs.nodes import (
-    EQUALITY,
-    LOGIC,
-    Append,
-    Assign,
-    Binary,
-    Block,
-    Bool,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Index,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Not,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Statement,
-    Str,
-    Type,
-    Var,
-    While,
-    children,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, LEVELS, PRODUCT, SUM, Text
 
@@ -48,10 +19,14 @@ true type typeset ulimit umask unalias unset until wait while
 """)
 
 _BY_HAND = ("//", "%", "min", "max")
-_READ: dict[Type, str] = {"int": "read -r {}", "str": "IFS= read -r {}", "list": "read -r -a {}"}
+_READ: dict[nodes.Type, str] = {
+    "int": "read -r {}",
+    "str": "IFS= read -r {}",
+    "list": "read -r -a {}",
+}
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in Bash."""
     return _Bash(program).program_text()
 
@@ -66,7 +41,7 @@ class _Bash(BlockWriter):
     while_line, while_end = "while {}; do", "done"
 
     local = ""  # what declares a variable
-    last: Statement | None = None  # the return that ends the function being written
+    last: nodes.Statement | None = None  # the return that ends the function being written
 
     def program_text(self) -> str:
         self.line("#!/usr/bin/env bash")
@@ -83,7 +58,7 @@ class _Bash(BlockWriter):
             self.statement(statement)
         return self.result()
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         self.enter(function)
         self.local = "local "
         self.last = function.body[-1]
@@ -95,7 +70,7 @@ class _Bash(BlockWriter):
         self.line("}")
         self.line()
 
-    def parameters(self, function: Function) -> None:
+    def parameters(self, function: nodes.Function) -> None:
         last = len(function.params) - 1
         for place, (name, kind) in enumerate(function.params):
             if kind != "list":
@@ -105,27 +80,27 @@ class _Bash(BlockWriter):
             else:
                 self.line(f'local -a {name}=("$@")')
 
-    def block(self, body: Block) -> None:
+    def block(self, body: nodes.Block) -> None:
         super().block(body)
         if not body:
             self.line(f"{self.indent}:")
 
     # Arithmetic: what stands between double parentheses. Strings never do.
 
-    def bool_(self, node: Bool) -> Text:
+    def bool_(self, node: nodes.Bool) -> Text:
         return str(int(node.value)), ATOM
 
-    def binary(self, node: Binary) -> Text:
-        if node.op in LOGIC and self.takes_lines(node.right):
+    def binary(self, node: nodes.Binary) -> Text:
+        if node.op in nodes.LOGIC and self.takes_lines(node.right):
             return self.branched(node), ATOM
-        if node.op in EQUALITY and self.kind(node.left) == "str":
+        if node.op in nodes.EQUALITY and self.kind(node.left) == "str":
             test = self.compared(node)
             name = self.temporary("0")
             self.line(f"{test} && {name}=1")
             return name, ATOM
         return super().binary(node)
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         a, b = self.atom(node.left), self.atom(node.right)
         if node.op in ("min", "max"):
             return f"({a} {'<' if node.op == 'min' else '>'} {b} ? {a} : {b})", ATOM
@@ -133,12 +108,12 @@ class _Bash(BlockWriter):
         rest = f"({a} % {b} + {b}) % {b}"
         return (rest if node.op == "%" else f"({a} - {rest}) / {b}"), PRODUCT
 
-    def branched(self, node: Binary) -> str:
+    def branched(self, node: nodes.Binary) -> str:
         """Write lines that evaluate the second operand only if needed; return the variable."""
         name = self.temporary(self.value(node.left))
         self.line(f"if (( {name if node.op == 'and' else f'!{name}'} )); then")
         self.depth += 1
-        if isinstance(node.right, Call):
+        if isinstance(node.right, nodes.Call):
             self.call_line(node.right)
             self.line(f"{name}=$result")
         else:
@@ -147,11 +122,11 @@ class _Bash(BlockWriter):
         self.line("fi")
         return name
 
-    def atom(self, value: Expression) -> str:
+    def atom(self, value: nodes.Expression) -> str:
         """Return the text of an operand that is written several times."""
         if is_atom(value):
             return self.text(value, ATOM)
-        if isinstance(value, (Call, Length)):
+        if isinstance(value, (nodes.Call, nodes.Length)):
             return self.text(value)  # a variable by now
         return self.temporary(self.value(value))
 
@@ -165,16 +140,16 @@ class _Bash(BlockWriter):
         self.line(f"{self.local}{name}={value}")
         return name
 
-    def call(self, node: Call) -> Text:
+    def call(self, node: nodes.Call) -> Text:
         self.call_line(node)
         return self.temporary('"$result"' if self.kind(node) == "str" else "$result"), ATOM
 
-    def call_line(self, node: Call) -> None:
+    def call_line(self, node: nodes.Call) -> None:
         """Write the line that calls a function, which sets ``result``."""
         given = [self.argument(arg, last=arg is node.args[-1]) for arg in node.args]
         self.line(" ".join((node.function, *given)))
 
-    def argument(self, value: Expression, *, last: bool) -> str:
+    def argument(self, value: nodes.Expression, *, last: bool) -> str:
         if self.kind(value) != "list":
             text = self.value(value)
             return text if text.startswith('"') or "$" not in text else f'"{text}"'
@@ -182,166 +157,168 @@ class _Bash(BlockWriter):
         items = f'"${{{name}[@]}}"'
         return items if last else f'"${{#{name}[@]}}" {items}'
 
-    def list_name(self, value: Expression) -> str:
+    def list_name(self, value: nodes.Expression) -> str:
         """Return the name of a variable with a list; the result of a call gets one."""
-        if isinstance(value, Var):
+        if isinstance(value, nodes.Var):
             return value.name
         return self.temporary(self.items(value))
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         if self.kind(node.operand) == "list":
             return f"${{#{self.list_name(node.operand)}[@]}}", ATOM
         return f"${{#{self.string_name(node.operand)}}}", ATOM
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         if self.kind(node) == "str":
             return self.string_name(node), ATOM
         return f"{self.list_name(node.sequence)}[{self.text(node.index)}]", ATOM
 
     # Words: what stands after = or as an argument.
 
-    def value(self, value: Expression) -> str:
+    def value(self, value: nodes.Expression) -> str:
         """Return a value that is no list as the right side of an assignment."""
         if self.kind(value) == "str":
             return f'"{self.inside(value)}"'
         text = self.text(value)
         match value:
-            case Int() | Bool() | Length():
+            case nodes.Int() | nodes.Bool() | nodes.Length():
                 return text
-            case Index():
+            case nodes.Index():
                 return f"${{{text}}}"
         return f"${text}" if text.isidentifier() else f"$(({text}))"
 
-    def inside(self, value: Expression) -> str:
+    def inside(self, value: nodes.Expression) -> str:
         """Return what stands for a value between double quotes."""
         if self.kind(value) != "str":
             return self.value(value)
         match value:
-            case Str(text):
+            case nodes.Str(text):
                 return "".join(f"\\{sign}" if sign in '\\"$`' else sign for sign in text)
-            case Binary(_, left, right):
+            case nodes.Binary(_, left, right):
                 return f"{self.inside(left)}{self.inside(right)}"
-            case Index(sequence, at):
+            case nodes.Index(sequence, at):
                 place = self.text(at)
                 blank = " " if place.startswith("-") else ""
                 return f"${{{self.string_name(sequence)}:{blank}{place}:1}}"
         return f"${{{self.string_name(value)}}}"
 
-    def string_name(self, value: Expression) -> str:
+    def string_name(self, value: nodes.Expression) -> str:
         """Return the name of a variable with a string."""
         match value:
-            case Var(name):
+            case nodes.Var(name):
                 return name
-            case Call():
+            case nodes.Call():
                 return self.text(value)
         return self.temporary(self.value(value))
 
-    def items(self, value: Expression) -> str:
+    def items(self, value: nodes.Expression) -> str:
         """Return a list as the right side of an assignment."""
         match value:
-            case ListOf(items):
+            case nodes.ListOf(items):
                 return f"({' '.join(self.value(item) for item in items)})"
-            case Call():
+            case nodes.Call():
                 self.call_line(value)
                 return '("${result[@]}")'
         return f'("${{{self.list_name(value)}[@]}}")'
 
     # Conditions: commands.
 
-    def condition(self, value: Expression) -> str:
+    def condition(self, value: nodes.Expression) -> str:
         """Return a command that succeeds if a condition holds."""
-        if isinstance(value, Call):
+        if isinstance(value, nodes.Call):
             self.call_line(value)
             return "(( result ))"
         return self.command(value) if self.is_command(value) else f"(( {self.text(value)} ))"
 
-    def command(self, value: Expression) -> str:
+    def command(self, value: nodes.Expression) -> str:
         """Return a condition that takes no lines as a command."""
         if not self.compares_strings(value):
             return f"(( {self.text(value)} ))"
         match value:
-            case Not(inner):
+            case nodes.Not(inner):
                 return f"! {{ {self.command(inner)}; }}"
-            case Binary(op, left, right) if op in LOGIC:
+            case nodes.Binary(op, left, right) if op in nodes.LOGIC:
                 return f"{self.operand(left, op)} {self.operators[op]} {self.operand(right, op)}"
-            case Binary():
+            case nodes.Binary():
                 return self.compared(value)
         raise NotImplementedError(type(value))
 
-    def operand(self, value: Expression, op: str) -> str:
+    def operand(self, value: nodes.Expression, op: str) -> str:
         """Return one side of && or ||, which bind equally here."""
         text = self.command(value)
-        mixed = isinstance(value, Binary) and value.op in LOGIC and value.op != op
+        mixed = isinstance(value, nodes.Binary) and value.op in nodes.LOGIC and value.op != op
         return f"{{ {text}; }}" if mixed and self.compares_strings(value) else text
 
-    def compared(self, node: Binary) -> str:
+    def compared(self, node: nodes.Binary) -> str:
         return f"[[ {self.value(node.left)} {node.op} {self.value(node.right)} ]]"
 
-    def is_command(self, value: Expression) -> bool:
+    def is_command(self, value: nodes.Expression) -> bool:
         """Return whether a condition takes no lines before it."""
         match value:
-            case Not(inner):
+            case nodes.Not(inner):
                 return self.is_command(inner)
-            case Binary(op, left, right) if op in LOGIC:
+            case nodes.Binary(op, left, right) if op in nodes.LOGIC:
                 return self.is_command(left) and self.is_command(right)
-            case Binary(op, left, right) if op in EQUALITY and self.kind(left) == "str":
+            case nodes.Binary(op, left, right) if op in nodes.EQUALITY and self.kind(left) == "str":
                 return not (self.takes_lines(left) or self.takes_lines(right))
         return not self.takes_lines(value)
 
-    def compares_strings(self, value: Expression) -> bool:
+    def compares_strings(self, value: nodes.Expression) -> bool:
         match value:
-            case Not(inner):
+            case nodes.Not(inner):
                 return self.compares_strings(inner)
-            case Binary(op, left, right) if op in LOGIC:
+            case nodes.Binary(op, left, right) if op in nodes.LOGIC:
                 return self.compares_strings(left) or self.compares_strings(right)
-            case Binary(op, left, _) if op in EQUALITY:
+            case nodes.Binary(op, left, _) if op in nodes.EQUALITY:
                 return self.kind(left) == "str"
         return False
 
-    def takes_lines(self, value: Expression) -> bool:
+    def takes_lines(self, value: nodes.Expression) -> bool:
         """Return whether evaluating an expression takes lines before it."""
         match value:
-            case Call():
+            case nodes.Call():
                 return True
-            case Binary(op, left, right) if op in _BY_HAND:
+            case nodes.Binary(op, left, right) if op in _BY_HAND:
                 return not (is_atom(left) and is_atom(right))
-            case Binary(op, left, _) if op in EQUALITY and self.kind(left) == "str":
+            case nodes.Binary(op, left, _) if op in nodes.EQUALITY and self.kind(left) == "str":
                 return True
-            case Length(sequence) | Index(sequence, _) if not isinstance(sequence, Var):
+            case nodes.Length(sequence) | nodes.Index(sequence, _) if not isinstance(
+                sequence, nodes.Var
+            ):
                 return True
-        return any(map(self.takes_lines, children(value)))
+        return any(map(self.takes_lines, nodes.children(value)))
 
     # Statements
 
-    def let(self, node: Let) -> None:
+    def let(self, node: nodes.Let) -> None:
         self.store(node, self.local)
 
-    def assign(self, node: Assign) -> None:
+    def assign(self, node: nodes.Assign) -> None:
         self.store(node, "")
 
-    def store(self, node: Let | Assign, local: str) -> None:
+    def store(self, node: nodes.Let | nodes.Assign, local: str) -> None:
         kind = self.names[node.name]
         if kind == "list":
             items = self.items(node.value)
             self.line(f"{local and 'local -a '}{node.name}={items}")
-        elif isinstance(node.value, Call):
+        elif isinstance(node.value, nodes.Call):
             self.call_line(node.value)
             self.line(f"{local}{node.name}=$result")
         else:
             value = self.value(node.value)
             self.line(f"{local}{node.name}={value}")
 
-    def set_item(self, node: SetItem) -> None:
+    def set_item(self, node: nodes.SetItem) -> None:
         at, value = self.text(node.index), self.value(node.value)
         self.line(f"{node.name}[{at}]={value}")
 
-    def append(self, node: Append) -> None:
+    def append(self, node: nodes.Append) -> None:
         self.line(f"{node.name}+=({self.value(node.value)})")
 
-    def chains(self, inner: If) -> bool:
+    def chains(self, inner: nodes.If) -> bool:
         return self.is_command(inner.condition)
 
-    def while_(self, node: While) -> None:
+    def while_(self, node: nodes.While) -> None:
         if self.is_command(node.condition):
             super().while_(node)
             return
@@ -352,7 +329,7 @@ class _Bash(BlockWriter):
         self.block(node.body)
         self.line("done")
 
-    def for_(self, node: For) -> None:
+    def for_(self, node: nodes.For) -> None:
         start, stop = self.text(node.start), self.text(node.stop, SUM)
         if self.local:
             self.line(f"local {node.var}")
@@ -360,8 +337,8 @@ class _Bash(BlockWriter):
         self.block(node.body)
         self.line("done")
 
-    def return_(self, node: Return) -> None:
-        if isinstance(node.value, Call):
+    def return_(self, node: nodes.Return) -> None:
+        if isinstance(node.value, nodes.Call):
             self.call_line(node.value)
         else:
             is_list = self.kind(node.value) == "list"
@@ -370,21 +347,23 @@ class _Bash(BlockWriter):
         if node is not self.last:
             self.line("return")
 
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         first = node.items[0]
         if self.kind(first) == "list":
             self.line(f'echo "${{{self.list_name(first)}[*]}}"')
             return
         text = " ".join(self.inside(item) for item in node.items)
         # echo would take a string such as -n for an option.
-        plain = self.kind(first) == "int" or (isinstance(first, Str) and first.value[:1] != "-")
+        plain = self.kind(first) == "int" or (
+            isinstance(first, nodes.Str) and first.value[:1] != "-"
+        )
         echo = "echo" if plain else r"printf '%s\n'"
         self.line(f'{echo} "{text}"')
 
 
-def is_atom(value: Expression) -> bool:
+def is_atom(value: nodes.Expression) -> bool:
     """Return whether an operand is short enough to be written several times."""
     match value:
-        case Var() | Int() | Length(Var()):
+        case nodes.Var() | nodes.Int() | nodes.Length(nodes.Var()):
             return True
     return False

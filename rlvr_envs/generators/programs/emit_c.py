@@ -1,21 +1,7 @@
 """Programs in C."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.braces import Braces, is_wide, kinds, widened
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Binary,
-    Expression,
-    Function,
-    Index,
-    Int,
-    Length,
-    ListOf,
-    Print,
-    Program,
-    SetItem,
-    Str,
-    Type,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, COMPARISON, UNARY, Text
 
@@ -30,7 +16,7 @@ realloc remove rename rewind rindex round scanf sin sqrt srand stderr stdin stdo
 strtol system tan time toupper trunc unlink write y0 y1 yn
 """)
 
-_TYPES: dict[Type, str] = {
+_TYPES: dict[nodes.Type, str] = {
     "int": "long long",
     "bool": "bool",
     "str": "const char *",
@@ -142,7 +128,7 @@ void print_list(List list) {
 """
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in C."""
     return _C(program).program_text()
 
@@ -170,6 +156,8 @@ class _C(Braces):
         (frozenset({"read list"}), _READ_LIST),
         (frozenset({"print list"}), _PRINT_LIST),
     )
+    append_form = "push(&{}, {});"
+    set_form = "{}.items[{}] = {};"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -194,52 +182,46 @@ class _C(Braces):
         headers = "".join(f"#include <{name}.h>\n" for name in names)
         return f"#define _GNU_SOURCE\n{headers}\n{self.helpers()}{self.result()}"
 
-    def head(self, function: Function) -> str:
+    def head(self, function: nodes.Function) -> str:
         params = ", ".join(self.declared(kind, name) for name, kind in function.params)
         return f"{self.declared(function.returns, function.name)}({params or 'void'})"
 
-    def declared(self, kind: Type, name: str) -> str:
+    def declared(self, kind: nodes.Type, name: str) -> str:
         return f"{_TYPES[kind]}{'' if kind == 'str' else ' '}{name}"
 
     def copied(self, text: str) -> str:
         self.features |= {"copy"}
         return f"list_copy({text})"
 
-    def int_(self, node: Int) -> Text:
+    def int_(self, node: nodes.Int) -> Text:
         text, level = super().int_(node)
         return (f"{text}LL" if is_wide(node) else text), level
 
-    def binary(self, node: Binary) -> Text:
+    def binary(self, node: nodes.Binary) -> Text:
         if node.op in ("==", "!=") and self.kind(node.left) == "str":
             sides = self.args((node.left, node.right))
             return f"strcmp({sides}) {node.op} 0", COMPARISON
         return super().binary(widened(node))
 
-    def length(self, node: Length) -> Text:
-        if isinstance(node.operand, Str):
+    def length(self, node: nodes.Length) -> Text:
+        if isinstance(node.operand, nodes.Str):
             return str(len(node.operand.value)), ATOM
         if self.kind(node.operand) == "str":
             return f"(long long)strlen({self.text(node.operand)})", UNARY
         return f"{self.text(node.operand, ATOM)}.length", ATOM
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         if self.kind(node.sequence) == "str":
             self.features |= {"char at"}
             return f"char_at({self.args((node.sequence, node.index))})", ATOM
         return f"{self.text(node.sequence, ATOM)}.items[{self.text(node.index)}]", ATOM
 
-    def list_of(self, node: ListOf) -> Text:
+    def list_of(self, node: nodes.ListOf) -> Text:
         if not node.items:
             return "list_of(0, NULL)", ATOM
         return f"list_of({len(node.items)}, (long long[]){{{self.args(node.items)}}})", ATOM
 
-    def set_item(self, node: SetItem) -> None:
-        self.line(f"{node.name}.items[{self.text(node.index)}] = {self.text(node.value)};")
-
-    def append(self, node: Append) -> None:
-        self.line(f"push(&{node.name}, {self.text(node.value)});")
-
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":
             self.features |= {"print list"}
             self.line(f"print_list({self.text(node.items[0])});")
@@ -248,8 +230,10 @@ class _C(Braces):
         items = ", ".join(self.printed(item) for item in node.items)
         self.line(f'printf("{places}\\n", {items});')
 
-    def printed(self, item: Expression) -> str:
+    def printed(self, item: nodes.Expression) -> str:
         """Return an argument of printf: a literal alone would be an int."""
-        if isinstance(item, Int) or (isinstance(item, Length) and isinstance(item.operand, Str)):
+        if isinstance(item, nodes.Int) or (
+            isinstance(item, nodes.Length) and isinstance(item.operand, nodes.Str)
+        ):
             return f"(long long){self.text(item, UNARY)}"
         return self.text(item)

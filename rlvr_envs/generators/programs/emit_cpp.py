@@ -1,20 +1,7 @@
 """Programs in C++."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.braces import Braces, is_wide, kinds, widened
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Binary,
-    Function,
-    Index,
-    Int,
-    Length,
-    ListOf,
-    Print,
-    Program,
-    SetItem,
-    Str,
-    Type,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, SUM, UNARY, Text
 
@@ -31,7 +18,7 @@ partition pow prev puts random read remove replace reverse rotate round search s
 swap system time transform unique upper_bound write y0 y1 yn
 """)
 
-_TYPES: dict[Type, str] = {
+_TYPES: dict[nodes.Type, str] = {
     "int": "long long",
     "bool": "bool",
     "str": "std::string",
@@ -81,7 +68,7 @@ void print_list(const std::vector<long long> &items) {
 """
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in C++."""
     return _Cpp(program).program_text()
 
@@ -101,6 +88,9 @@ class _Cpp(Braces):
         (frozenset({"read list"}), _READ_LIST),
         (frozenset({"print list"}), _PRINT_LIST),
     )
+    append_form = "{}.push_back({});"
+    set_form = "{}[{}] = {};"
+    list_form = "{{{}}}"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -123,7 +113,7 @@ class _Cpp(Braces):
         names = {"iostream", "string"} | ({"vector", "sstream"} if lists else set())
         return sorted(names | ({"algorithm"} if {"min", "max"} & self.features else set()))
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         self.enter(function)
         params = ", ".join(
             f"const {_TYPES[kind]} &{name}" if kind in ("list", "str") else f"{_TYPES[kind]} {name}"
@@ -134,44 +124,35 @@ class _Cpp(Braces):
         self.line("}")
         self.line()
 
-    def declared(self, kind: Type, name: str) -> str:
+    def declared(self, kind: nodes.Type, name: str) -> str:
         return f"{_TYPES[kind]} {name}"
 
-    def int_(self, node: Int) -> Text:
+    def int_(self, node: nodes.Int) -> Text:
         text, level = super().int_(node)
         return (f"{text}LL" if is_wide(node) else text), level
 
-    def binary(self, node: Binary) -> Text:
+    def binary(self, node: nodes.Binary) -> Text:
         return super().binary(widened(node))
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         if node.op != "concat":
             return super().special(node)
-        left = f"std::string({self.text(node.left)})" if isinstance(node.left, Str) else None
+        left = f"std::string({self.text(node.left)})" if isinstance(node.left, nodes.Str) else None
         sides = left or self.text(node.left, UNARY), self.text(node.right, UNARY)
         return " + ".join(sides), SUM
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         operand = self.text(node.operand, ATOM)
-        if isinstance(node.operand, Str):
+        if isinstance(node.operand, nodes.Str):
             return str(len(node.operand.value)), ATOM
         return f"(long long){operand}.size()", UNARY
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         item = f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]"
         is_text = self.kind(node.sequence) == "str"
         return (f"std::string(1, {item})" if is_text else item), ATOM
 
-    def list_of(self, node: ListOf) -> Text:
-        return f"{{{self.args(node.items)}}}", ATOM
-
-    def set_item(self, node: SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)};")
-
-    def append(self, node: Append) -> None:
-        self.line(f"{node.name}.push_back({self.text(node.value)});")
-
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":
             self.features |= {"print list"}
             self.line(f"print_list({self.text(node.items[0])});")

@@ -4,36 +4,8 @@
 needed (it indexes, divides or calls), the result goes through a variable and a branch.
 """
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.blocks import BlockWriter, after, before
-from rlvr_envs.generators.programs.nodes import (
-    LOGIC,
-    Append,
-    Assign,
-    Binary,
-    Block,
-    Bool,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Index,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Neg,
-    Not,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Str,
-    Type,
-    Var,
-    While,
-    children,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, COMPARISON, LEVELS, NOT, OR, UNARY, Text
 
@@ -48,13 +20,13 @@ scan select shape sign size stop subroutine sum target then trim type use verify
 answer char_at floor_div long n_items read_line same_text
 """)
 
-_DECLARED: dict[Type, str] = {
+_DECLARED: dict[nodes.Type, str] = {
     "int": "integer(long) :: {}",
     "bool": "logical :: {}",
     "str": "character(len=:), allocatable :: {}",
     "list": "integer(long), allocatable :: {}(:)",
 }
-_GIVEN: dict[Type, str] = {
+_GIVEN: dict[nodes.Type, str] = {
     "int": "integer(long), intent(in) :: {}",
     "bool": "logical, intent(in) :: {}",
     "str": "character(len=*), intent(in) :: {}",
@@ -101,7 +73,7 @@ end subroutine read_line
 """
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in Fortran."""
     return _Fortran(program).program_text()
 
@@ -117,6 +89,7 @@ class _Fortran(BlockWriter):
     }
     if_line, elif_line, else_line, if_end = "if ({}) then", "else if ({}) then", "else", "end if"
     while_line, while_end = "do while ({})", "end do"
+    append_form = "{0} = [{0}, {1}]"
 
     def program_text(self) -> str:
         self.used: set[str] = set()
@@ -150,7 +123,7 @@ class _Fortran(BlockWriter):
         kept, self.lines = self.lines, kept
         return kept
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         self.enter(function)
         self.depth = 1
         params = ", ".join(name for name, _ in function.params)
@@ -176,7 +149,7 @@ class _Fortran(BlockWriter):
                 found.append(form.format(f"{'(:), ' if kind == 'list' else ', '}".join(names)))
         return found
 
-    def body(self, body: Block, read: dict[str, Type] | None = None) -> list[str]:
+    def body(self, body: nodes.Block, read: dict[str, nodes.Type] | None = None) -> list[str]:
         """Return the lines of a body; the variables it needs for conditions join the others."""
         kept, self.lines = self.lines, []
         self.depth += 1
@@ -187,7 +160,7 @@ class _Fortran(BlockWriter):
         kept, self.lines = self.lines, kept
         return kept
 
-    def read(self, name: str, kind: Type) -> None:
+    def read(self, name: str, kind: nodes.Type) -> None:
         if kind == "str":
             self.used.add("read_line")
             self.line(f"call read_line({name})")
@@ -199,46 +172,50 @@ class _Fortran(BlockWriter):
 
     # Expressions
 
-    def loose(self, value: Expression, level: int = OR) -> str:
+    def loose(self, value: nodes.Expression, level: int = OR) -> str:
         """Return the text of a value where an integer of any kind will do."""
-        small = isinstance(value, Int) and 0 <= value.value < _DEFAULT_KIND
-        return str(value.value) if small and isinstance(value, Int) else self.text(value, level)
+        small = isinstance(value, nodes.Int) and 0 <= value.value < _DEFAULT_KIND
+        return (
+            str(value.value) if small and isinstance(value, nodes.Int) else self.text(value, level)
+        )
 
-    def int_(self, node: Int) -> Text:
+    def int_(self, node: nodes.Int) -> Text:
         text = f"{node.value}_long"
         return text if node.value >= 0 else f"({text})", ATOM
 
-    def bool_(self, node: Bool) -> Text:
+    def bool_(self, node: nodes.Bool) -> Text:
         return f".{str(node.value).lower()}.", ATOM
 
-    def str_(self, node: Str) -> Text:
+    def str_(self, node: nodes.Str) -> Text:
         doubled = node.value.replace('"', '""')
         return f'"{doubled}"', ATOM
 
-    def not_(self, node: Not) -> Text:
+    def not_(self, node: nodes.Not) -> Text:
         return f".not. {self.text(node.operand, NOT + 1)}", NOT
 
-    def neg(self, node: Neg) -> Text:
+    def neg(self, node: nodes.Neg) -> Text:
         return f"(-{self.text(node.operand, ATOM)})", ATOM
 
-    def binary(self, node: Binary) -> Text:
-        if node.op in LOGIC and guarded(node.right):
+    def binary(self, node: nodes.Binary) -> Text:
+        if node.op in nodes.LOGIC and guarded(node.right):
             return self.branched(node), ATOM
         if node.op in ("==", "!=") and self.kind(node.left) == "str":
             return self.compared(node)
-        if node.op in _MIXED and not (isinstance(node.left, Int) and isinstance(node.right, Int)):
+        if node.op in _MIXED and not (
+            isinstance(node.left, nodes.Int) and isinstance(node.right, nodes.Int)
+        ):
             level = LEVELS[node.op]
             low = level + 1 if level == COMPARISON else level
             left, right = self.loose(node.left, low), self.loose(node.right, level + 1)
             return f"{left} {self.operators[node.op]} {right}", level
         return super().binary(node)
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         name = {"//": "floor_div", "%": "modulo"}.get(node.op, node.op)
         self.used.add(name)
         return f"{name}({self.text(node.left)}, {self.text(node.right)})", ATOM
 
-    def compared(self, node: Binary) -> Text:
+    def compared(self, node: nodes.Binary) -> Text:
         left, right = self.text(node.left, UNARY), self.text(node.right, UNARY)
         if _is_character(node.left) and _is_character(node.right):
             return f"{left} {self.operators[node.op]} {right}", COMPARISON
@@ -246,7 +223,7 @@ class _Fortran(BlockWriter):
         text = f"same_text({self.text(node.left)}, {self.text(node.right)})"
         return (text, ATOM) if node.op == "==" else (f".not. {text}", NOT)
 
-    def branched(self, node: Binary) -> str:
+    def branched(self, node: nodes.Binary) -> str:
         """Write lines that evaluate the second operand only if needed; return the variable."""
         name = self.fresh()
         self.line(f"{name} = {self.text(node.left)}")
@@ -265,41 +242,38 @@ class _Fortran(BlockWriter):
         self.names[f"holds_{number}"] = "bool"
         return f"holds_{number}"
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         name = "len" if self.kind(node.operand) == "str" else "size"
         return f"{name}({self.text(node.operand)}, kind=long)", ATOM
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         text, at = self.text(node.sequence), after(self, node.index)
         if self.kind(node.sequence) == "list":
             return f"{text}({at})", ATOM
-        if isinstance(node.sequence, Var) and not _calls(node.index):
+        if isinstance(node.sequence, nodes.Var) and not _calls(node.index):
             return f"{text}({at}:{at})", ATOM
         self.used.add("char_at")
         return f"char_at({text}, {self.text(node.index)})", ATOM
 
-    def list_of(self, node: ListOf) -> Text:
+    def list_of(self, node: nodes.ListOf) -> Text:
         items = ", ".join(self.loose(item) for item in node.items)
         return f"[integer(long) :: {items}]".replace(" ]", "]"), ATOM
 
     # Statements
 
-    def let(self, node: Let) -> None:
+    def let(self, node: nodes.Let) -> None:
         self.line(f"{node.name} = {self.loose(node.value)}")
 
-    def assign(self, node: Assign) -> None:
+    def assign(self, node: nodes.Assign) -> None:
         self.line(f"{node.name} = {self.loose(node.value)}")
 
-    def set_item(self, node: SetItem) -> None:
+    def set_item(self, node: nodes.SetItem) -> None:
         self.line(f"{node.name}({after(self, node.index)}) = {self.loose(node.value)}")
 
-    def append(self, node: Append) -> None:
-        self.line(f"{node.name} = [{node.name}, {self.text(node.value)}]")
-
-    def chains(self, inner: If) -> bool:
+    def chains(self, inner: nodes.If) -> bool:
         return not branches(inner.condition)
 
-    def while_(self, node: While) -> None:
+    def while_(self, node: nodes.While) -> None:
         if not branches(node.condition):
             super().while_(node)
             return
@@ -310,17 +284,17 @@ class _Fortran(BlockWriter):
         self.block(node.body)
         self.line("end do")
 
-    def for_(self, node: For) -> None:
+    def for_(self, node: nodes.For) -> None:
         self.line(f"do {node.var} = {self.loose(node.start)}, {before(self, node.stop)}")
         self.block(node.body)
         self.line("end do")
 
-    def return_(self, node: Return) -> None:
+    def return_(self, node: nodes.Return) -> None:
         self.line(f"answer = {self.loose(node.value)}")
         if node is not self.last:
             self.line("return")
 
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         kinds = [self.kind(item) for item in node.items]
         form = ", 1x, ".join("a" if kind == "str" else "i0" for kind in kinds)
         if kinds[0] == "list":
@@ -336,23 +310,25 @@ _PRELUDE = {
 }
 
 
-def guarded(value: Expression) -> bool:
+def guarded(value: nodes.Expression) -> bool:
     """Return whether an operand of ``and`` or ``or`` must not be evaluated in vain."""
-    risky = isinstance(value, (Index, Call)) or (
-        isinstance(value, Binary) and value.op in ("//", "%")
+    risky = isinstance(value, (nodes.Index, nodes.Call)) or (
+        isinstance(value, nodes.Binary) and value.op in ("//", "%")
     )
-    return risky or any(map(guarded, children(value)))
+    return risky or any(map(guarded, nodes.children(value)))
 
 
-def branches(value: Expression) -> bool:
+def branches(value: nodes.Expression) -> bool:
     """Return whether evaluating an expression takes lines of their own."""
-    own = isinstance(value, Binary) and value.op in LOGIC and guarded(value.right)
-    return own or any(map(branches, children(value)))
+    own = isinstance(value, nodes.Binary) and value.op in nodes.LOGIC and guarded(value.right)
+    return own or any(map(branches, nodes.children(value)))
 
 
-def _calls(value: Expression) -> bool:
-    return isinstance(value, Call) or any(map(_calls, children(value)))
+def _calls(value: nodes.Expression) -> bool:
+    return isinstance(value, nodes.Call) or any(map(_calls, nodes.children(value)))
 
 
-def _is_character(value: Expression) -> bool:
-    return isinstance(value, Index) or (isinstance(value, Str) and len(value.value) == 1)
+def _is_character(value: nodes.Expression) -> bool:
+    return isinstance(value, nodes.Index) or (
+        isinstance(value, nodes.Str) and len(value.value) == 1
+    )

@@ -1,22 +1,7 @@
 """Programs in Go."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.braces import Braces, kinds, reads
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Block,
-    For,
-    Function,
-    Index,
-    Length,
-    Let,
-    ListOf,
-    Print,
-    Program,
-    SetItem,
-    Statement,
-    Type,
-    While,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, SUM, Text
 
@@ -28,7 +13,7 @@ nil os package panic print println range real recover return rune select string 
 struct switch true type uint uint8 uint16 uint32 uint64 uintptr var
 """)
 
-_TYPES: dict[Type, str] = {"int": "int", "bool": "bool", "str": "string", "list": "[]int"}
+_TYPES: dict[nodes.Type, str] = {"int": "int", "bool": "bool", "str": "string", "list": "[]int"}
 _FLOOR_DIV = """
 func floorDiv(a, b int) int {
 	quotient := a / b
@@ -103,7 +88,7 @@ func printList(items []int) {
 """
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in Go."""
     return _Go(program).program_text()
 
@@ -130,6 +115,9 @@ class _Go(Braces):
         (frozenset({"read list"}), _READ_LIST),
         (frozenset({"print list"}), _PRINT_LIST),
     )
+    append_form = "{0} = append({0}, {1})"
+    set_form = "{}[{}] = {}"
+    list_form = "[]int{{{}}}"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -158,7 +146,7 @@ class _Go(Braces):
             names.add("strconv")
         return sorted(names | ({"strings"} if "print list" in self.features else set()))
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         self.enter(function)
         params = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in function.params)
         self.line(f"func {function.name}({params}) {_TYPES[function.returns]} {{")
@@ -166,34 +154,34 @@ class _Go(Braces):
         self.line("}")
         self.line()
 
-    def block(self, body: Block) -> None:
+    def block(self, body: nodes.Block) -> None:
         self.depth += 1
         for number, statement in enumerate(body):
             self.statement(statement)
             self.use(statement, body[number + 1 :])
         self.depth -= 1
 
-    def use(self, statement: Statement, rest: Block) -> None:
+    def use(self, statement: nodes.Statement, rest: nodes.Block) -> None:
         """Mention a variable that is never read: Go refuses it otherwise."""
-        if isinstance(statement, Let) and statement.name not in reads(rest):
+        if isinstance(statement, nodes.Let) and statement.name not in reads(rest):
             self.line(f"_ = {statement.name}")
 
-    def declared(self, kind: Type, name: str) -> str:
+    def declared(self, kind: nodes.Type, name: str) -> str:
         return f"{name} :"
 
-    def let(self, node: Let) -> None:
+    def let(self, node: nodes.Let) -> None:
         self.line(f"{node.name} := {self.stored(node.value)}")
 
-    def counter(self, node: For) -> str:
+    def counter(self, node: nodes.For) -> str:
         return f"{node.var} :"
 
-    def for_(self, node: For) -> None:
+    def for_(self, node: nodes.For) -> None:
         start, stop = self.text(node.start), self.text(node.stop, SUM)
         self.line(f"for {node.var} := {start}; {node.var} < {stop}; {node.var}++ {{")
         self.block(node.body)
         self.line("}")
 
-    def while_(self, node: While) -> None:
+    def while_(self, node: nodes.While) -> None:
         self.line(f"for {self.text(node.condition)} {{")
         self.block(node.body)
         self.line("}")
@@ -202,23 +190,14 @@ class _Go(Braces):
         self.features |= {"copy"}
         return f"copyList({text})"
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         return f"len({self.text(node.operand)})", ATOM
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         item = f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]"
         return (f"string({item})" if self.kind(node.sequence) == "str" else item), ATOM
 
-    def list_of(self, node: ListOf) -> Text:
-        return f"[]int{{{self.args(node.items)}}}", ATOM
-
-    def set_item(self, node: SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)}")
-
-    def append(self, node: Append) -> None:
-        self.line(f"{node.name} = append({node.name}, {self.text(node.value)})")
-
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":
             self.features |= {"print list"}
             self.line(f"printList({self.text(node.items[0])})")

@@ -1,22 +1,7 @@
 """Programs in Java."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.braces import Braces, kinds
-from rlvr_envs.generators.programs.nodes import (
-    ARITHMETIC,
-    Append,
-    Binary,
-    Expression,
-    Index,
-    Int,
-    Length,
-    ListOf,
-    Neg,
-    Print,
-    Program,
-    SetItem,
-    Str,
-    Type,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, PRODUCT, SUM, UNARY, Text
 
@@ -28,7 +13,12 @@ strictfp super switch synchronized this throw throws transient true try var void
 yield record sealed permits
 """)
 
-_TYPES: dict[Type, str] = {"int": "long", "bool": "boolean", "str": "String", "list": "Numbers"}
+_TYPES: dict[nodes.Type, str] = {
+    "int": "long",
+    "bool": "boolean",
+    "str": "String",
+    "list": "Numbers",
+}
 _NUMBERS = """
     /** A list of numbers that grows. */
     static class Numbers {
@@ -92,7 +82,7 @@ _READ_LIST = """
 """
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in Java."""
     return _Java(program).program_text()
 
@@ -110,6 +100,8 @@ class _Java(Braces):
         (frozenset({"read int", "read list"}), _READ_INT),
         (frozenset({"read list"}), _READ_LIST),
     )
+    append_form = "{}.add({});"
+    list_form = "new Numbers({})"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -137,21 +129,21 @@ class _Java(Braces):
         needed = [text.strip("\n") for features, text in self.prelude if features & self.features]
         return "".join(f"{text}\n\n" for text in needed)
 
-    def declared(self, kind: Type, name: str) -> str:
+    def declared(self, kind: nodes.Type, name: str) -> str:
         return f"{_TYPES[kind]} {name}"
 
     def copied(self, text: str) -> str:
         return f"{text}.copy()"
 
-    def int_(self, node: Int) -> Text:
+    def int_(self, node: nodes.Int) -> Text:
         text, level = super().int_(node)
         return (f"{text}L" if abs(node.value) >= 1000 else text), level
 
-    def binary(self, node: Binary) -> Text:
+    def binary(self, node: nodes.Binary) -> Text:
         if node.op in ("==", "!=") and self.kind(node.left) == "str":
             text = f"{self.text(node.left, ATOM)}.equals({self.text(node.right)})"
             return (text, ATOM) if node.op == "==" else (f"!{text}", UNARY)
-        if node.op in ARITHMETIC and not (_is_long(node.left) or _is_long(node.right)):
+        if node.op in nodes.ARITHMETIC and not (_is_long(node.left) or _is_long(node.right)):
             # Two int operands would be computed in 32 bits.
             left = f"(long) {self.text(node.left, UNARY)}"
             if node.op in self.functions:
@@ -160,50 +152,44 @@ class _Java(Braces):
             return f"{left} {node.op} {self.text(node.right, UNARY)}", level
         return super().binary(node)
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         if node.op == "concat":
             return f"{self.text(node.left, SUM)} + {self.text(node.right, PRODUCT)}", SUM
         name = self.functions[node.op]
         return f"{name}({self.text(node.left)}, {self.long(node.right)})", ATOM
 
-    def long(self, expression: Expression) -> str:
+    def long(self, expression: nodes.Expression) -> str:
         """Return an argument as a long: Math.floorMod of a long and an int is an int."""
         text = self.text(expression)
-        return f"{text}L" if isinstance(expression, Int) and not text.endswith("L") else text
+        return f"{text}L" if isinstance(expression, nodes.Int) and not text.endswith("L") else text
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         operand = f"{self.text(node.operand, ATOM)}.length()"
         is_text = self.kind(node.operand) == "str"
         return (f"(long) {operand}", UNARY) if is_text else (operand, ATOM)
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         sequence = self.text(node.sequence, ATOM)
         if self.kind(node.sequence) == "str":
             place = self.text(node.index, ATOM)
             return f"String.valueOf({sequence}.charAt((int) {place}))", ATOM
         return f"{sequence}.get({self.text(node.index)})", ATOM
 
-    def list_of(self, node: ListOf) -> Text:
-        return f"new Numbers({self.args(node.items)})", ATOM
-
-    def set_item(self, node: SetItem) -> None:
+    def set_item(self, node: nodes.SetItem) -> None:
         self.line(f"{node.name}.set({self.args((node.index, node.value))});")
 
-    def append(self, node: Append) -> None:
-        self.line(f"{node.name}.add({self.text(node.value)});")
-
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         level = SUM if len(node.items) == 1 else PRODUCT
         items = ' + " " + '.join(self.text(item, level) for item in node.items)
         self.line(f"System.out.println({items});")
 
 
-def _is_long(expression: Expression) -> bool:
+def _is_long(expression: nodes.Expression) -> bool:
     match expression:
-        case Int(value):
+        case nodes.Int(value):
             return abs(value) >= 1000
-        case Neg(inner):
+        case nodes.Neg(inner):
             return _is_long(inner)
-        case Length(Str()):
+        case nodes.Length(nodes.Str()):
             return True
     return True

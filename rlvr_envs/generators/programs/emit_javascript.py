@@ -1,21 +1,7 @@
 """Programs in JavaScript for Node.js; numbers are exact, since all stay below 2**53."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.braces import OPERATORS, Braces, kinds
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Block,
-    For,
-    Function,
-    Index,
-    Length,
-    ListOf,
-    Neg,
-    Print,
-    Program,
-    SetItem,
-    Type,
-    Var,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, SUM, UNARY, Text
 
@@ -54,7 +40,7 @@ function readList() {
 """
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in JavaScript."""
     return _JavaScript(program).program_text()
 
@@ -74,6 +60,9 @@ class _JavaScript(Braces):
         (frozenset({"//"}), _FLOOR_DIV),
         (frozenset({"%"}), _FLOOR_MOD),
     )
+    append_form = "{}.push({});"
+    set_form = "{}[{}] = {};"
+    list_form = "[{}]"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -87,11 +76,11 @@ class _JavaScript(Braces):
             self.statement(statement)
         return f"{self.helpers()}{self.result()}"
 
-    def enter_body(self, body: Block, function: Function | None = None) -> None:
+    def enter_body(self, body: nodes.Block, function: nodes.Function | None = None) -> None:
         self.enter(function)
         self.variable = self.changed(body)
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         self.enter_body(function.body, function)
         params = ", ".join(name for name, _ in function.params)
         self.line(f"function {function.name}({params}) {{")
@@ -99,40 +88,31 @@ class _JavaScript(Braces):
         self.line("}")
         self.line()
 
-    def declared(self, kind: Type, name: str) -> str:
+    def declared(self, kind: nodes.Type, name: str) -> str:
         return f"{'let' if name in self.variable and kind != 'list' else self.word(name)} {name}"
 
     def word(self, name: str) -> str:
         return "let" if name in self.variable else "const"
 
-    def counter(self, node: For) -> str:
+    def counter(self, node: nodes.For) -> str:
         return f"let {node.var}"
 
     def copied(self, text: str) -> str:
         return f"{text}.slice()"
 
-    def neg(self, node: Neg) -> Text:
+    def neg(self, node: nodes.Neg) -> Text:
         return f"0 - {self.text(node.operand, UNARY)}", SUM
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         return f"{self.text(node.operand, ATOM)}.length", ATOM
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         return f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]", ATOM
 
-    def list_of(self, node: ListOf) -> Text:
-        return f"[{self.args(node.items)}]", ATOM
-
-    def set_item(self, node: SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)};")
-
-    def append(self, node: Append) -> None:
-        self.line(f"{node.name}.push({self.text(node.value)});")
-
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":
             self.line(f'console.log({self.text(node.items[0], ATOM)}.join(" "));')
-        elif len(node.items) == 1 and isinstance(node.items[0], Var):
+        elif len(node.items) == 1 and isinstance(node.items[0], nodes.Var):
             self.line(f"console.log(String({node.items[0].name}));")
         else:
             items = " ".join(f"${{{self.text(item)}}}" for item in node.items)

@@ -1,23 +1,7 @@
 """Programs in Lua 5.4: its integers have 64 bits, and it divides towards minus infinity."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.blocks import BlockWriter, after, before
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    Expression,
-    For,
-    Index,
-    Length,
-    Let,
-    ListOf,
-    Not,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Type,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, NOT, UNARY, Text
 
@@ -28,10 +12,10 @@ until while arg io math print string table tonumber copy item
 """)
 
 # What a line of the input becomes.
-_READ: dict[Type, str] = {"int": "tonumber(io.read())", "str": "io.read()", "list": "{}"}
+_READ: dict[nodes.Type, str] = {"int": "tonumber(io.read())", "str": "io.read()", "list": "{}"}
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in Lua."""
     return _Lua(program).program_text()
 
@@ -45,6 +29,8 @@ class _Lua(BlockWriter):
         "!=": "~=",
         "concat": "..",
     }
+    append_form = "{0}[#{0} + 1] = {1}"
+    list_form = "{{{}}}"
 
     def program_text(self) -> str:
         if self.copies():
@@ -69,7 +55,7 @@ class _Lua(BlockWriter):
             self.statement(statement)
         return self.result()
 
-    def read(self, name: str, kind: Type) -> None:
+    def read(self, name: str, kind: nodes.Type) -> None:
         self.line(f"local {name} = {_READ[kind]}")
         if kind == "list":
             self.line("io.read() -- the number of items")
@@ -77,49 +63,43 @@ class _Lua(BlockWriter):
             self.line(f"    {name}[#{name} + 1] = tonumber(item)")
             self.line("end")
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         return f"math.{node.op}({self.text(node.left)}, {self.text(node.right)})", ATOM
 
-    def not_(self, node: Not) -> Text:
+    def not_(self, node: nodes.Not) -> Text:
         return f"not {self.text(node.operand, UNARY)}", NOT
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         return f"#{self.text(node.operand, ATOM)}", UNARY
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         at = self.place(node.index)
         if self.kind(node.sequence) == "list":
             return f"{self.text(node.sequence, ATOM)}[{at}]", ATOM
         return f"string.sub({self.text(node.sequence)}, {at}, {at})", ATOM
 
-    def place(self, index: Expression) -> str:
+    def place(self, index: nodes.Expression) -> str:
         """Return the index, which counts from 1 here."""
         return after(self, index)
 
-    def list_of(self, node: ListOf) -> Text:
-        return f"{{{self.args(node.items)}}}", ATOM
-
-    def let(self, node: Let) -> None:
+    def let(self, node: nodes.Let) -> None:
         self.line(f"local {node.name} = {self.stored(node.value)}")
 
-    def assign(self, node: Assign) -> None:
+    def assign(self, node: nodes.Assign) -> None:
         self.line(f"{node.name} = {self.stored(node.value)}")
 
-    def set_item(self, node: SetItem) -> None:
+    def set_item(self, node: nodes.SetItem) -> None:
         self.line(f"{node.name}[{self.place(node.index)}] = {self.text(node.value)}")
 
-    def append(self, node: Append) -> None:
-        self.line(f"{node.name}[#{node.name} + 1] = {self.text(node.value)}")
-
-    def for_(self, node: For) -> None:
+    def for_(self, node: nodes.For) -> None:
         self.line(f"for {node.var} = {self.text(node.start)}, {before(self, node.stop)} do")
         self.block(node.body)
         self.line("end")
 
-    def return_(self, node: Return) -> None:
+    def return_(self, node: nodes.Return) -> None:
         self.line(f"return {self.returned(node.value)}")
 
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         first = node.items[0]
         if self.kind(first) == "list":
             self.line(f'print(table.concat({self.text(first)}, " "))')

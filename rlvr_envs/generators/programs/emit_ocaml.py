@@ -4,33 +4,9 @@ OCaml has no ``return``. Where every return of a function can be the value of a 
 that; a function that returns from within a loop raises a local exception.
 """
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.blocks import BlockWriter, assigned, before
 from rlvr_envs.generators.programs.check import walk_expressions, walk_statements
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    Block,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Index,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Neg,
-    Not,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Statement,
-    Type,
-    Var,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, LEVELS, UNARY, Text
 
@@ -43,8 +19,8 @@ when while with not ref min max failwith ignore incr decr raise fst snd vector p
 copy size data show read_items floor_div floor_mod
 """)
 
-_TYPES: dict[Type, str] = {"int": "int", "bool": "bool", "str": "string"}
-_FORMATS: dict[Type, str] = {"int": "%d", "str": "%s"}
+_TYPES: dict[nodes.Type, str] = {"int": "int", "bool": "bool", "str": "string"}
+_FORMATS: dict[nodes.Type, str] = {"int": "%d", "str": "%s"}
 
 _FLOOR_DIV = """
 let floor_div a b =
@@ -84,7 +60,7 @@ let show v =
 """
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in OCaml."""
     return _OCaml(program).program_text()
 
@@ -103,13 +79,15 @@ class _OCaml(BlockWriter):
         "concat": "^",
     }
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: nodes.Program) -> None:
         super().__init__(program)
         self.growing = "Append" in self.features
         self.mutable: set[str] = set()
         self.data = ".data" if self.growing else ""
         self.copied = "copy {}" if self.growing else "Array.copy {}"
-        self.last: Statement | None = None  # the only return that raises nothing, where others do
+        self.last: nodes.Statement | None = (
+            None  # the only return that raises nothing, where others do
+        )
 
     def program_text(self) -> str:
         for needed, text in (
@@ -136,7 +114,7 @@ class _OCaml(BlockWriter):
     def prints_a_list(self) -> bool:
         self.enter(None)
         return any(
-            isinstance(s, Print) and self.kind(s.items[0]) == "list"
+            isinstance(s, nodes.Print) and self.kind(s.items[0]) == "list"
             for s in walk_statements(self.program.body)
         )
 
@@ -153,7 +131,7 @@ class _OCaml(BlockWriter):
                 word = "let rec" if function.name in called[function.name] else "let"
             self.function(function, word)
 
-    def function(self, function: Function, word: str) -> None:
+    def function(self, function: nodes.Function, word: str) -> None:
         self.enter(function)
         self.mutable = assigned(function.body)
         params = " ".join(f"({name} : {self.type_of(kind)})" for name, kind in function.params)
@@ -172,10 +150,10 @@ class _OCaml(BlockWriter):
             self.block(body)
         self.line()
 
-    def type_of(self, kind: Type) -> str:
+    def type_of(self, kind: nodes.Type) -> str:
         return _TYPES.get(kind) or ("vector" if self.growing else "int array")
 
-    def read(self, name: str, kind: Type) -> None:
+    def read(self, name: str, kind: nodes.Type) -> None:
         text = "read_int ()" if kind == "int" else "read_line ()"
         if kind == "list":
             self.line("let _count = read_int () in")
@@ -184,52 +162,52 @@ class _OCaml(BlockWriter):
 
     # Statements are separated by semicolons, except after `let … in`; a block has a value.
 
-    def block(self, body: Block) -> None:
+    def block(self, body: nodes.Block) -> None:
         self.depth += 1
         for place, statement in enumerate(body):
             self.statement(statement)
-            if place + 1 < len(body) and not isinstance(statement, Let):
+            if place + 1 < len(body) and not isinstance(statement, nodes.Let):
                 self.lines[-1] += ";"
-        if not body or isinstance(body[-1], Let):
+        if not body or isinstance(body[-1], nodes.Let):
             self.line("()")
         self.depth -= 1
 
-    def stored_arg(self, value: Expression) -> str:
+    def stored_arg(self, value: nodes.Expression) -> str:
         """Return a value that is stored, as the argument of a function."""
         stored, plain = self.stored(value), self.text(value)
         return f"({stored})" if stored != plain else self.arg(value)
 
-    def let(self, node: Let) -> None:
+    def let(self, node: nodes.Let) -> None:
         mutable = node.name in self.mutable
         value = f"ref {self.stored_arg(node.value)}" if mutable else self.stored(node.value)
         self.line(f"let {node.name} = {value} in")
 
-    def assign(self, node: Assign) -> None:
+    def assign(self, node: nodes.Assign) -> None:
         match node.value:
-            case Binary("+", Var(name), Int(1)) if name == node.name:
+            case nodes.Binary("+", nodes.Var(name), nodes.Int(1)) if name == node.name:
                 self.line(f"incr {name}")
             case _:
                 self.line(f"{node.name} := {self.stored(node.value)}")
 
-    def set_item(self, node: SetItem) -> None:
-        target = f"{self.text(Var(node.name))}{self.data}.({self.text(node.index)})"
+    def set_item(self, node: nodes.SetItem) -> None:
+        target = f"{self.text(nodes.Var(node.name))}{self.data}.({self.text(node.index)})"
         self.line(f"{target} <- {self.text(node.value)}")
 
-    def append(self, node: Append) -> None:
-        self.line(f"push {self.text(Var(node.name))} {self.arg(node.value)}")
+    def append(self, node: nodes.Append) -> None:
+        self.line(f"push {self.text(nodes.Var(node.name))} {self.arg(node.value)}")
 
-    def for_(self, node: For) -> None:
+    def for_(self, node: nodes.For) -> None:
         self.line(f"for {node.var} = {self.text(node.start)} to {before(self, node.stop)} do")
         self.block(node.body)
         self.line("done")
 
-    def return_(self, node: Return) -> None:
+    def return_(self, node: nodes.Return) -> None:
         if self.last is None or node is self.last:
             self.line(self.returned(node.value))
         else:
             self.line(f"raise (Return {self.stored_arg(node.value)})")
 
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         first = node.items[0]
         if self.kind(first) == "list":
             self.line(f"print_endline (show {self.arg(first)})")
@@ -240,73 +218,73 @@ class _OCaml(BlockWriter):
 
     # Expressions. An application such as `f x` binds like a unary operator.
 
-    def arg(self, value: Expression) -> str:
+    def arg(self, value: nodes.Expression) -> str:
         """Return the text of an argument of a function."""
         return self.text(value, ATOM)
 
-    def int_(self, node: Int) -> Text:
+    def int_(self, node: nodes.Int) -> Text:
         return str(node.value) if node.value >= 0 else f"({node.value})", ATOM
 
-    def var(self, node: Var) -> Text:
+    def var(self, node: nodes.Var) -> Text:
         return f"!{node.name}" if node.name in self.mutable else node.name, ATOM
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         name = {"//": "floor_div", "%": "floor_mod"}.get(node.op, node.op)
         return f"{name} {self.arg(node.left)} {self.arg(node.right)}", UNARY
 
-    def not_(self, node: Not) -> Text:
+    def not_(self, node: nodes.Not) -> Text:
         return f"not {self.arg(node.operand)}", UNARY
 
-    def neg(self, node: Neg) -> Text:
+    def neg(self, node: nodes.Neg) -> Text:
         text = self.arg(node.operand)
         # -! would be read as one operator.
         return f"(-{' ' if text.startswith('!') else ''}{text})", ATOM
 
-    def call(self, node: Call) -> Text:
+    def call(self, node: nodes.Call) -> Text:
         return f"{node.function} {' '.join(map(self.arg, node.args)) or '()'}", UNARY
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         text = self.arg(node.operand)
         if self.kind(node.operand) == "str":
             return f"String.length {text}", UNARY
         return (f"{text}.size", ATOM) if self.growing else (f"Array.length {text}", UNARY)
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         text, at = self.arg(node.sequence), self.text(node.index)
         if self.kind(node.sequence) == "str":
             return f"String.make 1 {text}.[{at}]", UNARY
         return f"{text}{self.data}.({at})", ATOM
 
-    def list_of(self, node: ListOf) -> Text:
+    def list_of(self, node: nodes.ListOf) -> Text:
         items = "; ".join(self.text(item) for item in node.items)
         array = f"[| {items} |]" if items else "[||]"
         return (f"vector {array}", UNARY) if self.growing else (array, ATOM)
 
 
-def _called(function: Function) -> set[str]:
-    return {e.function for e in walk_expressions(function.body) if isinstance(e, Call)}
+def _called(function: nodes.Function) -> set[str]:
+    return {e.function for e in walk_expressions(function.body) if isinstance(e, nodes.Call)}
 
 
-def _returns(body: Block) -> bool:
-    return any(isinstance(statement, Return) for statement in walk_statements(body))
+def _returns(body: nodes.Block) -> bool:
+    return any(isinstance(statement, nodes.Return) for statement in walk_statements(body))
 
 
-def _ends(body: Block) -> bool:
+def _ends(body: nodes.Block) -> bool:
     """Return whether running the body always ends in a `Return`."""
     match body[-1:]:
-        case (Return(),):
+        case (nodes.Return(),):
             return True
-        case (If(_, then, otherwise),):
+        case (nodes.If(_, then, otherwise),):
             return _ends(then) and _ends(otherwise)
     return False
 
 
-def _tails(body: Block) -> Block | None:
+def _tails(body: nodes.Block) -> nodes.Block | None:
     """Return the body with each `Return` at the end of a branch, or None if one is in a loop."""
     for place, statement in enumerate(body):
-        if not _returns((statement,)) or isinstance(statement, Return):
+        if not _returns((statement,)) or isinstance(statement, nodes.Return):
             continue
-        if not isinstance(statement, If):
+        if not isinstance(statement, nodes.If):
             return None
         rest = body[place + 1 :]
         then, otherwise = statement.then, statement.otherwise
@@ -319,5 +297,5 @@ def _tails(body: Block) -> Block | None:
         first, second = _tails(then), _tails(otherwise)
         if first is None or second is None:
             return None
-        return (*body[:place], If(statement.condition, first, second))
+        return (*body[:place], nodes.If(statement.condition, first, second))
     return body

@@ -1,28 +1,8 @@
 """Programs in Perl 5: 64-bit integers, lists behind references, floors by hand."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.blocks import BlockWriter, before
 from rlvr_envs.generators.programs.check import walk_expressions
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    Bool,
-    Call,
-    For,
-    Function,
-    Index,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Str,
-    Type,
-    Var,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, Text
 
@@ -41,12 +21,16 @@ tied time times tr truncate uc ucfirst umask undef unless unlink unpack unshift 
 utime values vec wait waitpid wantarray warn when while write x xor y floor_div
 """)
 
-_READ: dict[Type, str] = {"int": "<STDIN> + 0", "str": "<STDIN>", "list": "[split ' ', <STDIN>]"}
+_READ: dict[nodes.Type, str] = {
+    "int": "<STDIN> + 0",
+    "str": "<STDIN>",
+    "list": "[split ' ', <STDIN>]",
+}
 _BLANK = '" "'
 _UPDATES = ("+", "-", "*", "concat")
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in Perl."""
     return _Perl(program).program_text()
 
@@ -61,6 +45,9 @@ class _Perl(BlockWriter):
     if_line, elif_line, else_line, if_end = "if ({}) {{", "}} elsif ({}) {{", "} else {", "}"
     while_line, while_end = "while ({}) {{", "}"
     copied = "[@{}]"
+    append_form = "push @${}, {};"
+    set_form = "${}->[{}] = {};"
+    list_form = "[{}]"
 
     def program_text(self) -> str:
         self.line("use strict;")
@@ -88,7 +75,7 @@ class _Perl(BlockWriter):
             self.statement(statement)
         return self.result()
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         self.enter(function)
         self.line(f"sub {function.name} {{")
         if function.params:
@@ -97,82 +84,75 @@ class _Perl(BlockWriter):
         self.line("}")
         self.line()
 
-    def read(self, name: str, kind: Type) -> None:
+    def read(self, name: str, kind: nodes.Type) -> None:
         if kind == "list":
             self.line("<STDIN>;    # the number of items")
         self.line(f"my ${name} = {_READ[kind]};")
         if kind == "str":
             self.line(f"chomp ${name};")
 
-    def binary(self, node: Binary) -> Text:
+    def binary(self, node: nodes.Binary) -> Text:
         text, level = super().binary(node)
         if node.op in ("==", "!=") and self.kind(node.left) == "str":
             left, right = self.text(node.left, level + 1), self.text(node.right, level + 1)
             return f"{left} {'eq' if node.op == '==' else 'ne'} {right}", level
         return text, level
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         name = "floor_div" if node.op == "//" else node.op
         return f"{name}({self.text(node.left)}, {self.text(node.right)})", ATOM
 
-    def bool_(self, node: Bool) -> Text:
+    def bool_(self, node: nodes.Bool) -> Text:
         return str(int(node.value)), ATOM
 
-    def str_(self, node: Str) -> Text:
+    def str_(self, node: nodes.Str) -> Text:
         escaped = node.value.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'", ATOM
 
-    def var(self, node: Var) -> Text:
+    def var(self, node: nodes.Var) -> Text:
         return f"${node.name}", ATOM
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         text = self.text(node.operand)
         if self.kind(node.operand) == "str":
             return f"length({text})", ATOM
         return f"scalar({_items(text)})", ATOM
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         sequence, at = self.text(node.sequence), self.text(node.index)
         if self.kind(node.sequence) == "str":
             return f"substr({sequence}, {at}, 1)", ATOM
         return f"{sequence}->[{at}]", ATOM
 
-    def list_of(self, node: ListOf) -> Text:
-        return f"[{self.args(node.items)}]", ATOM
-
-    def let(self, node: Let) -> None:
+    def let(self, node: nodes.Let) -> None:
         self.line(f"my ${node.name} = {self.stored(node.value)};")
 
-    def assign(self, node: Assign) -> None:
+    def assign(self, node: nodes.Assign) -> None:
         match node.value:
-            case Binary(op, Var(name), right) if name == node.name and op in _UPDATES:
+            case nodes.Binary(op, nodes.Var(name), right) if name == node.name and op in _UPDATES:
                 self.line(f"${name} {self.operators[op]}= {self.text(right)};")
             case _:
                 self.line(f"${node.name} = {self.stored(node.value)};")
 
-    def set_item(self, node: SetItem) -> None:
-        self.line(f"${node.name}->[{self.text(node.index)}] = {self.text(node.value)};")
-
-    def append(self, node: Append) -> None:
-        self.line(f"push @${node.name}, {self.text(node.value)};")
-
-    def for_(self, node: For) -> None:
+    def for_(self, node: nodes.For) -> None:
         start, last = self.text(node.start), before(self, node.stop)
         self.line(f"for my ${node.var} ({start} .. {last}) {{")
         self.block(node.body)
         self.line("}")
 
-    def return_(self, node: Return) -> None:
+    def return_(self, node: nodes.Return) -> None:
         self.line(f"return {self.returned(node.value)};")
 
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         first = node.items[0]
         if self.kind(first) == "list":
             self.line(f'print join(" ", {_items(self.text(first))}), "\\n";')
         else:
             items = self.args(node.items)
             # print itself would take a parenthesis for all of its arguments.
-            plain = len(node.items) == 1 and isinstance(first, (Int, Str, Var, Call))
+            plain = len(node.items) == 1 and isinstance(
+                first, (nodes.Int, nodes.Str, nodes.Var, nodes.Call)
+            )
             self.line(f'print {items if plain else f"join({_BLANK}, {items})"}, "\\n";')
 
 
@@ -181,5 +161,5 @@ def _items(reference: str) -> str:
     return f"@{reference}" if reference[1:].isidentifier() else f"@{{{reference}}}"
 
 
-def _calls(function: Function) -> bool:
-    return any(isinstance(inner, Call) for inner in walk_expressions(function.body))
+def _calls(function: nodes.Function) -> bool:
+    return any(isinstance(inner, nodes.Call) for inner in walk_expressions(function.body))

@@ -1,24 +1,7 @@
 """Programs in Ruby, whose integers have no bounds and divide towards minus infinity."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.blocks import BlockWriter, before
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    For,
-    Function,
-    Index,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Str,
-    Type,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, LEVELS, SUM, Text
 
@@ -29,11 +12,15 @@ nil not or redo rescue retry return self super then true undef unless until when
 puts print p raise loop lambda proc format rand sleep exit test select open system exec fork trap
 """)
 
-_READ: dict[Type, str] = {"int": "gets.to_i", "str": "gets.chomp", "list": "gets.split.map(&:to_i)"}
+_READ: dict[nodes.Type, str] = {
+    "int": "gets.to_i",
+    "str": "gets.chomp",
+    "list": "gets.split.map(&:to_i)",
+}
 _UPDATES = ("+", "-", "*", "//", "%")
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in Ruby."""
     return _Ruby(program).program_text()
 
@@ -50,6 +37,8 @@ class _Ruby(BlockWriter):
     if_line, elif_line, else_line, if_end = "if {}", "elsif {}", "else", "end"
     while_line, while_end = "while {}", "end"
     copied = "{}.dup"
+    set_form = "{}[{}] = {}"
+    list_form = "[{}]"
 
     def program_text(self) -> str:
         for function in self.program.functions:
@@ -63,7 +52,7 @@ class _Ruby(BlockWriter):
             self.statement(statement)
         return self.result()
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         self.enter(function)
         params = ", ".join(name for name, _ in function.params)
         self.line(f"def {function.name}({params})")
@@ -71,39 +60,33 @@ class _Ruby(BlockWriter):
         self.line("end")
         self.line()
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         return f"[{self.text(node.left)}, {self.text(node.right)}].{node.op}", ATOM
 
-    def str_(self, node: Str) -> Text:
+    def str_(self, node: nodes.Str) -> Text:
         return quoted(node.value), ATOM
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         return f"{self.text(node.operand, ATOM)}.length", ATOM
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         return f"{self.text(node.sequence, ATOM)}[{self.text(node.index)}]", ATOM
 
-    def list_of(self, node: ListOf) -> Text:
-        return f"[{self.args(node.items)}]", ATOM
-
-    def let(self, node: Let) -> None:
+    def let(self, node: nodes.Let) -> None:
         self.line(f"{node.name} = {self.stored(node.value)}")
 
-    def assign(self, node: Assign) -> None:
+    def assign(self, node: nodes.Assign) -> None:
         match node.value:
-            case Binary(op, left, right) if op in _UPDATES and self.text(left) == node.name:
+            case nodes.Binary(op, left, right) if op in _UPDATES and self.text(left) == node.name:
                 self.line(f"{node.name} {self.operators[op]}= {self.text(right)}")
             case _:
                 self.line(f"{node.name} = {self.stored(node.value)}")
 
-    def set_item(self, node: SetItem) -> None:
-        self.line(f"{node.name}[{self.text(node.index)}] = {self.text(node.value)}")
-
-    def append(self, node: Append) -> None:
+    def append(self, node: nodes.Append) -> None:
         self.line(f"{node.name} << {self.text(node.value, SUM)}")
 
-    def for_(self, node: For) -> None:
-        if node.start == Int(0):
+    def for_(self, node: nodes.For) -> None:
+        if node.start == nodes.Int(0):
             self.line(f"{self.text(node.stop, ATOM)}.times do |{node.var}|")
         else:
             start, last = self.text(node.start, ATOM), before(self, node.stop)
@@ -111,10 +94,10 @@ class _Ruby(BlockWriter):
         self.block(node.body)
         self.line("end")
 
-    def return_(self, node: Return) -> None:
+    def return_(self, node: nodes.Return) -> None:
         self.line(f"return {self.returned(node.value)}")
 
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         first = node.items[0]
         if self.kind(first) == "list":
             self.line(f'puts {self.text(first)}.join(" ")')

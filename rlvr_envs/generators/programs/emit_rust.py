@@ -1,27 +1,7 @@
 """Programs in Rust."""
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.braces import Braces, is_wide, kinds, reads, widened
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    Call,
-    Expression,
-    For,
-    Function,
-    Index,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Str,
-    Type,
-    Var,
-)
 from rlvr_envs.generators.programs.rename import words
 from rlvr_envs.generators.programs.writer import ATOM, COMPARISON, SUM, Text
 
@@ -33,8 +13,8 @@ self static str struct super trait true try type typeof union unsafe unsized use
 where while yield i64 floor_div floor_mod char_at read_line read_int read_list show slot drop
 """)
 
-_TYPES: dict[Type, str] = {"int": "i64", "bool": "bool", "str": "String", "list": "Vec<i64>"}
-_PARAMS: dict[Type, str] = {"int": "i64", "bool": "bool", "str": "&str", "list": "&[i64]"}
+_TYPES: dict[nodes.Type, str] = {"int": "i64", "bool": "bool", "str": "String", "list": "Vec<i64>"}
+_PARAMS: dict[nodes.Type, str] = {"int": "i64", "bool": "bool", "str": "&str", "list": "&[i64]"}
 _FLOOR_DIV = """
 fn floor_div(a: i64, b: i64) -> i64 {
     let quotient = a / b;
@@ -78,7 +58,7 @@ fn show(items: &[i64]) -> String {
 """
 
 
-def emit(program: Program) -> str:
+def emit(program: nodes.Program) -> str:
     """Return the program in Rust."""
     return _Rust(program).program_text()
 
@@ -100,6 +80,8 @@ class _Rust(Braces):
         (frozenset({"read list"}), _READ_LIST),
         (frozenset({"print list"}), _SHOW),
     )
+    append_form = "{}.push({});"
+    list_form = "vec![{}]"
 
     def program_text(self) -> str:
         self.features |= kinds(self.program)
@@ -118,7 +100,7 @@ class _Rust(Braces):
         self.line("}")
         return f"{self.helpers()}{self.result()}"
 
-    def function(self, function: Function) -> None:
+    def function(self, function: nodes.Function) -> None:
         self.enter(function)
         self.params = {name for name, _ in function.params}
         self.mutable = self.changed(function.body)
@@ -126,7 +108,7 @@ class _Rust(Braces):
         self.line(f"fn {function.name}({params}) -> {_TYPES[function.returns]} {{")
         self.block(function.body[:-1])
         last = function.body[-1]
-        if isinstance(last, Return):
+        if isinstance(last, nodes.Return):
             self.line(f"{self.indent}{self.stored(last.value)}")
         self.line("}")
         self.line()
@@ -134,70 +116,67 @@ class _Rust(Braces):
     def mut(self, name: str) -> str:
         return "mut " if name in self.mutable else ""
 
-    def let(self, node: Let) -> None:
+    def let(self, node: nodes.Let) -> None:
         name = f"{self.mut(node.name)}{node.name}"
         self.line(f"let {name}: {_TYPES[node.type]} = {self.stored(node.value)};")
 
-    def int_(self, node: Int) -> Text:
+    def int_(self, node: nodes.Int) -> Text:
         text, level = super().int_(node)
         # A literal that nothing else gives a type has 32 bits.
         return (f"{text}_i64" if is_wide(node, 2**31) else text), level
 
-    def stored(self, expression: Expression) -> str:
+    def stored(self, expression: nodes.Expression) -> str:
         kind = self.kind(expression)
-        if kind == "list" and isinstance(expression, Var):
+        if kind == "list" and isinstance(expression, nodes.Var):
             return f"{expression.name}.to_vec()"
-        if kind == "str" and not isinstance(expression, (Call, Binary)):
+        if kind == "str" and not isinstance(expression, (nodes.Call, nodes.Binary)):
             return f"{self.lent(expression, ATOM)}.to_string()"
         return self.text(expression)
 
-    def lent(self, expression: Expression, level: int = 0) -> str:
+    def lent(self, expression: nodes.Expression, level: int = 0) -> str:
         """Return the text of a string or list that is only looked at."""
         kind, text = self.kind(expression), self.text(expression, ATOM)
-        if kind not in ("str", "list") or isinstance(expression, (Str, Index)):
+        if kind not in ("str", "list") or isinstance(expression, (nodes.Str, nodes.Index)):
             return self.text(expression, level)
-        is_param = isinstance(expression, Var) and expression.name in self.params
+        is_param = isinstance(expression, nodes.Var) and expression.name in self.params
         return text if is_param or level == ATOM else f"&{text}"
 
-    def call(self, node: Call) -> Text:
+    def call(self, node: nodes.Call) -> Text:
         return f"{node.function}({', '.join(map(self.lent, node.args))})", ATOM
 
-    def binary(self, node: Binary) -> Text:
+    def binary(self, node: nodes.Binary) -> Text:
         if node.op in ("==", "!=") and self.kind(node.left) == "str":
             return f"{self.compared(node.left)} {node.op} {self.compared(node.right)}", COMPARISON
         return super().binary(widened(node))
 
-    def compared(self, expression: Expression) -> str:
-        is_param = isinstance(expression, Var) and expression.name in self.params
-        if isinstance(expression, (Str, Index)) or is_param:
+    def compared(self, expression: nodes.Expression) -> str:
+        is_param = isinstance(expression, nodes.Var) and expression.name in self.params
+        if isinstance(expression, (nodes.Str, nodes.Index)) or is_param:
             return self.text(expression)
         return f"{self.text(expression, ATOM)}.as_str()"
 
-    def special(self, node: Binary) -> Text:
+    def special(self, node: nodes.Binary) -> Text:
         if node.op == "concat":
             return f'format!("{{}}{{}}", {self.text(node.left)}, {self.text(node.right)})', ATOM
         return super().special(node)
 
-    def length(self, node: Length) -> Text:
+    def length(self, node: nodes.Length) -> Text:
         return f"({self.text(node.operand, ATOM)}.len() as i64)", ATOM
 
-    def index(self, node: Index) -> Text:
+    def index(self, node: nodes.Index) -> Text:
         if self.kind(node.sequence) == "str":
             self.features |= {"char at"}
             return f"char_at({self.lent(node.sequence)}, {self.text(node.index)})", ATOM
         return f"{self.text(node.sequence, ATOM)}[{self.place(node.index)}]", ATOM
 
-    def list_of(self, node: ListOf) -> Text:
-        return f"vec![{self.args(node.items)}]", ATOM
-
-    def assign(self, node: Assign) -> None:
+    def assign(self, node: nodes.Assign) -> None:
         match node.value:
-            case Binary("+" | "-" | "*" as op, Var(name), right) if name == node.name:
+            case nodes.Binary("+" | "-" | "*" as op, nodes.Var(name), right) if name == node.name:
                 self.line(f"{name} {op}= {self.text(right)};")
             case _:
                 self.line(f"{node.name} = {self.stored(node.value)};")
 
-    def set_item(self, node: SetItem) -> None:
+    def set_item(self, node: nodes.SetItem) -> None:
         place = self.place(node.index)
         if node.name in reads((node,)) and "(" in place:
             # The list may not be looked at while it is being changed.
@@ -205,21 +184,18 @@ class _Rust(Braces):
             place = "slot"
         self.line(f"{node.name}[{place}] = {self.text(node.value)};")
 
-    def place(self, index: Expression) -> str:
-        if isinstance(index, Int):
+    def place(self, index: nodes.Expression) -> str:
+        if isinstance(index, nodes.Int):
             return self.text(index)
         return f"{self.text(index, ATOM)} as usize"
 
-    def append(self, node: Append) -> None:
-        self.line(f"{node.name}.push({self.text(node.value)});")
-
-    def for_(self, node: For) -> None:
+    def for_(self, node: nodes.For) -> None:
         start, stop = self.text(node.start, SUM), self.text(node.stop, SUM)
         self.line(f"for {node.var} in {start}..{stop} {{")
         self.block(node.body)
         self.line("}")
 
-    def print_(self, node: Print) -> None:
+    def print_(self, node: nodes.Print) -> None:
         if self.kind(node.items[0]) == "list":
             self.features |= {"print list"}
             self.line(f'println!("{{}}", show({self.lent(node.items[0])}));')

@@ -15,37 +15,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.check import FIXED, RESULTS
 from rlvr_envs.generators.programs.interpret import IrError
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    Block,
-    Bool,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Index,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Neg,
-    Not,
-    Return,
-    SetItem,
-    Statement,
-    Str,
-    Type,
-    Var,
-    Variable,
-    While,
-)
 
-_TYPES: dict[str, Type] = {"int": "int", "bool": "bool", "str": "str", "list[int]": "list"}
+_TYPES: dict[str, nodes.Type] = {"int": "int", "bool": "bool", "str": "str", "list[int]": "list"}
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -64,14 +38,14 @@ _OPERATORS: dict[type[ast.AST], str] = {
 
 
 @cache
-def lower(entry: Callable[..., Any]) -> tuple[Function, ...]:
+def lower(entry: Callable[..., Any]) -> tuple[nodes.Function, ...]:
     """Return a Python function, last, after the functions that it calls."""
-    done: dict[str, Function] = {}
+    done: dict[str, nodes.Function] = {}
     _add(entry, done)
     return tuple(done.values())
 
 
-def _add(function: Callable[..., Any], done: dict[str, Function]) -> None:
+def _add(function: Callable[..., Any], done: dict[str, nodes.Function]) -> None:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     if not isinstance(tree, ast.FunctionDef):
         raise IrError(f"{function!r} is no plain function")
@@ -82,7 +56,7 @@ def _add(function: Callable[..., Any], done: dict[str, Function]) -> None:
     done[tree.name] = lowering.function()
 
 
-def _type_of(annotation: ast.expr | None) -> Type:
+def _type_of(annotation: ast.expr | None) -> nodes.Type:
     text = ast.unparse(annotation) if annotation else "nothing"
     if text not in _TYPES:
         raise IrError(f"a parameter or result is of type {', '.join(_TYPES)}, not {text}")
@@ -95,7 +69,7 @@ class _Lowering:
     def __init__(self, tree: ast.FunctionDef, known: dict[str, Any]) -> None:
         self.tree = tree
         self.known = known
-        self.types: dict[str, Type] = {}
+        self.types: dict[str, nodes.Type] = {}
         self.fills = 0
         calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
         names = {call.id for call in calls if isinstance(call, ast.Name)}
@@ -109,159 +83,167 @@ class _Lowering:
             raise self.error(self.tree)
         return node
 
-    def function(self) -> Function:
-        params: tuple[Variable, ...] = tuple(
+    def function(self) -> nodes.Function:
+        params: tuple[nodes.Variable, ...] = tuple(
             (arg.arg, _type_of(arg.annotation)) for arg in self.tree.args.args
         )
         self.types.update(params)
         body = self.tree.body[1:] if ast.get_docstring(self.tree) else self.tree.body
         lowered = self.block(body, {name for name, _ in params})
-        return Function(self.tree.name, params, _type_of(self.tree.returns), lowered)
+        return nodes.Function(self.tree.name, params, _type_of(self.tree.returns), lowered)
 
     # Statements.
 
-    def block(self, body: list[ast.stmt], outer: set[str]) -> Block:
+    def block(self, body: list[ast.stmt], outer: set[str]) -> nodes.Block:
         seen = set(outer)
-        result: list[Statement] = []
+        result: list[nodes.Statement] = []
         for statement in body:
             result += self.statement(statement, seen)
         return tuple(result)
 
-    def statement(self, node: ast.stmt, seen: set[str]) -> Block:
+    def statement(self, node: ast.stmt, seen: set[str]) -> nodes.Block:
         match node:
             case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, value):
                 return self.store(name, self.given(value), seen)
             case ast.Assign([ast.Subscript(ast.Name(name), index)], value):
-                return (SetItem(name, self.value(index), self.value(value)),)
+                return (nodes.SetItem(name, self.value(index), self.value(value)),)
             case ast.AugAssign(target, op, value):
                 return self.update(target, _OPERATORS[type(op)], self.value(value))
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [value])):
-                return (Append(name, self.value(value)),)
+                return (nodes.Append(name, self.value(value)),)
             case ast.Return(ast.expr() as value):
-                return (Return(self.value(value)),)
+                return (nodes.Return(self.value(value)),)
         return (self.compound(node, seen),)
 
-    def compound(self, node: ast.stmt, seen: set[str]) -> Statement:
+    def compound(self, node: ast.stmt, seen: set[str]) -> nodes.Statement:
         match node:
             case ast.If(test, body, orelse):
-                return If(self.value(test), self.block(body, seen), self.block(orelse, seen))
+                return nodes.If(self.value(test), self.block(body, seen), self.block(orelse, seen))
             case ast.While(test, body, []):
-                return While(self.value(test), self.block(body, seen))
+                return nodes.While(self.value(test), self.block(body, seen))
             case ast.For(ast.Name(name), ast.Call(ast.Name("range"), bounds), body, []) if (
                 len(bounds) < 3
             ):
                 name = name.lstrip("_")  # which marks a variable that nothing reads
                 self.types[name] = "int"
-                start, stop = (Int(0), *map(self.value, bounds))[-2:]
-                return For(name, start, stop, self.block(body, seen | {name}))
+                start, stop = (nodes.Int(0), *map(self.value, bounds))[-2:]
+                return nodes.For(name, start, stop, self.block(body, seen | {name}))
         raise self.error(node)
 
-    def update(self, target: ast.expr, op: str, value: Expression) -> Block:
+    def update(self, target: ast.expr, op: str, value: nodes.Expression) -> nodes.Block:
         match target:
             case ast.Name(name):
                 operator = "concat" if self.types.get(name) == "str" else op
-                return (Assign(name, Binary(operator, Var(name), value)),)
+                return (nodes.Assign(name, nodes.Binary(operator, nodes.Var(name), value)),)
             case ast.Subscript(ast.Name(name), index):
                 place = self.value(index)
-                return (SetItem(name, place, Binary(op, Index(Var(name), place), value)),)
+                return (
+                    nodes.SetItem(
+                        name, place, nodes.Binary(op, nodes.Index(nodes.Var(name), place), value)
+                    ),
+                )
         raise self.error(target)
 
-    def store(self, name: str, value: ast.expr, seen: set[str]) -> Block:
+    def store(self, name: str, value: ast.expr, seen: set[str]) -> nodes.Block:
         match value:
             case ast.BinOp(ast.List([item]), ast.Mult(), count):
                 self.fills += 1
                 fill = f"fill_{self.fills}"
-                filling = For(fill, Int(0), self.value(count), (Append(name, self.value(item)),))
-                return (self.keep(name, ListOf(), "list", seen), filling)
+                filling = nodes.For(
+                    fill, nodes.Int(0), self.value(count), (nodes.Append(name, self.value(item)),)
+                )
+                return (self.keep(name, nodes.ListOf(), "list", seen), filling)
         lowered = self.value(value)
         return (self.keep(name, lowered, self.kind(lowered), seen),)
 
-    def keep(self, name: str, value: Expression, kind: Type, seen: set[str]) -> Let | Assign:
+    def keep(
+        self, name: str, value: nodes.Expression, kind: nodes.Type, seen: set[str]
+    ) -> nodes.Let | nodes.Assign:
         if name in seen:
-            return Assign(name, value)
+            return nodes.Assign(name, value)
         seen.add(name)
         self.types[name] = kind
-        return Let(name, kind, value)
+        return nodes.Let(name, kind, value)
 
     # Expressions.
 
-    def value(self, node: ast.expr) -> Expression:
+    def value(self, node: ast.expr) -> nodes.Expression:
         match node:
             case ast.Constant(bool(flag)):
-                return Bool(flag)
+                return nodes.Bool(flag)
             case ast.Constant(int(number)):
-                return Int(number)
+                return nodes.Int(number)
             case ast.Constant(str(text)):
-                return Str(text)
+                return nodes.Str(text)
             case ast.Name(name):
                 return self.name(name, node)
             case ast.List(items):
-                return ListOf(tuple(map(self.value, items)))
+                return nodes.ListOf(tuple(map(self.value, items)))
         return self.operation(node)
 
-    def name(self, name: str, node: ast.expr) -> Expression:
+    def name(self, name: str, node: ast.expr) -> nodes.Expression:
         if name in self.types:
-            return Var(name)
+            return nodes.Var(name)
         constant = self.known.get(name)
         if not isinstance(constant, int):
             raise self.error(node)
-        return Int(constant)
+        return nodes.Int(constant)
 
-    def operation(self, node: ast.expr) -> Expression:
+    def operation(self, node: ast.expr) -> nodes.Expression:
         match node:
             case ast.UnaryOp(ast.USub(), ast.Constant(int(number))):
-                return Int(-number)
+                return nodes.Int(-number)
             case ast.UnaryOp(ast.USub(), operand):
-                return Neg(self.value(operand))
+                return nodes.Neg(self.value(operand))
             case ast.UnaryOp(ast.Not(), operand):
-                return Not(self.value(operand))
+                return nodes.Not(self.value(operand))
             case ast.BoolOp(op, values):
                 return self.joined(_OPERATORS[type(op)], [self.value(value) for value in values])
             case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
                 first = self.value(left)
                 operator = "concat" if self.kind(first) == "str" else _OPERATORS[type(op)]
-                return Binary(operator, first, self.value(right))
+                return nodes.Binary(operator, first, self.value(right))
         return self.compound_value(node)
 
-    def compound_value(self, node: ast.expr) -> Expression:
+    def compound_value(self, node: ast.expr) -> nodes.Expression:
         match node:
             case ast.Compare(left, ops, others):
                 values = [self.value(value) for value in (left, *others)]
                 names = [_OPERATORS[type(op)] for op in ops]
                 pairs = zip(names, values, values[1:], strict=False)
-                return self.joined("and", [Binary(op, a, b) for op, a, b in pairs])
+                return self.joined("and", [nodes.Binary(op, a, b) for op, a, b in pairs])
             case ast.Subscript(sequence, ast.Slice(None, None, None)):
                 return self.value(sequence)
             case ast.Subscript(sequence, index):
-                return Index(self.value(sequence), self.value(index))
+                return nodes.Index(self.value(sequence), self.value(index))
             case ast.Call(ast.Name(name), args):
                 return self.call(name, [self.value(arg) for arg in args], node)
         raise self.error(node)
 
-    def joined(self, op: str, values: list[Expression]) -> Expression:
+    def joined(self, op: str, values: list[nodes.Expression]) -> nodes.Expression:
         result = values[0]
         for value in values[1:]:
-            result = Binary(op, result, value)
+            result = nodes.Binary(op, result, value)
         return result
 
-    def call(self, name: str, args: list[Expression], node: ast.expr) -> Expression:
+    def call(self, name: str, args: list[nodes.Expression], node: ast.expr) -> nodes.Expression:
         if name == "len" and len(args) == 1:
-            return Length(args[0])
+            return nodes.Length(args[0])
         if name in ("min", "max") and len(args) >= 2:
             return self.joined(name, args)
         if name not in self.called:
             raise self.error(node)
-        return Call(name, tuple(args))
+        return nodes.Call(name, tuple(args))
 
-    def kind(self, value: Expression) -> Type:
+    def kind(self, value: nodes.Expression) -> nodes.Type:
         match value:
-            case Var(name):
+            case nodes.Var(name):
                 return self.types[name]
-            case Call(name):
+            case nodes.Call(name):
                 return _TYPES[_annotation(self.known[name])]
-            case Index(sequence, _):
+            case nodes.Index(sequence, _):
                 return "str" if self.kind(sequence) == "str" else "int"
-            case Binary(op):
+            case nodes.Binary(op):
                 return RESULTS[op]
         return FIXED[type(value)]
 

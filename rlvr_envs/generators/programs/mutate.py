@@ -10,29 +10,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.check import Types, check, variable_types
 from rlvr_envs.generators.programs.interpret import IrError
-from rlvr_envs.generators.programs.nodes import (
-    Assign,
-    Binary,
-    Block,
-    Expression,
-    For,
-    Function,
-    If,
-    Index,
-    Int,
-    Let,
-    Neg,
-    Not,
-    Program,
-    Return,
-    Statement,
-    Type,
-    Var,
-    While,
-    blocks,
-)
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -72,7 +52,7 @@ class Mistake:
         return self.path[:shared] != other.path[:shared]
 
 
-def make(program: Program, mistakes: Sequence[Mistake]) -> Program:
+def make(program: nodes.Program, mistakes: Sequence[Mistake]) -> nodes.Program:
     """Return the program with the mistakes in it.
 
     Raises:
@@ -84,9 +64,9 @@ def make(program: Program, mistakes: Sequence[Mistake]) -> Program:
     return check(changed)
 
 
-def put(program: Program, mistake: Mistake) -> Program:
+def put(program: nodes.Program, mistake: Mistake) -> nodes.Program:
     """Return the program with a mistake in it, which may be ill-formed: it fails when it runs."""
-    changed: Program = _put(program, mistake.path, mistake.wrong)
+    changed: nodes.Program = _put(program, mistake.path, mistake.wrong)
     return changed
 
 
@@ -99,7 +79,7 @@ def _put(node: Any, path: Path, new: Any) -> Any:
     return dataclasses.replace(node, **{step: _put(getattr(node, step), rest, new)})
 
 
-def possible(program: Program) -> list[Mistake]:
+def possible(program: nodes.Program) -> list[Mistake]:
     """Return the mistakes that can be made, those that alone break a rule of programs included."""
     found: list[Mistake] = []
     for number, function in enumerate(program.functions):
@@ -110,7 +90,10 @@ def possible(program: Program) -> list[Mistake]:
 
 
 def draw_mistakes(
-    rng: Rng, program: Program, count: int, accept: Callable[[Program, Program], bool]
+    rng: Rng,
+    program: nodes.Program,
+    count: int,
+    accept: Callable[[nodes.Program, nodes.Program], bool],
 ) -> list[Mistake]:
     """Draw mistakes that can be made together, of kinds as different as may be.
 
@@ -142,8 +125,8 @@ def draw_mistakes(
 
 
 def _with_and_alone(
-    program: Program, chosen: Sequence[Mistake], mistake: Mistake
-) -> tuple[Program, Program] | None:
+    program: nodes.Program, chosen: Sequence[Mistake], mistake: Mistake
+) -> tuple[nodes.Program, nodes.Program] | None:
     """Return the program with a mistake alone, and with others too; or None if one is none."""
     if not all(mistake.apart(other) for other in chosen):
         return None
@@ -156,13 +139,13 @@ def _with_and_alone(
 class _Finder:
     """Finds the mistakes that can be made in one function, or in the body of the program."""
 
-    def __init__(self, program: Program, function: Function | None) -> None:
+    def __init__(self, program: nodes.Program, function: nodes.Function | None) -> None:
         self.types = Types(program)
         params = function.params if function else program.inputs
         body = function.body if function else program.body
-        self.names: dict[str, Type] = variable_types(params, body)
+        self.names: dict[str, nodes.Type] = variable_types(params, body)
 
-    def block(self, body: Block, path: Path) -> Iterator[Mistake]:
+    def block(self, body: nodes.Block, path: Path) -> Iterator[Mistake]:
         for at, statement in enumerate(body):
             if len(body) > 1 and _is_short(statement):
                 yield Mistake("missing statement", path, (*body[:at], *body[at + 1 :]))
@@ -175,9 +158,9 @@ class _Finder:
         for field in dataclasses.fields(statement):
             value = getattr(statement, field.name)
             inside = (*path, field.name)
-            if isinstance(value, Expression):
+            if isinstance(value, nodes.Expression):
                 yield from self.expression(value, inside)
-            elif isinstance(value, tuple) and value and isinstance(value[0], Expression):
+            elif isinstance(value, tuple) and value and isinstance(value[0], nodes.Expression):
                 for at, item in enumerate(value):
                     yield from self.expression(item, (*inside, at))
             elif isinstance(value, tuple) and value:
@@ -187,85 +170,85 @@ class _Finder:
     def whole(self, statement: Any, path: Path) -> Iterator[Mistake]:
         """Yield mistakes that concern a statement as a whole."""
         match statement:
-            case If(condition, then, otherwise):
+            case nodes.If(condition, then, otherwise):
                 yield Mistake("negated condition", (*path, "condition"), _opposite(condition))
                 if otherwise:
-                    yield Mistake("swapped branches", path, If(condition, otherwise, then))
+                    yield Mistake("swapped branches", path, nodes.If(condition, otherwise, then))
                     yield Mistake("missing branch", (*path, "otherwise"), ())
-            case For(_, start, stop, _):
+            case nodes.For(_, start, stop, _):
                 yield Mistake("loop starts late", (*path, "start"), _plus(start, 1))
                 yield Mistake("loop ends early", (*path, "stop"), _plus(stop, -1))
                 yield Mistake("loop ends late", (*path, "stop"), _plus(stop, 1))
-            case Let(_, "int", Int(value)):
+            case nodes.Let(_, "int", nodes.Int(value)):
                 for other in (0, 1):
                     if other != value:
-                        yield Mistake("wrong initial value", (*path, "value"), Int(other))
-            case Assign(name, Binary(_, Var(left), right)) if left == name:
+                        yield Mistake("wrong initial value", (*path, "value"), nodes.Int(other))
+            case nodes.Assign(name, nodes.Binary(_, nodes.Var(left), right)) if left == name:
                 if self.types.of(right, self.names) == self.names[name]:
                     yield Mistake("forgets what was there", (*path, "value"), right)
-            case While(condition, body):
-                yield Mistake("runs only once", path, If(condition, body))
+            case nodes.While(condition, body):
+                yield Mistake("runs only once", path, nodes.If(condition, body))
 
-    def expression(self, node: Expression, path: Path) -> Iterator[Mistake]:
+    def expression(self, node: nodes.Expression, path: Path) -> Iterator[Mistake]:
         for field in dataclasses.fields(node):  # type: ignore[arg-type]  # every subclass is one
             value = getattr(node, field.name)
-            if isinstance(value, Expression):
+            if isinstance(value, nodes.Expression):
                 yield from self.expression(value, (*path, field.name))
             elif isinstance(value, tuple):
                 for at, item in enumerate(value):
                     yield from self.expression(item, (*path, field.name, at))
         yield from self.here(node, path)
-        if isinstance(node, Binary):
+        if isinstance(node, nodes.Binary):
             yield from _operators(node, path)
 
-    def here(self, node: Expression, path: Path) -> Iterator[Mistake]:
+    def here(self, node: nodes.Expression, path: Path) -> Iterator[Mistake]:
         """Yield mistakes that replace an expression itself."""
         match node:
-            case Int(value):
-                yield Mistake("off by one", path, Int(value + 1))
+            case nodes.Int(value):
+                yield Mistake("off by one", path, nodes.Int(value + 1))
                 if value > 0:
-                    yield Mistake("off by one", path, Int(value - 1))
-            case Var(name):
+                    yield Mistake("off by one", path, nodes.Int(value - 1))
+            case nodes.Var(name):
                 for other, kind in self.names.items():
                     if other != name and kind == self.names.get(name):
-                        yield Mistake("wrong variable", path, Var(other))
-            case Not(inner) | Neg(inner):
+                        yield Mistake("wrong variable", path, nodes.Var(other))
+            case nodes.Not(inner) | nodes.Neg(inner):
                 yield Mistake("missing sign", path, inner)
-            case Index(sequence, index):
-                yield Mistake("wrong index", path, Index(sequence, _plus(index, -1)))
-                yield Mistake("wrong index", path, Index(sequence, _plus(index, 1)))
+            case nodes.Index(sequence, index):
+                yield Mistake("wrong index", path, nodes.Index(sequence, _plus(index, -1)))
+                yield Mistake("wrong index", path, nodes.Index(sequence, _plus(index, 1)))
 
 
-def _is_short(statement: Statement) -> bool:
+def _is_short(statement: nodes.Statement) -> bool:
     """Whether a statement may be forgotten without much being lost."""
-    inner = [line for body in blocks(statement) for line in body]
-    return not isinstance(statement, (Let, Return)) and (
-        len(inner) < 2 and not any(map(blocks, inner))
+    inner = [line for body in nodes.blocks(statement) for line in body]
+    return not isinstance(statement, (nodes.Let, nodes.Return)) and (
+        len(inner) < 2 and not any(map(nodes.blocks, inner))
     )
 
 
-def _operators(node: Binary, path: Path) -> Iterator[Mistake]:
+def _operators(node: nodes.Binary, path: Path) -> Iterator[Mistake]:
     for other in _OTHER_OPS.get(node.op, ()):
-        yield Mistake("wrong operator", path, Binary(other, node.left, node.right))
+        yield Mistake("wrong operator", path, nodes.Binary(other, node.left, node.right))
     if node.op in _ONE_SIDED and node.left != node.right:
-        yield Mistake("swapped operands", path, Binary(node.op, node.right, node.left))
+        yield Mistake("swapped operands", path, nodes.Binary(node.op, node.right, node.left))
 
 
-def _opposite(condition: Expression) -> Expression:
+def _opposite(condition: nodes.Expression) -> nodes.Expression:
     match condition:
-        case Binary(op, left, right) if op in _OPPOSITE:
-            return Binary(_OPPOSITE[op], left, right)
-        case Not(inner):
+        case nodes.Binary(op, left, right) if op in _OPPOSITE:
+            return nodes.Binary(_OPPOSITE[op], left, right)
+        case nodes.Not(inner):
             return inner
-    return Not(condition)
+    return nodes.Not(condition)
 
 
-def _plus(expression: Expression, step: int) -> Expression:
+def _plus(expression: nodes.Expression, step: int) -> nodes.Expression:
     match expression:
-        case Int(value) if value + step >= 0:
-            return Int(value + step)
-        case Binary("+", left, Int(1)) if step == -1:
+        case nodes.Int(value) if value + step >= 0:
+            return nodes.Int(value + step)
+        case nodes.Binary("+", left, nodes.Int(1)) if step == -1:
             return left
-        case Binary("-", left, Int(1)) if step == 1:
+        case nodes.Binary("-", left, nodes.Int(1)) if step == 1:
             return left
-    return Binary("+" if step > 0 else "-", expression, Int(abs(step)))
+    return nodes.Binary("+" if step > 0 else "-", expression, nodes.Int(abs(step)))

@@ -6,25 +6,11 @@ Each takes integers of any sign below `VARIABLE_BOUND`, or a list, and ends afte
 from collections.abc import Callable
 
 from rlvr_envs.core.seeding import Rng, integer, pick
-from rlvr_envs.generators.programs.nodes import (
-    Assign,
-    Binary,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Int,
-    Length,
-    Let,
-    Return,
-    Var,
-    While,
-)
+from rlvr_envs.generators.programs import nodes
 
-A, B, N, XS, AT = Var("a"), Var("b"), Var("n"), Var("xs"), Var("i")
-OUT = Var("out")
-Made = tuple[Function, int]  # a function, and the largest magnitude of what it returns
+A, B, N, XS, AT = nodes.Var("a"), nodes.Var("b"), nodes.Var("n"), nodes.Var("xs"), nodes.Var("i")
+OUT = nodes.Var("out")
+Made = tuple[nodes.Function, int]  # a function, and the largest magnitude of what it returns
 
 
 def random_function(rng: Rng, taken: set[str]) -> Made | None:
@@ -36,83 +22,88 @@ def random_function(rng: Rng, taken: set[str]) -> Made | None:
 def _digit_sum(rng: Rng) -> Made:
     base = pick(rng, (2, 3, 10, 10))
     body = (
-        Let("rest", "int", Binary("max", N, -N)),
-        Let("out", "int", Int(0)),
-        While(
-            Var("rest") > 0,
+        nodes.Let("rest", "int", nodes.Binary("max", N, -N)),
+        nodes.Let("out", "int", nodes.Int(0)),
+        nodes.While(
+            nodes.Var("rest") > 0,
             (
-                Assign("out", OUT + Var("rest") % base),
-                Assign("rest", Var("rest") // base),
+                nodes.Assign("out", OUT + nodes.Var("rest") % base),
+                nodes.Assign("rest", nodes.Var("rest") // base),
             ),
         ),
-        Return(OUT),
+        nodes.Return(OUT),
     )
-    return Function("digit_sum", (("n", "int"),), "int", body), 100
+    return nodes.Function("digit_sum", (("n", "int"),), "int", body), 100
 
 
 def _common_divisor(rng: Rng) -> Made:
-    body = (If(B.eq(0), (Return(Binary("max", A, -A)),)), Return(Call("gcd", (B, A % B))))
-    return Function("gcd", (("a", "int"), ("b", "int")), "int", body), 10**9
+    body = (
+        nodes.If(B.eq(0), (nodes.Return(nodes.Binary("max", A, -A)),)),
+        nodes.Return(nodes.Call("gcd", (B, A % B))),
+    )
+    return nodes.Function("gcd", (("a", "int"), ("b", "int")), "int", body), 10**9
 
 
 def _collatz(rng: Rng) -> Made:
     factor, start = pick(rng, ((3, 1), (3, 1), (5, 1), (3, 5))), integer(rng, 20, 60)
-    value = Var("value")
+    value = nodes.Var("value")
     body = (
-        Let("value", "int", N % start + 1),
-        Let("out", "int", Int(0)),
-        While(
+        nodes.Let("value", "int", N % start + 1),
+        nodes.Let("out", "int", nodes.Int(0)),
+        nodes.While(
             (value > 1) & (integer(rng, 8, 40) > OUT),
             (
-                If(
+                nodes.If(
                     (value % 2).eq(0),
-                    (Assign("value", value // 2),),
-                    (Assign("value", (value * factor[0] + factor[1]) % 10_007),),
+                    (nodes.Assign("value", value // 2),),
+                    (nodes.Assign("value", (value * factor[0] + factor[1]) % 10_007),),
                 ),
-                Assign("out", OUT + 1),
+                nodes.Assign("out", OUT + 1),
             ),
         ),
-        Return(OUT),
+        nodes.Return(OUT),
     )
-    return Function("collatz_steps", (("n", "int"),), "int", body), 40
+    return nodes.Function("collatz_steps", (("n", "int"),), "int", body), 40
 
 
 def _mix(rng: Rng) -> Made:
     modulus = pick(rng, (97, 101, 128, 251, 1000, 1009))
     value = (A * integer(rng, 2, 12) + B * integer(rng, 2, 12) + integer(rng, 0, 30)) % modulus
-    return Function("mix", (("a", "int"), ("b", "int")), "int", (Return(value),)), modulus
+    return nodes.Function(
+        "mix", (("a", "int"), ("b", "int")), "int", (nodes.Return(value),)
+    ), modulus
 
 
 def _choose(rng: Rng) -> Made:
     first, second = (A - B, A + B) if rng.random() < 0.5 else (A * 2 - B, B * 3 - A)
     condition = (A % integer(rng, 2, 4)).eq(0) if rng.random() < 0.5 else A > B
-    body = (If(condition, (Return(first),)), Return(second))
-    return Function("choose", (("a", "int"), ("b", "int")), "int", body), 4 * 10**9
+    body = (nodes.If(condition, (nodes.Return(first),)), nodes.Return(second))
+    return nodes.Function("choose", (("a", "int"), ("b", "int")), "int", body), 4 * 10**9
 
 
 def _clamp(rng: Rng) -> Made:
     low = integer(rng, -10, 5)
     high = low + integer(rng, 5, 40)
-    value = Binary("max", Int(low), Binary("min", Int(high), N))
-    return Function("clamp", (("n", "int"),), "int", (Return(value),)), 60
+    value = nodes.Binary("max", nodes.Int(low), nodes.Binary("min", nodes.Int(high), N))
+    return nodes.Function("clamp", (("n", "int"),), "int", (nodes.Return(value),)), 60
 
 
 def _power(rng: Rng) -> Made:
     modulus = pick(rng, (97, 101, 997, 1009))
-    half = Call("power", (A, B // 2))
+    half = nodes.Call("power", (A, B // 2))
     body = (
-        If(B <= 0, (Return(Int(1)),)),
-        Let("half", "int", half),
-        Let("out", "int", Var("half") * Var("half") % modulus),
-        If((B % 2).eq(1), (Assign("out", OUT * (A % modulus) % modulus),)),
-        Return(OUT),
+        nodes.If(B <= 0, (nodes.Return(nodes.Int(1)),)),
+        nodes.Let("half", "int", half),
+        nodes.Let("out", "int", nodes.Var("half") * nodes.Var("half") % modulus),
+        nodes.If((B % 2).eq(1), (nodes.Assign("out", OUT * (A % modulus) % modulus),)),
+        nodes.Return(OUT),
     )
-    return Function("power", (("a", "int"), ("b", "int")), "int", body), modulus
+    return nodes.Function("power", (("a", "int"), ("b", "int")), "int", body), modulus
 
 
 def _tally(rng: Rng) -> Made:
     modulus = integer(rng, 2, 5)
-    condition: Expression = pick(
+    condition: nodes.Expression = pick(
         rng,
         (
             XS[AT] > A,
@@ -122,25 +113,30 @@ def _tally(rng: Rng) -> Made:
         ),
     )
     body = (
-        Let("out", "int", Int(0)),
-        For("i", Int(0), Length(XS), (If(condition, (Assign("out", OUT + 1),)),)),
-        Return(OUT),
+        nodes.Let("out", "int", nodes.Int(0)),
+        nodes.For(
+            "i",
+            nodes.Int(0),
+            nodes.Length(XS),
+            (nodes.If(condition, (nodes.Assign("out", OUT + 1),)),),
+        ),
+        nodes.Return(OUT),
     )
-    return Function("tally", (("xs", "list"), ("a", "int")), "int", body), 4000
+    return nodes.Function("tally", (("xs", "list"), ("a", "int")), "int", body), 4000
 
 
 def _alternate(rng: Rng) -> Made:
     modulus, every = pick(rng, (97, 1000, 1009)), integer(rng, 2, 4)
     body = (
-        Let("out", "int", Int(0)),
-        For("i", Int(0), Length(XS), (
-            If((AT % every).eq(A % every), (Assign("out", OUT + XS[AT] % modulus),), (
-                Assign("out", OUT - XS[AT] % modulus),
+        nodes.Let("out", "int", nodes.Int(0)),
+        nodes.For("i", nodes.Int(0), nodes.Length(XS), (
+            nodes.If((AT % every).eq(A % every), (nodes.Assign("out", OUT + XS[AT] % modulus),), (
+                nodes.Assign("out", OUT - XS[AT] % modulus),
             )),
         )),
-        Return(OUT),
+        nodes.Return(OUT),
     )  # fmt: skip
-    return Function("alternate", (("xs", "list"), ("a", "int")), "int", body), 4_000_000
+    return nodes.Function("alternate", (("xs", "list"), ("a", "int")), "int", body), 4_000_000
 
 
 _MAKERS: dict[str, Callable[[Rng], Made]] = {

@@ -4,32 +4,9 @@ from collections.abc import Callable
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.check import check
 from rlvr_envs.generators.programs.interpret import StepLimit, interpret
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    Block,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Print,
-    Program,
-    SetItem,
-    Statement,
-    Str,
-    Type,
-    Value,
-    Var,
-    While,
-)
 from rlvr_envs.generators.programs.random_functions import Made, random_function
 from rlvr_envs.generators.programs.random_scope import (
     LETTERS,
@@ -43,7 +20,7 @@ from rlvr_envs.generators.programs.random_scope import (
 
 MAX_RUNS = 2500  # how often one place of a program runs at most
 MAX_STEPS = 400_000  # more than any random program needs
-_INPUT_NAMES: dict[Type, tuple[str, ...]] = {
+_INPUT_NAMES: dict[nodes.Type, tuple[str, ...]] = {
     "int": ("a", "b", "c"),
     "list": ("xs", "ys"),
     "str": ("s", "t"),
@@ -51,8 +28,12 @@ _INPUT_NAMES: dict[Type, tuple[str, ...]] = {
 
 
 def random_program(
-    rng: Rng, *, size: int, inputs: tuple[Type, ...] | None = None, functions: int | None = None
-) -> Program:
+    rng: Rng,
+    *,
+    size: int,
+    inputs: tuple[nodes.Type, ...] | None = None,
+    functions: int | None = None,
+) -> nodes.Program:
     """Return a random program.
 
     It is safe for every input within `MAX_INPUT` and `MAX_ITEMS` whose lists and strings have an
@@ -76,12 +57,12 @@ def random_program(
 
 
 def random_inputs(
-    rng: Rng, program: Program, *, length: int = 8, magnitude: int = 20
-) -> dict[str, Value]:
+    rng: Rng, program: nodes.Program, *, length: int = 8, magnitude: int = 20
+) -> dict[str, nodes.Value]:
     """Return inputs of a random program: items of magnitude up to ``magnitude``."""
     if not (1 <= length <= MAX_ITEMS and 1 <= magnitude <= MAX_INPUT):
         raise ConfigError(f"need 1 <= length <= {MAX_ITEMS} and 1 <= magnitude <= {MAX_INPUT}")
-    values: dict[str, Value] = {}
+    values: dict[str, nodes.Value] = {}
     for name, kind in program.inputs:
         size = integer(rng, (length + 1) // 2, length)
         if kind == "int":
@@ -93,7 +74,7 @@ def random_inputs(
     return values
 
 
-def _is_sensitive(rng: Rng, program: Program) -> bool:
+def _is_sensitive(rng: Rng, program: nodes.Program) -> bool:
     outputs = set()
     try:
         for _ in range(5):
@@ -104,16 +85,16 @@ def _is_sensitive(rng: Rng, program: Program) -> bool:
     return len(outputs) >= 4
 
 
-def _fallback(rng: Rng) -> Program:
-    value = (Var("a") * integer(rng, 2, 99) + integer(rng, 1, 999)) % integer(rng, 500, 1500)
-    return check(Program((("a", "int"),), (), (Print((value,)),)))
+def _fallback(rng: Rng) -> nodes.Program:
+    value = (nodes.Var("a") * integer(rng, 2, 99) + integer(rng, 1, 999)) % integer(rng, 500, 1500)
+    return check(nodes.Program((("a", "int"),), (), (nodes.Print((value,)),)))
 
 
 class _Maker:
     """Draws one program."""
 
     def __init__(
-        self, rng: Rng, size: int, inputs: tuple[Type, ...] | None, functions: int | None
+        self, rng: Rng, size: int, inputs: tuple[nodes.Type, ...] | None, functions: int | None
     ) -> None:
         self.rng = rng
         self.size = size
@@ -127,10 +108,10 @@ class _Maker:
                 self.functions.append(made)
         self.scope = Scope(rng)
 
-    def draw_inputs(self) -> tuple[Type, ...]:
+    def draw_inputs(self) -> tuple[nodes.Type, ...]:
         if self.size <= 2:
             return pick(self.rng, (("int",), ("int", "int"), ("list",)))
-        options: tuple[tuple[Type, ...], ...] = (
+        options: tuple[tuple[nodes.Type, ...], ...] = (
             ("list",),
             ("list", "int"),
             ("list", "int"),
@@ -142,9 +123,9 @@ class _Maker:
         )
         return pick(self.rng, options)
 
-    def program(self) -> Program:
-        counts: dict[Type, int] = {}
-        inputs: list[tuple[str, Type]] = []
+    def program(self) -> nodes.Program:
+        counts: dict[nodes.Type, int] = {}
+        inputs: list[tuple[str, nodes.Type]] = []
         for kind in self.kinds:
             name = _INPUT_NAMES[kind][counts.get(kind, 0)]
             counts[kind] = counts.get(kind, 0) + 1
@@ -156,7 +137,7 @@ class _Maker:
                     locked=True,
                 )
             )  # fmt: skip
-        body: list[Statement] = [self.new_number()]
+        body: list[nodes.Statement] = [self.new_number()]
         if self.size >= 4:
             body.append(self.new_number())
         if self.size >= 3 and self.scope.chance(0.6):
@@ -166,40 +147,40 @@ class _Maker:
         while self.left > 0:
             body += self.statement(depth=0)
         body += self.prints()
-        functions: tuple[Function, ...] = tuple(function for function, _ in self.functions)
-        return check(Program(tuple(inputs), functions, tuple(body)))
+        functions: tuple[nodes.Function, ...] = tuple(function for function, _ in self.functions)
+        return check(nodes.Program(tuple(inputs), functions, tuple(body)))
 
     # Declarations.
 
-    def new_number(self) -> Statement:
+    def new_number(self) -> nodes.Statement:
         expression, bound = (
             self.scope.constant() if self.scope.chance(0.6) else self.scope.number(1)
         )
         name = self.scope.fresh("int")
         self.scope.known.append(Known(name, "int", budget=VARIABLE_BOUND - bound))
-        return Let(name, "int", expression)
+        return nodes.Let(name, "int", expression)
 
-    def new_list(self) -> Statement:
+    def new_list(self) -> nodes.Statement:
         name = self.scope.fresh("list")
         if self.scope.chance(0.5):
             self.scope.known.append(Known(name, "list", bound=MAX_INPUT))
-            return Let(name, "list", ListOf())
+            return nodes.Let(name, "list", nodes.ListOf())
         items = integers(self.rng, 0, 9, integer(self.rng, 2, 5))
         self.scope.known.append(
             Known(name, "list", bound=MAX_INPUT, length=len(items), filled=True)
         )
-        return Let(name, "list", ListOf(tuple(map(Int, items))))
+        return nodes.Let(name, "list", nodes.ListOf(tuple(map(nodes.Int, items))))
 
-    def new_string(self) -> Statement:
+    def new_string(self) -> nodes.Statement:
         name = self.scope.fresh("str")
         self.scope.known.append(Known(name, "str", length=0))
-        return Let(name, "str", Str(""))
+        return nodes.Let(name, "str", nodes.Str(""))
 
     # Statements.
 
-    def statement(self, depth: int) -> Block:
+    def statement(self, depth: int) -> nodes.Block:
         self.left -= 1
-        options: list[tuple[Callable[[int], Block | None], int]] = [
+        options: list[tuple[Callable[[int], nodes.Block | None], int]] = [
             (self.assign, 4),
             (self.grow, 2 if depth else 1),
             (self.put, 2),
@@ -219,7 +200,7 @@ class _Maker:
                 return option(depth) or self.assign(depth)
         return self.assign(depth)
 
-    def body(self, depth: int, most: int = 3) -> Block:
+    def body(self, depth: int, most: int = 3) -> nodes.Block:
         """Draw a block of its own."""
         visible = len(self.scope.known)
         result = list(self.statement(depth))
@@ -229,33 +210,37 @@ class _Maker:
         del self.scope.known[visible:]
         return tuple(result)
 
-    def assign(self, depth: int) -> Block:
+    def assign(self, depth: int) -> nodes.Block:
         return self.store(*self.scope.number(1 if self.scope.chance(0.5) else 2))
 
-    def store(self, expression: Expression, bound: int) -> Block:
+    def store(self, expression: nodes.Expression, bound: int) -> nodes.Block:
         """Put a number into a variable: add it, compare it, or replace what was there."""
         targets = self.scope.free("int")
         target = pick(self.rng, targets)
-        variable = Var(target.name)
+        variable = nodes.Var(target.name)
         choice, room = self.rng.random(), target.budget // 4
         if choice < 0.65:
             value, bound = self.scope.below(expression, bound, room // self.scope.runs)
             reads_itself = mentions(value, target.name)
             if not reads_itself and bound * self.scope.runs <= room:
                 target.budget -= bound * self.scope.runs
-                return (Assign(target.name, Binary("+" if choice < 0.5 else "-", variable, value)),)
+                return (
+                    nodes.Assign(
+                        target.name, nodes.Binary("+" if choice < 0.5 else "-", variable, value)
+                    ),
+                )
             value, bound = self.scope.below(variable * 3 + value, VARIABLE_BOUND * 4, 1009)
         elif choice < 0.8 and not mentions(expression, target.name):
             value, bound = self.scope.below(expression, bound, min(room, 10**6))
-            value = Binary(pick(self.rng, ("min", "max")), variable, value)
+            value = nodes.Binary(pick(self.rng, ("min", "max")), variable, value)
         elif mentions(expression, target.name) or target.budget < 10**7:
             value, bound = self.scope.below(expression, bound + VARIABLE_BOUND, 1009)
         else:
             value, bound = self.scope.below(expression, bound, min(room, 10**6))
         target.budget -= bound
-        return (Assign(target.name, value),)
+        return (nodes.Assign(target.name, value),)
 
-    def grow(self, depth: int) -> Block | None:
+    def grow(self, depth: int) -> nodes.Block | None:
         lists = [
             known
             for known in self.scope.free("list")
@@ -267,17 +252,17 @@ class _Maker:
         value, _ = self.scope.below(*self.scope.number(1), target.bound)
         target.length += self.scope.runs
         self.scope.grown.add(target.name)
-        return (Append(target.name, value),)
+        return (nodes.Append(target.name, value),)
 
-    def put(self, depth: int) -> Block | None:
+    def put(self, depth: int) -> nodes.Block | None:
         found = self.scope.place("list")
         if found is None:
             return None
         target, index = found
         value, _ = self.scope.below(*self.scope.number(1), target.bound)
-        return (SetItem(target.name, index, value),)
+        return (nodes.SetItem(target.name, index, value),)
 
-    def say(self, depth: int) -> Block | None:
+    def say(self, depth: int) -> nodes.Block | None:
         """Lengthen a string."""
         strings = [
             known
@@ -290,32 +275,42 @@ class _Maker:
         piece, length = self.scope.string()
         target.length += length * self.scope.runs
         self.scope.grown.add(target.name)
-        sides = (Var(target.name), piece) if self.scope.chance(0.7) else (piece, Var(target.name))
-        return (Assign(target.name, Binary("concat", *sides)),)
+        sides = (
+            (nodes.Var(target.name), piece)
+            if self.scope.chance(0.7)
+            else (piece, nodes.Var(target.name))
+        )
+        return (nodes.Assign(target.name, nodes.Binary("concat", *sides)),)
 
-    def branch(self, depth: int) -> Block:
+    def branch(self, depth: int) -> nodes.Block:
         condition = self.scope.condition(2)
         then = self.body(depth + 1, 2)
-        return (If(condition, then, self.body(depth + 1, 2) if self.scope.chance(0.45) else ()),)
+        return (
+            nodes.If(condition, then, self.body(depth + 1, 2) if self.scope.chance(0.45) else ()),
+        )
 
-    def use_function(self, depth: int) -> Block | None:
+    def use_function(self, depth: int) -> nodes.Block | None:
         function, bound = pick(self.rng, self.functions)
-        args: list[Expression] = []
+        args: list[nodes.Expression] = []
         for _, kind in function.params:
             if kind == "list":
                 lists = self.scope.of("list")
                 if not lists or self.scope.runs > 60:
                     return None
-                args.append(Var(pick(self.rng, lists).name))
+                args.append(nodes.Var(pick(self.rng, lists).name))
             else:
                 args.append(self.scope.below(*self.scope.number(0), VARIABLE_BOUND)[0])
-        return self.store(Call(function.name, tuple(args)), bound)
+        return self.store(nodes.Call(function.name, tuple(args)), bound)
 
     # Loops.
 
     def loop(
-        self, counter: Known, runs: int, depth: int, bounds: tuple[Expression, Expression]
-    ) -> Block:
+        self,
+        counter: Known,
+        runs: int,
+        depth: int,
+        bounds: tuple[nodes.Expression, nodes.Expression],
+    ) -> nodes.Block:
         outer = self.scope.runs
         self.scope.runs = outer * runs
         self.scope.known.append(counter)
@@ -325,9 +320,9 @@ class _Maker:
         if outer == 1:
             self.scope.read.clear()
             self.scope.grown.clear()
-        return (For(counter.name, *bounds, body),)
+        return (nodes.For(counter.name, *bounds, body),)
 
-    def go_over(self, depth: int) -> Block | None:
+    def go_over(self, depth: int) -> nodes.Block | None:
         """Count through the indices of a sequence."""
         options = [
             known
@@ -343,29 +338,31 @@ class _Maker:
         counter = Known(
             self.scope.counter(), "int", sequence.length, locked=True, indexes=(sequence.name,)
         )
-        start: Expression = Int(1) if self.scope.chance(0.15) else Int(0)
+        start: nodes.Expression = nodes.Int(1) if self.scope.chance(0.15) else nodes.Int(0)
         outer = [known for known in self.scope.known if sequence.name in known.indexes]
         if outer and self.scope.chance(0.5):
-            start = Binary("+", Var(outer[-1].name), Int(1))
-        return self.loop(counter, sequence.length, depth, (start, Length(Var(sequence.name))))
+            start = nodes.Binary("+", nodes.Var(outer[-1].name), nodes.Int(1))
+        return self.loop(
+            counter, sequence.length, depth, (start, nodes.Length(nodes.Var(sequence.name)))
+        )
 
-    def count(self, depth: int) -> Block | None:
+    def count(self, depth: int) -> nodes.Block | None:
         """Repeat a few times."""
         rounds = integer(self.rng, 3, 8)
         if rounds * self.scope.runs > MAX_RUNS:
             return None
         counter = Known(self.scope.counter(), "int", rounds + 3, locked=True)
         start = integer(self.rng, 0, 3)
-        return self.loop(counter, rounds, depth, (Int(start), Int(start + rounds)))
+        return self.loop(counter, rounds, depth, (nodes.Int(start), nodes.Int(start + rounds)))
 
-    def shrink(self, depth: int) -> Block | None:
+    def shrink(self, depth: int) -> nodes.Block | None:
         """Divide or decrease a number until little is left of it."""
         if self.scope.runs > 40:
             return None
         start, _ = self.scope.below(*self.scope.number(0), 1000)
         name = self.scope.fresh("int")
         divisor = integer(self.rng, 2, 4)
-        magnitude = Binary("max", start, -start)
+        magnitude = nodes.Binary("max", start, -start)
         outer = self.scope.runs
         self.scope.runs = outer * 11
         known = Known(name, "int", 1000, locked=True)
@@ -373,23 +370,23 @@ class _Maker:
         body = self.body(depth + 1, 2)
         self.scope.runs = outer
         self.scope.known.remove(known)
-        step = Assign(name, Var(name) // divisor)
-        return (Let(name, "int", magnitude), While(Var(name) > 0, (*body, step)))
+        step = nodes.Assign(name, nodes.Var(name) // divisor)
+        return (nodes.Let(name, "int", magnitude), nodes.While(nodes.Var(name) > 0, (*body, step)))
 
     # The end.
 
-    def prints(self) -> Block:
-        numbers = [Var(known.name) for known in self.scope.free("int")]
-        result: list[Statement] = []
+    def prints(self) -> nodes.Block:
+        numbers = [nodes.Var(known.name) for known in self.scope.free("int")]
+        result: list[nodes.Statement] = []
         if self.scope.chance(0.5) or len(numbers) < 2:
-            result.append(Print(tuple(numbers[:3])))
+            result.append(nodes.Print(tuple(numbers[:3])))
         else:
-            result += [Print((number,)) for number in numbers[:3]]
+            result += [nodes.Print((number,)) for number in numbers[:3]]
         for known in (*self.scope.free("list"), *self.scope.free("str")):
             if not known.length:
                 continue
             if known.type == "list" and known.length > 3 * MAX_ITEMS:
-                result.append(Print((Length(Var(known.name)),)))
+                result.append(nodes.Print((nodes.Length(nodes.Var(known.name)),)))
             else:
-                result.append(Print((Var(known.name),)))
+                result.append(nodes.Print((nodes.Var(known.name),)))
         return tuple(result)

@@ -1,30 +1,6 @@
 """Give other names to what a language would misread."""
 
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    Block,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Index,
-    Length,
-    Let,
-    ListOf,
-    Neg,
-    Not,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Statement,
-    Var,
-    Variable,
-    While,
-)
+from rlvr_envs.generators.programs import nodes
 
 
 def words(text: str) -> frozenset[str]:
@@ -32,16 +8,16 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def rename(program: Program, reserved: frozenset[str]) -> Program:
+def rename(program: nodes.Program, reserved: frozenset[str]) -> nodes.Program:
     """Return the program with an underscore after each of its names that is reserved."""
     if not reserved:
         return program
     names = _Renamer(reserved)
     functions = tuple(
-        Function(names.new(f.name), names.variables(f.params), f.returns, names.block(f.body))
+        nodes.Function(names.new(f.name), names.variables(f.params), f.returns, names.block(f.body))
         for f in program.functions
     )
-    return Program(names.variables(program.inputs), functions, names.block(program.body))
+    return nodes.Program(names.variables(program.inputs), functions, names.block(program.body))
 
 
 class _Renamer:
@@ -51,53 +27,53 @@ class _Renamer:
     def new(self, name: str) -> str:
         return f"{name}_" if name in self.reserved else name
 
-    def variables(self, pairs: tuple[Variable, ...]) -> tuple[Variable, ...]:
+    def variables(self, pairs: tuple[nodes.Variable, ...]) -> tuple[nodes.Variable, ...]:
         return tuple((self.new(name), kind) for name, kind in pairs)
 
-    def block(self, body: Block) -> Block:
+    def block(self, body: nodes.Block) -> nodes.Block:
         return tuple(map(self.statement, body))
 
-    def statement(self, statement: Statement) -> Statement:
+    def statement(self, statement: nodes.Statement) -> nodes.Statement:
         value = self.expression
         match statement:
-            case Let(name, kind, inner):
-                return Let(self.new(name), kind, value(inner))
-            case Assign(name, inner):
-                return Assign(self.new(name), value(inner))
-            case Append(name, inner):
-                return Append(self.new(name), value(inner))
-            case SetItem(name, index, inner):
-                return SetItem(self.new(name), value(index), value(inner))
+            case nodes.Let(name, kind, inner):
+                return nodes.Let(self.new(name), kind, value(inner))
+            case nodes.Assign(name, inner):
+                return nodes.Assign(self.new(name), value(inner))
+            case nodes.Append(name, inner):
+                return nodes.Append(self.new(name), value(inner))
+            case nodes.SetItem(name, index, inner):
+                return nodes.SetItem(self.new(name), value(index), value(inner))
         return self.flow(statement)
 
-    def flow(self, statement: Statement) -> Statement:
+    def flow(self, statement: nodes.Statement) -> nodes.Statement:
         value = self.expression
         match statement:
-            case If(condition, then, otherwise):
-                return If(value(condition), self.block(then), self.block(otherwise))
-            case While(condition, body):
-                return While(value(condition), self.block(body))
-            case For(var, start, stop, body):
-                return For(self.new(var), value(start), value(stop), self.block(body))
-            case Return(inner):
-                return Return(value(inner))
-            case Print(items):
-                return Print(tuple(map(value, items)))
+            case nodes.If(condition, then, otherwise):
+                return nodes.If(value(condition), self.block(then), self.block(otherwise))
+            case nodes.While(condition, body):
+                return nodes.While(value(condition), self.block(body))
+            case nodes.For(var, start, stop, body):
+                return nodes.For(self.new(var), value(start), value(stop), self.block(body))
+            case nodes.Return(inner):
+                return nodes.Return(value(inner))
+            case nodes.Print(items):
+                return nodes.Print(tuple(map(value, items)))
         return statement
 
-    def expression(self, expression: Expression) -> Expression:
+    def expression(self, expression: nodes.Expression) -> nodes.Expression:
         new = self.expression
         match expression:
-            case Var(name):
-                return Var(self.new(name))
-            case Binary(op, left, right):
-                expression = Binary(op, new(left), new(right))
-            case Index(sequence, index):
-                expression = Index(new(sequence), new(index))
-            case Call(function, args):
-                return Call(self.new(function), tuple(map(new, args)))
-            case ListOf(items):
-                return ListOf(tuple(map(new, items)))
-            case Not(inner) | Neg(inner) | Length(inner):
+            case nodes.Var(name):
+                return nodes.Var(self.new(name))
+            case nodes.Binary(op, left, right):
+                expression = nodes.Binary(op, new(left), new(right))
+            case nodes.Index(sequence, index):
+                expression = nodes.Index(new(sequence), new(index))
+            case nodes.Call(function, args):
+                return nodes.Call(self.new(function), tuple(map(new, args)))
+            case nodes.ListOf(items):
+                return nodes.ListOf(tuple(map(new, items)))
+            case nodes.Not(inner) | nodes.Neg(inner) | nodes.Length(inner):
                 expression = type(expression)(new(inner))
         return expression

@@ -1,41 +1,14 @@
 """A program in plain words, precise enough to write it again."""
 
-from rlvr_envs.generators.programs.nodes import (
-    Append,
-    Assign,
-    Binary,
-    Block,
-    Bool,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Index,
-    Int,
-    Length,
-    Let,
-    ListOf,
-    Neg,
-    Not,
-    Print,
-    Program,
-    Return,
-    SetItem,
-    Statement,
-    Str,
-    Type,
-    Var,
-    While,
-)
+from rlvr_envs.generators.programs import nodes
 
-_TYPES: dict[Type, str] = {
+_TYPES: dict[nodes.Type, str] = {
     "int": "an integer",
     "bool": "a boolean, true or false",
     "str": "a string",
     "list": "a list of integers",
 }
-_FORMS: dict[Type, str] = {
+_FORMS: dict[nodes.Type, str] = {
     "int": "a line with an integer",
     "str": "a line with a string",
     "list": "a line with the length of a list of integers, then a line with its items",
@@ -72,12 +45,12 @@ _NOTES = {
 }
 
 
-def inputs_in_words(program: Program) -> str:
+def inputs_in_words(program: nodes.Program) -> str:
     """Return what a program reads, one input a line."""
     return "\n".join(f"- `{name}`: {_FORMS[kind]}" for name, kind in program.inputs)
 
 
-def in_words(program: Program) -> str:
+def in_words(program: nodes.Program) -> str:
     """Return what a program does, step by step."""
     parts = [_function(function) for function in program.functions]
     parts.append("The program:\n" + "\n".join(_block(program.body, 0)))
@@ -86,91 +59,93 @@ def in_words(program: Program) -> str:
     return f"{text}\n\n{' '.join(notes)}" if notes else text
 
 
-def _function(function: Function) -> str:
+def _function(function: nodes.Function) -> str:
     params = ", ".join(f"`{name}` ({_TYPES[kind]})" for name, kind in function.params)
     head = f"The function `{function.name}` takes {params} and returns {_TYPES[function.returns]}:"
     return "\n".join((head, *_block(function.body, 0)))
 
 
-def _block(body: Block, depth: int) -> list[str]:
+def _block(body: nodes.Block, depth: int) -> list[str]:
     return [line for statement in body for line in _statement(statement, depth)]
 
 
-def _statement(statement: Statement, depth: int) -> list[str]:
+def _statement(statement: nodes.Statement, depth: int) -> list[str]:
     indent = "  " * depth + "- "
     match statement:
-        case If(condition, then, otherwise):
+        case nodes.If(condition, then, otherwise):
             lines = [f"{indent}If {_words(condition)}:", *_block(then, depth + 1)]
             return lines + (
                 [f"{indent}Otherwise:", *_block(otherwise, depth + 1)] if otherwise else []
             )
-        case While(condition, body):
+        case nodes.While(condition, body):
             head = f"While {_words(condition)}, repeat:"
             return [indent + head, *_block(body, depth + 1)]
-        case For(var, start, stop, body):
+        case nodes.For(var, start, stop, body):
             head = f"For `{var}` from {_words(start)} up to, but not including, {_operand(stop)}:"
             return [indent + head, *_block(body, depth + 1)]
     return [f"{indent}{_simple(statement)}."]
 
 
-def _simple(statement: Statement) -> str:
+def _simple(statement: nodes.Statement) -> str:
     match statement:
-        case Let(name, _, value):
+        case nodes.Let(name, _, value):
             text = f"Let `{name}` be {_words(value)}"
-        case Assign(name, Binary("+", Var(left), right)) if left == name:
+        case nodes.Assign(name, nodes.Binary("+", nodes.Var(left), right)) if left == name:
             text = f"Increase `{name}` by {_words(right)}"
-        case Assign(name, Binary("-", Var(left), right)) if left == name:
+        case nodes.Assign(name, nodes.Binary("-", nodes.Var(left), right)) if left == name:
             text = f"Decrease `{name}` by {_words(right)}"
-        case Assign(name, value):
+        case nodes.Assign(name, value):
             text = f"Set `{name}` to {_words(value)}"
-        case SetItem(name, index, value):
+        case nodes.SetItem(name, index, value):
             text = f"Set item {_operand(index)} of `{name}` to {_words(value)}"
-        case Append(name, value):
+        case nodes.Append(name, value):
             text = f"Append to `{name}`: {_words(value)}"
-        case Return(value):
+        case nodes.Return(value):
             text = f"Return {_words(value)}"
-        case Print(items):
+        case nodes.Print(items):
             text = f"Print {', then '.join(map(_words, items))}"
         case _:
             raise TypeError(f"not a simple statement: {statement!r}")
     return text
 
 
-def _words(node: Expression) -> str:
+def _words(node: nodes.Expression) -> str:
     match node:
-        case Binary(op, left, right):
+        case nodes.Binary(op, left, right):
             text = _PHRASES[op].format(_operand(left), _operand(right))
-        case Not(inner):
+        case nodes.Not(inner):
             text = f"it is not true that {_operand(inner)}"
-        case Neg(inner):
+        case nodes.Neg(inner):
             text = f"minus {_operand(inner)}"
-        case Length(inner):
+        case nodes.Length(inner):
             text = f"the length of {_operand(inner)}"
-        case Index(sequence, index):
+        case nodes.Index(sequence, index):
             text = f"item {_operand(index)} of {_operand(sequence)}"
-        case Call(name, args):
+        case nodes.Call(name, args):
             text = f"the result of `{name}` for {' and '.join(map(_operand, args))}"
-        case ListOf(items):
+        case nodes.ListOf(items):
             text = f"the list of {', '.join(map(_words, items))}" if items else "an empty list"
         case _:
             text = _atom(node)
     return text
 
 
-def _atom(node: Expression) -> str:
+def _atom(node: nodes.Expression) -> str:
     match node:
-        case Var(name):
+        case nodes.Var(name):
             return f"`{name}`"
-        case Str(text):
+        case nodes.Str(text):
             return f'"{text}"' if text else "the empty string"
-        case Int(value):
+        case nodes.Int(value):
             return str(value)
-        case Bool(value):
+        case nodes.Bool(value):
             return "true" if value else "false"
     raise TypeError(f"not an expression: {node!r}")
 
 
-def _operand(node: Expression) -> str:
+def _operand(node: nodes.Expression) -> str:
     """Return an expression as part of another, with parentheses where it has parts itself."""
-    plain = isinstance(node, (Var, Str, Bool)) or (isinstance(node, Int) and node.value >= 0)
+    plain = isinstance(node, (nodes.Var, nodes.Str, nodes.Bool)) or (
+        isinstance(node, nodes.Int) and node.value >= 0
+    )
     return _words(node) if plain else f"({_words(node)})"

@@ -2,34 +2,17 @@
 
 from collections.abc import Mapping
 
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.interpret import Machine
-from rlvr_envs.generators.programs.nodes import (
-    LOGIC,
-    Append,
-    Assign,
-    Binary,
-    Call,
-    Expression,
-    For,
-    If,
-    Let,
-    ListOf,
-    Neg,
-    Not,
-    Print,
-    Program,
-    SetItem,
-    Statement,
-    Value,
-    While,
-)
 
 _TIGHT = {"or": 1, "and": 2, "+": 4, "-": 4, "concat": 4, "*": 5, "//": 5, "%": 5}
 _COMPARED = 3
 _ATOM = 6
 
 
-def trace(program: Program, inputs: Mapping[str, Value], *, max_steps: int) -> list[str]:
+def trace(
+    program: nodes.Program, inputs: Mapping[str, nodes.Value], *, max_steps: int
+) -> list[str]:
     """Return a line for each statement of the body, and for each round of a loop there.
 
     A line shows calculations with the values put in, such as ``total = 2 * 9 = 18``; ``//`` is a
@@ -66,16 +49,18 @@ class _Tracer(Machine):
     def note(self, event: str) -> None:
         self.rounds[-1].append(event)
 
-    def statement(self, statement: Statement, names: dict[str, Value]) -> Value | None:
+    def statement(
+        self, statement: nodes.Statement, names: dict[str, nodes.Value]
+    ) -> nodes.Value | None:
         if self.depth:
             return super().statement(statement, names)
         match statement:
-            case Let(name, _, value) | Assign(name, value):
+            case nodes.Let(name, _, value) | nodes.Assign(name, value):
                 work = _Writer(self, names).text(value)
                 super().statement(statement, names)
                 self.note(_equal(name, work, _shown(names[name])))
                 return None
-            case SetItem(name, index, value):
+            case nodes.SetItem(name, index, value):
                 work = _Writer(self, names).text(value)
                 place = f"{name}[{self.value(index, names)}]"
                 result = _shown(self.value(value, names))
@@ -83,31 +68,33 @@ class _Tracer(Machine):
                 self.note(_equal(place, work, result))
                 self.note(f"{name} = {_shown(names[name])}")
                 return None
-            case Append(name, value):
+            case nodes.Append(name, value):
                 work = _Writer(self, names).text(value)
                 super().statement(statement, names)
                 self.note(f"append {work} to {name}: {_shown(names[name])}")
                 return None
-            case Print():
+            case nodes.Print():
                 super().statement(statement, names)
                 self.note(f"print {self.lines[-1].rstrip()}")
                 return None
         return super().statement(statement, names)
 
-    def compound(self, statement: Statement, names: dict[str, Value]) -> Value | None:
+    def compound(
+        self, statement: nodes.Statement, names: dict[str, nodes.Value]
+    ) -> nodes.Value | None:
         if self.depth:
             return super().compound(statement, names)
         self.nested += 1
         match statement:
-            case If(condition, then, otherwise):
+            case nodes.If(condition, then, otherwise):
                 holds = self.told_condition(condition, names)
                 self.block(then if holds else otherwise, names)
-            case While(condition, body):
+            case nodes.While(condition, body):
                 while self.told_condition(condition, names):
                     self.tick()
                     self.block(body, names)
                     self.next_round()
-            case For(var, start, stop, body):
+            case nodes.For(var, start, stop, body):
                 for count in range(self.integer(start, names), self.integer(stop, names)):
                     self.tick()
                     names[var] = count
@@ -122,7 +109,7 @@ class _Tracer(Machine):
         if self.nested == 1:
             self.rounds.append([])
 
-    def told_condition(self, condition: Expression, names: dict[str, Value]) -> bool:
+    def told_condition(self, condition: nodes.Expression, names: dict[str, nodes.Value]) -> bool:
         work = _Writer(self, names).text(condition)
         holds = bool(self.value(condition, names))
         self.note(f"{work} is {'true' if holds else 'false'}")
@@ -133,7 +120,7 @@ def _equal(name: str, work: str, value: str) -> str:
     return f"{name} = {value}" if work == value else f"{name} = {work} = {value}"
 
 
-def _shown(value: Value) -> str:
+def _shown(value: nodes.Value) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, list):
@@ -144,41 +131,41 @@ def _shown(value: Value) -> str:
 class _Writer:
     """Writes an expression with the values of its variables, and notes what calls give."""
 
-    def __init__(self, machine: "_Tracer", names: dict[str, Value]) -> None:
+    def __init__(self, machine: "_Tracer", names: dict[str, nodes.Value]) -> None:
         self.machine = machine
         self.names = names
 
-    def text(self, node: Expression, tightness: int = 0) -> str:
+    def text(self, node: nodes.Expression, tightness: int = 0) -> str:
         """Return the expression, in parentheses if it binds less tightly than is needed."""
         text, own = self.parts(node)
         return f"({text})" if own < tightness else text
 
-    def parts(self, node: Expression) -> tuple[str, int]:
+    def parts(self, node: nodes.Expression) -> tuple[str, int]:
         """Return the text of an expression, and how tightly it binds."""
         match node:
-            case Binary():
+            case nodes.Binary():
                 return self.binary(node)
-            case Not(inner) | Neg(inner):
-                sign, own = ("not ", 2) if isinstance(node, Not) else ("-", 4)
+            case nodes.Not(inner) | nodes.Neg(inner):
+                sign, own = ("not ", 2) if isinstance(node, nodes.Not) else ("-", 4)
                 return f"{sign}{self.text(inner, _ATOM)}", own
-            case Call(name, args):
+            case nodes.Call(name, args):
                 text = f"{name}({', '.join(map(self.text, args))})"
                 self.machine.note(f"{text} gives {_shown(self.machine.value(node, self.names))}")
                 return text, _ATOM
-            case ListOf(items):
+            case nodes.ListOf(items):
                 return f"[{', '.join(map(self.text, items))}]", _ATOM
         # Items and lengths are looked up, not calculated: their values read better.
         value = self.machine.value(node, self.names)
         low = isinstance(value, int) and value < 0
         return _shown(value), 4 if low else _ATOM
 
-    def binary(self, node: Binary) -> tuple[str, int]:
+    def binary(self, node: nodes.Binary) -> tuple[str, int]:
         op, left, right = node.op, node.left, node.right
         own = _TIGHT.get(op, _COMPARED)
         if op in ("min", "max"):
             return f"{op}({self.text(left)}, {self.text(right)})", _ATOM
         first = self.text(left, own)
-        if op in LOGIC and bool(self.machine.value(left, self.names)) == (op == "or"):
+        if op in nodes.LOGIC and bool(self.machine.value(left, self.names)) == (op == "or"):
             return f"{first} {op} ...", own  # the right side is not looked at
         sign = "+" if op == "concat" else op
         return f"{first} {sign} {self.text(right, own + 1)}", own

@@ -26,27 +26,16 @@ class NotData(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A call, its result, and how closely the result must agree.
+    """A call, its result, and how closely the result must agree."""
 
-    Attributes:
-        function: the name that is called.
-        args: the arguments.
-        expected: the result.
-        wrapper: what is applied to the result first, or an empty text.
-        rel_tol: relative tolerance of floats.
-        abs_tol: absolute tolerance of floats.
-        truth: whether only the truth of the result counts.
-        strict: whether its type counts too, as ``is True`` asks.
-    """
-
-    function: str
-    args: tuple[Any, ...]
-    expected: Any
-    wrapper: str = ""
-    rel_tol: float = 0.0
-    abs_tol: float = 0.0
-    truth: bool = False
-    strict: bool = False
+    function: str  # the name that is called
+    args: tuple[Any, ...]  # the arguments
+    expected: Any  # the result
+    wrapper: str = ""  # what is applied to the result first, or an empty text
+    rel_tol: float = 0.0  # relative tolerance of floats
+    abs_tol: float = 0.0  # absolute tolerance of floats
+    truth: bool = False  # whether only the truth of the result counts
+    strict: bool = False  # whether its type counts too, as ``is True`` asks
 
 
 def parse(code: str) -> ast.Module:

@@ -40,77 +40,44 @@ class NotARow(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StoredTest:
-    """A test as a row stores it.
+    """A test as a row stores it."""
 
-    Attributes:
-        given: the standard input, or the arguments as typed JSON.
-        expected: the standard output, or the result as typed JSON.
-        rel_tol: relative tolerance of floats in a result.
-        abs_tol: absolute tolerance of floats in a result.
-        truth: whether only the truth of the result counts.
-        strict: whether types count (``1``, ``1.0`` and ``True`` differ).
-        alike: whether a list may stand for a tuple.
-    """
-
-    given: str
-    expected: str
-    rel_tol: float = 0.0
-    abs_tol: float = 0.0
-    truth: bool = False
-    strict: bool = False
-    alike: bool = False
+    given: str  # the standard input, or the arguments as typed JSON
+    expected: str  # the standard output, or the result as typed JSON
+    rel_tol: float = 0.0  # relative tolerance of floats in a result
+    abs_tol: float = 0.0  # absolute tolerance of floats in a result
+    truth: bool = False  # whether only the truth of the result counts
+    strict: bool = False  # whether types count (``1``, ``1.0`` and ``True`` differ)
+    alike: bool = False  # whether a list may stand for a tuple
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Tests that only running the file's own solution can turn into data.
+    """Tests that only running the file's own solution can turn into data."""
 
-    Attributes:
-        reason: why they are no data.
-        code: test code with a function ``check(candidate)``, or an empty text.
-        inputs: arguments without results, as typed JSON.
-        abs_tol: of floats in the results.
-    """
-
-    reason: str
-    code: str = ""
-    inputs: tuple[str, ...] = ()
-    abs_tol: float = 0.0
+    reason: str  # why they are no data
+    code: str = ""  # test code with a function ``check(candidate)``, or an empty text
+    inputs: tuple[str, ...] = ()  # arguments without results, as typed JSON
+    abs_tol: float = 0.0  # of floats in the results
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRow:
-    """A row in one form.
+    """A row in one form."""
 
-    Attributes:
-        layout: its name.
-        statement: what is asked.
-        specification: of a function, what it computes, without how to answer.
-        example: an assertion that the row shows, and tests as well, or an empty text.
-        function: the name to define, or an empty text for a program.
-        prelude: code that stands before the answer.
-        epilogue: code that stands after it.
-        tests: of the function or the program.
-        solution: a right answer in Python, or an empty text.
-        unread: what is missing of the tests.
-        checker: a script that judges outputs (`script_checker`), or an empty text.
-        cpu_s: the row's own limit for each test, or None.
-        memory_mib: likewise.
-    """
-
-    layout: str
-    statement: str
-    tests: tuple[StoredTest, ...]
-    function: str = ""
-    prelude: str = ""
-    epilogue: str = ""
-    solution: str = ""
-    unread: Unread | None = None
-    specification: str = ""
-    example: str = ""
-    checker: str = ""
-    cpu_s: float | None = None
-    memory_mib: int | None = None
+    layout: str  # its name
+    statement: str  # what is asked
+    tests: tuple[StoredTest, ...]  # of the function or the program
+    function: str = ""  # the name to define, or an empty text for a program
+    prelude: str = ""  # code that stands before the answer
+    epilogue: str = ""  # code that stands after it
+    solution: str = ""  # a right answer in Python, or an empty text
+    unread: Unread | None = None  # what is missing of the tests
+    specification: str = ""  # of a function, what it computes, without how to answer
+    example: str = ""  # an assertion that the row shows, and tests as well, or an empty text
+    checker: str = ""  # a script that judges outputs (`script_checker`), or an empty text
+    cpu_s: float | None = None  # the row's own limit for each test, or None
+    memory_mib: int | None = None  # likewise
 
 
 def read_row(data: Mapping[str, Any]) -> CodeRow:

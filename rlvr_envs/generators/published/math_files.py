@@ -82,21 +82,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where a file holds its questions, and how its answers are to be read.
+    """Where a file holds its questions, and how its answers are to be read."""
 
-    Attributes:
-        path: the file.
-        question_column: its column of questions; None recognises it.
-        answer_column: its column of answers; None recognises it.
-        answer_type: of all answers; None reads it off each.
-        choice: which of the questions are served.
-    """
-
-    path: Path
-    question_column: str | None
-    answer_column: str | None
-    answer_type: str | None
-    choice: Choice = Choice()
+    path: Path  # the file
+    question_column: str | None  # its column of questions; None recognises it
+    answer_column: str | None  # its column of answers; None recognises it
+    answer_type: str | None  # of all answers; None reads it off each
+    choice: Choice = Choice()  # which of the questions are served
 
 
 def load(layout: Layout) -> RowFile[Question]:

@@ -22,17 +22,11 @@ class Machine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A complete deterministic automaton whose states are numbered from its start, 0.
+    """A complete deterministic automaton whose states are numbered from its start, 0."""
 
-    Attributes:
-        letters: the alphabet.
-        moves: for each state, the next state on each letter.
-        accepting: for each state, whether a string may end there.
-    """
-
-    letters: str
-    moves: tuple[tuple[int, ...], ...]
-    accepting: tuple[bool, ...]
+    letters: str  # the alphabet
+    moves: tuple[tuple[int, ...], ...]  # for each state, the next state on each letter
+    accepting: tuple[bool, ...]  # for each state, whether a string may end there
 
     def accepts(self, text: str) -> bool:
         """Return whether a string over the alphabet is in the language."""

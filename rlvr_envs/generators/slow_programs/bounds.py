@@ -4,21 +4,13 @@ from typing import Literal, NamedTuple
 
 
 class Kind(NamedTuple):
-    """What is known of one function.
+    """What is known of one function."""
 
-    Attributes:
-        tier: how hard it is to rewrite, 0..3.
-        takes: what its first argument is.
-        bound: how its time may grow with the argument's length or value.
-        largest: the largest length or value that is timed.
-        small: up to where the given code takes next to no time.
-    """
-
-    tier: int
-    takes: Literal["list", "int"]
-    bound: str
-    largest: int
-    small: int
+    tier: int  # how hard it is to rewrite, 0..3
+    takes: Literal["list", "int"]  # what its first argument is
+    bound: str  # how its time may grow with the argument's length or value
+    largest: int  # the largest length or value that is timed
+    small: int  # up to where the given code takes next to no time
 
 
 KINDS = {

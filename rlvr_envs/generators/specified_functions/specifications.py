@@ -20,23 +20,14 @@ STARTS = ("ints", "ints", "words", "text", "counts")
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One step: from a kind of value to a kind of value.
+    """One step: from a kind of value to a kind of value."""
 
-    Attributes:
-        takes: the kind of the value.
-        gives: the kind of the result.
-        words: an imperative clause; ``{0}`` stands for the parameter.
-        apply: the function, of the value and the parameter.
-        low: the least parameter, or None where there is none.
-        high: the greatest parameter.
-    """
-
-    takes: str
-    gives: str
-    words: str
-    apply: Callable[..., Any]
-    low: int | None = None
-    high: int = 0
+    takes: str  # the kind of the value
+    gives: str  # the kind of the result
+    words: str  # an imperative clause; ``{0}`` stands for the parameter
+    apply: Callable[..., Any]  # the function, of the value and the parameter
+    low: int | None = None  # the least parameter, or None where there is none
+    high: int = 0  # the greatest parameter
 
     def draw(self, rng: Rng) -> tuple[int, ...]:
         """Draw the parameters."""

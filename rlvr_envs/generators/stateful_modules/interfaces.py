@@ -19,21 +19,13 @@ FEATURES = ("reset", "length", "clone", "equality", "undo", "history")
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """How a module becomes a class.
+    """How a module becomes a class."""
 
-    Attributes:
-        machine: the module.
-        name: of the class.
-        methods: for each operation, the name of its method.
-        orders: for each operation, the order of the method's parameters.
-        features: which of `FEATURES` there are.
-    """
-
-    machine: Machine
-    name: str
-    methods: tuple[str, ...]
-    orders: tuple[tuple[int, ...], ...]
-    features: tuple[str, ...]
+    machine: Machine  # the module
+    name: str  # of the class
+    methods: tuple[str, ...]  # for each operation, the name of its method
+    orders: tuple[tuple[int, ...], ...]  # for each operation, the order of the method's parameters
+    features: tuple[str, ...]  # which of `FEATURES` there are
 
     def module(self) -> str:
         """Return the module as it is."""

@@ -6,28 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from rlvr_envs.core.seeding import Rng, integer, pick, stream
+from rlvr_envs.generators.programs import nodes
 from rlvr_envs.generators.programs.emit import emit
-from rlvr_envs.generators.programs.nodes import (
-    Assign,
-    Binary,
-    Block,
-    Call,
-    Expression,
-    For,
-    Function,
-    If,
-    Index,
-    Int,
-    Length,
-    Let,
-    Print,
-    Program,
-    Return,
-    Str,
-    Type,
-    Var,
-    Variable,
-)
 
 Argument: TypeAlias = int | str | tuple[int, ...]
 Args: TypeAlias = tuple[Argument, ...]
@@ -39,7 +19,7 @@ _MANY = 4  # rules
 class Said(NamedTuple):
     """A part of a function, with its words."""
 
-    node: Expression
+    node: nodes.Expression
     words: str
 
 
@@ -47,30 +27,24 @@ class Rule(NamedTuple):
     """What is done where a condition holds."""
 
     condition: Said
-    then: Block
+    then: nodes.Block
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A function to be tested.
+    """A function to be tested."""
 
-    Attributes:
-        function: what it is.
-        specification: what it does, in words that settle every case.
-        numbers: the numbers in its rules; inputs near them are the telling ones.
-    """
-
-    function: Function
-    specification: str
-    numbers: tuple[int, ...]
+    function: nodes.Function  # what it is
+    specification: str  # what it does, in words that settle every case
+    numbers: tuple[int, ...]  # the numbers in its rules; inputs near them are the telling ones
 
     @property
-    def program(self) -> Program:
+    def program(self) -> nodes.Program:
         """The program that prints the function's result for its arguments."""
-        names = tuple(Var(name) for name, _ in self.function.params)
-        body = (Print((Call(self.function.name, names),)),)
-        return Program(self.function.params, (self.function,), body)
+        names = tuple(nodes.Var(name) for name, _ in self.function.params)
+        body = (nodes.Print((nodes.Call(self.function.name, names),)),)
+        return nodes.Program(self.function.params, (self.function,), body)
 
     @property
     def source(self) -> str:
@@ -112,7 +86,9 @@ def _compared(numbers: _Numbers, subjects: tuple[Said, ...], span: int) -> Said:
         return Said(node, f"{whole or subject.words} modulo {divisor} is {rest}")
     op = pick(rng, tuple(_ORDERS))
     bound = numbers.draw(2, span)
-    return Said(Binary(op, subject.node, Int(bound)), f"{subject.words} {_ORDERS[op]} {bound}")
+    return Said(
+        nodes.Binary(op, subject.node, nodes.Int(bound)), f"{subject.words} {_ORDERS[op]} {bound}"
+    )
 
 
 def _condition(numbers: _Numbers, subjects: tuple[Said, ...], n_rules: int) -> Said:
@@ -123,7 +99,7 @@ def _condition(numbers: _Numbers, subjects: tuple[Said, ...], n_rules: int) -> S
         return first
     second = _compared(numbers, subjects, span)
     joined = pick(numbers.rng, ("and", "or" if n_rules < _MANY else "and"))
-    node = Binary(joined, first.node, second.node)
+    node = nodes.Binary(joined, first.node, second.node)
     return Said(node, f"{first.words} {joined} {second.words}")
 
 
@@ -135,31 +111,31 @@ def _rules_in_words(rules: list[Rule]) -> str:
     return "\n".join(lines)
 
 
-def _chain(rules: list[Rule], otherwise: Block) -> Block:
+def _chain(rules: list[Rule], otherwise: nodes.Block) -> nodes.Block:
     """Return the rules as one statement: the first that applies decides."""
     block = otherwise
     for rule in reversed(rules):
-        block = (If(rule.condition.node, rule.then, block),)
+        block = (nodes.If(rule.condition.node, rule.then, block),)
     return block
 
 
-def _of_numbers(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]:
-    a, b = Said(Var("a"), "a"), Said(Var("b"), "b")
+def _of_numbers(numbers: _Numbers, name: str, n_rules: int) -> tuple[nodes.Function, str]:
+    a, b = Said(nodes.Var("a"), "a"), Said(nodes.Var("b"), "b")
     subjects = (a, b, Said(a.node + b.node, "a + b"), Said(a.node - b.node, "a - b"))
     rules = []
     for _ in range(n_rules):
         result = _result(numbers, a, b)
         condition = _condition(numbers, subjects, n_rules)
-        rules.append(Rule(condition, (Return(result.node),), f"return {result.words}"))
+        rules.append(Rule(condition, (nodes.Return(result.node),), f"return {result.words}"))
     last = _result(numbers, a, b)
-    branches = [If(rule.condition.node, rule.then) for rule in rules]
-    body: Block = (*branches, Return(last.node))
+    branches = [nodes.If(rule.condition.node, rule.then) for rule in rules]
+    body: nodes.Block = (*branches, nodes.Return(last.node))
     words = (
         f"`{name}(a, b)` takes two integers and returns an integer. It follows the first of these "
         f"rules whose condition holds:\n\n{_rules_in_words(rules)}\n\nIf no condition holds, "
         f"return {last.words}."
     )
-    return Function(name, (("a", "int"), ("b", "int")), "int", body), words
+    return nodes.Function(name, (("a", "int"), ("b", "int")), "int", body), words
 
 
 def _result(numbers: _Numbers, a: Said, b: Said) -> Said:
@@ -167,15 +143,15 @@ def _result(numbers: _Numbers, a: Said, b: Said) -> Said:
     one, other = pick(numbers.rng, ((a, b), (b, a)))
     factor, shift = numbers.draw(2, 6), numbers.draw(1, 12)
     options = (
-        Said(Int(shift), f"{shift}"),
+        Said(nodes.Int(shift), f"{shift}"),
         Said(one.node * factor + shift, f"{one.words} * {factor} + {shift}"),
         Said(one.node - shift, f"{one.words} - {shift}"),
         Said(
-            Binary("max", one.node, other.node) + shift,
+            nodes.Binary("max", one.node, other.node) + shift,
             f"the larger of {one.words} and {other.words}, plus {shift}",
         ),
         Said(
-            Binary("min", one.node, other.node) * factor,
+            nodes.Binary("min", one.node, other.node) * factor,
             f"{factor} times the smaller of {one.words} and {other.words}",
         ),
         Said(one.node * factor - other.node, f"{one.words} * {factor} - {other.words}"),
@@ -183,23 +159,23 @@ def _result(numbers: _Numbers, a: Said, b: Said) -> Said:
     return pick(numbers.rng, options)
 
 
-def _of_list(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]:
+def _of_list(numbers: _Numbers, name: str, n_rules: int) -> tuple[nodes.Function, str]:
     rng = numbers.rng
-    x, total = Var("x"), Var("total")
+    x, total = nodes.Var("x"), nodes.Var("total")
     subjects = (Said(x, "the item"), Said(x, "the item"), Said(total, "the total so far"))
     rules = [
         Rule(_condition(numbers, subjects, n_rules), *_update(numbers)) for _ in range(n_rules)
     ]
     start, cap = numbers.draw(0, 9), numbers.draw(20, 60)
     loop = (
-        Let("x", "int", Index(Var("items"), Var("i"))),
-        *_chain(rules, (Assign("total", total + x),)),
+        nodes.Let("x", "int", nodes.Index(nodes.Var("items"), nodes.Var("i"))),
+        *_chain(rules, (nodes.Assign("total", total + x),)),
     )
-    body: Block = (
-        Let("total", "int", Int(start)),
-        For("i", Int(0), Length(Var("items")), loop),
-        *((If(total > cap, (Return(Int(cap)),)),) if rng.random() < 0.6 else ()),
-        Return(total),
+    body: nodes.Block = (
+        nodes.Let("total", "int", nodes.Int(start)),
+        nodes.For("i", nodes.Int(0), nodes.Length(nodes.Var("items")), loop),
+        *((nodes.If(total > cap, (nodes.Return(nodes.Int(cap)),)),) if rng.random() < 0.6 else ()),
+        nodes.Return(total),
     )
     capped = f", or {cap} if the total is greater than {cap}" if len(body) == 4 else ""
     words = (
@@ -208,41 +184,43 @@ def _of_list(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]
         f"\n\n{_rules_in_words(rules)}\n\nIf no condition holds, add the item to the total. At the "
         f"end, return the total{capped}."
     )
-    return Function(name, (("items", "list"),), "int", body), words
+    return nodes.Function(name, (("items", "list"),), "int", body), words
 
 
-def _update(numbers: _Numbers) -> tuple[Block, str]:
+def _update(numbers: _Numbers) -> tuple[nodes.Block, str]:
     """Draw what a rule does to the total."""
-    x, total = Var("x"), Var("total")
+    x, total = nodes.Var("x"), nodes.Var("total")
     number = numbers.draw(2, 9)
-    options: tuple[tuple[Expression, str], ...] = (
+    options: tuple[tuple[nodes.Expression, str], ...] = (
         (total - number, f"subtract {number} from the total"),
         (total + x * number, f"add {number} times the item to the total"),
         (total + number, f"add {number} to the total"),
-        (Int(number), f"set the total to {number}"),
-        (Binary("max", total, x), "set the total to the larger of the total and the item"),
+        (nodes.Int(number), f"set the total to {number}"),
+        (nodes.Binary("max", total, x), "set the total to the larger of the total and the item"),
         (total - x, "subtract the item from the total"),
     )
     value, words = pick(numbers.rng, options)
-    return (Assign("total", value),), words
+    return (nodes.Assign("total", value),), words
 
 
-def _of_text(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]:
+def _of_text(numbers: _Numbers, name: str, n_rules: int) -> tuple[nodes.Function, str]:
     rng = numbers.rng
-    out, char = Var("out"), Var("char")
+    out, char = nodes.Var("out"), nodes.Var("char")
     rules = [Rule(_char_condition(numbers), *_extension(rng)) for _ in range(n_rules)]
     limit, mark = numbers.draw(2, 6), pick(rng, ("!", "?", "#"))
     loop = (
-        Let("char", "str", Index(Var("text"), Var("i"))),
-        *_chain(rules, (Assign("out", Binary("concat", out, char)),)),
-        Assign("previous", char),
+        nodes.Let("char", "str", nodes.Index(nodes.Var("text"), nodes.Var("i"))),
+        *_chain(rules, (nodes.Assign("out", nodes.Binary("concat", out, char)),)),
+        nodes.Assign("previous", char),
     )
-    body: Block = (
-        Let("out", "str", Str("")),
-        Let("previous", "str", Str("")),
-        For("i", Int(0), Length(Var("text")), loop),
-        If(Length(out) > limit, (Return(Binary("concat", out, Str(mark))),)),
-        Return(out),
+    body: nodes.Block = (
+        nodes.Let("out", "str", nodes.Str("")),
+        nodes.Let("previous", "str", nodes.Str("")),
+        nodes.For("i", nodes.Int(0), nodes.Length(nodes.Var("text")), loop),
+        nodes.If(
+            nodes.Length(out) > limit, (nodes.Return(nodes.Binary("concat", out, nodes.Str(mark))),)
+        ),
+        nodes.Return(out),
     )
     words = (
         f"`{name}(text)` takes a string and returns a string. The result starts empty. For each "
@@ -252,7 +230,7 @@ def _of_text(numbers: _Numbers, name: str, n_rules: int) -> tuple[Function, str]
         f'the end, if the result is longer than {limit} characters, append "{mark}" to it. Return '
         "the result."
     )
-    return Function(name, (("text", "str"),), "str", body), words
+    return nodes.Function(name, (("text", "str"),), "str", body), words
 
 
 def _char_condition(numbers: _Numbers) -> Said:
@@ -260,7 +238,7 @@ def _char_condition(numbers: _Numbers) -> Said:
     letter, other = pick(rng, _LETTERS), pick(rng, _LETTERS)
     divisor, length = integer(rng, 2, 3), numbers.draw(1, 5)
     rest = integer(rng, 0, divisor - 1)
-    char, previous = Var("char"), Var("previous")
+    char, previous = nodes.Var("char"), nodes.Var("previous")
     options = (
         Said(char.eq(letter), f'the character is "{letter}"'),
         Said(char.eq(letter), f'the character is "{letter}"'),
@@ -269,32 +247,37 @@ def _char_condition(numbers: _Numbers) -> Said:
             previous.eq(letter) & char.ne(other),
             f'the character before it is "{letter}" and the character is not "{other}"',
         ),
-        Said((Var("i") % divisor).eq(rest), f"its position (from 0) modulo {divisor} is {rest}"),
-        Said(Length(Var("out")) >= length, f"the result has at least {length} characters so far"),
+        Said(
+            (nodes.Var("i") % divisor).eq(rest), f"its position (from 0) modulo {divisor} is {rest}"
+        ),
+        Said(
+            nodes.Length(nodes.Var("out")) >= length,
+            f"the result has at least {length} characters so far",
+        ),
     )
     return pick(rng, options)
 
 
-def _extension(rng: Rng) -> tuple[Block, str]:
+def _extension(rng: Rng) -> tuple[nodes.Block, str]:
     """Draw what a rule does to the result."""
-    out, char, letter = Var("out"), Var("char"), pick(rng, "pqrst")
-    options: tuple[tuple[Expression, str], ...] = (
-        (Binary("concat", out, Str(letter)), f'append "{letter}" to the result'),
+    out, char, letter = nodes.Var("out"), nodes.Var("char"), pick(rng, "pqrst")
+    options: tuple[tuple[nodes.Expression, str], ...] = (
+        (nodes.Binary("concat", out, nodes.Str(letter)), f'append "{letter}" to the result'),
         (
-            Binary("concat", Binary("concat", out, char), Str(letter)),
+            nodes.Binary("concat", nodes.Binary("concat", out, char), nodes.Str(letter)),
             f'append the character and then "{letter}" to the result',
         ),
         (
-            Binary("concat", Binary("concat", out, char), char),
+            nodes.Binary("concat", nodes.Binary("concat", out, char), char),
             "append the character to the result twice",
         ),
-        (Binary("concat", char, out), "put the character in front of the result"),
+        (nodes.Binary("concat", char, out), "put the character in front of the result"),
     )
     value, words = pick(rng, options)
-    return (Assign("out", value),), words
+    return (nodes.Assign("out", value),), words
 
 
-_Maker: TypeAlias = Callable[[_Numbers, str, int], tuple[Function, str]]
+_Maker: TypeAlias = Callable[[_Numbers, str, int], tuple[nodes.Function, str]]
 _KINDS: dict[str, tuple[_Maker, tuple[str, ...]]] = {
     "numbers": (_of_numbers, ("settle", "rate", "gauge", "weigh", "assess", "quote")),
     "list": (_of_list, ("tally", "collect", "balance", "gather", "sweep", "reckon")),
@@ -323,8 +306,8 @@ def trial_inputs(rng: Rng, subject: Tested, count: int) -> list[Args]:
     return list(found)
 
 
-def _argument(rng: Rng, variable: Variable, near: list[int]) -> Argument:
-    kind: Type = variable[1]
+def _argument(rng: Rng, variable: nodes.Variable, near: list[int]) -> Argument:
+    kind: nodes.Type = variable[1]
     if kind == "int":
         return _number(rng, near)
     if kind == "list":

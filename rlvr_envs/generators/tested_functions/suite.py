@@ -33,17 +33,11 @@ class Check:
 
 @dataclass(slots=True)
 class Suite:
-    """What a suite says.
+    """What a suite says."""
 
-    Attributes:
-        checks: all that is compared, in order.
-        tests: the names of the tests.
-        idle: how many assertions call nothing.
-    """
-
-    checks: list[Check] = field(default_factory=list)
-    tests: list[str] = field(default_factory=list)
-    idle: int = 0
+    checks: list[Check] = field(default_factory=list)  # all that is compared, in order
+    tests: list[str] = field(default_factory=list)  # the names of the tests
+    idle: int = 0  # how many assertions call nothing
 
     def quality(self) -> dict[str, float]:
         """Return static measures of the suite."""

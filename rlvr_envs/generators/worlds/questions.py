@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.generators.worlds import gates, kind_groups, kind_pairs, kind_walks
+from rlvr_envs.generators.worlds import gates, kinds
 from rlvr_envs.generators.worlds.articles import library
 from rlvr_envs.generators.worlds.dice import Dice
 from rlvr_envs.generators.worlds.english import question_text
@@ -18,16 +18,16 @@ _ROUNDS = 8  # at a number of hops, before one hop fewer is tried
 _TRIES = 200  # draws a round
 
 KINDS: dict[str, Callable[[Source, int], Plan | None]] = {
-    "chain": kind_walks.chain,
-    "inverse": kind_walks.inverse,
-    "comparison": kind_pairs.comparison,
-    "intersection": kind_groups.intersection,
-    "count": kind_groups.count,
-    "superlative": kind_groups.superlative,
-    "unanswerable": kind_walks.unanswerable,
-    "temporal": kind_walks.temporal,
-    "set": kind_groups.all_of,
-    "arithmetic": kind_pairs.arithmetic,
+    "chain": kinds.chain,
+    "inverse": kinds.inverse,
+    "comparison": kinds.comparison,
+    "intersection": kinds.intersection,
+    "count": kinds.count,
+    "superlative": kinds.superlative,
+    "unanswerable": kinds.unanswerable,
+    "temporal": kinds.temporal,
+    "set": kinds.all_of,
+    "arithmetic": kinds.arithmetic,
 }
 
 

@@ -324,4 +324,3 @@ MEASURES = {
     kind: tuple(r.name for r in _ALL if r.subject == kind and r.is_number) for kind in TYPES
 }
 INTO = {kind: tuple(r.name for r in _ALL if r.value == kind and not r.timed) for kind in TYPES}
-TIMED = {kind: tuple(r.name for r in _ALL if r.subject == kind and r.timed) for kind in TYPES}

@@ -190,17 +190,11 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """A hostile program and how the host sees whether it was contained.
+    """A hostile program and how the host sees whether it was contained."""
 
-    Attributes:
-        name: in snake case.
-        contains: one sentence on what a sandbox that passes contains.
-        judge: runs the program and returns "" or what got through.
-    """
-
-    name: str
-    contains: str
-    judge: Judge
+    name: str  # in snake case
+    contains: str  # one sentence on what a sandbox that passes contains
+    judge: Judge  # runs the program and returns "" or what got through
 
 
 class Probes:

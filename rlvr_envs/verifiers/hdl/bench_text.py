@@ -63,15 +63,10 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A testbench that can be run.
+    """A testbench that can be run."""
 
-    Attributes:
-        marked: the text, with a mark before all that is printed.
-        sites: what the marks stand for, by number.
-    """
-
-    marked: str
-    sites: tuple[Site, ...]
+    marked: str  # the text, with a mark before all that is printed
+    sites: tuple[Site, ...]  # what the marks stand for, by number
 
     def text(self, nonce: str) -> str:
         """Return the testbench with the marks of one run, which nobody could know before it."""

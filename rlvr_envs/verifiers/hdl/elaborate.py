@@ -47,21 +47,13 @@ _COLLECTED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElaborationLimits:
-    """What an elaboration may use, and how large a design may be.
+    """What an elaboration may use, and how large a design may be."""
 
-    Attributes:
-        cpu_s: CPU seconds.
-        memory_mib: resident memory.
-        state_bits: flip-flops, latches, and bits of memories that are written.
-        rom_bits: bits of memories that are only read.
-        ands: and-gates of the result.
-    """
-
-    cpu_s: float = 5.0
-    memory_mib: int = 1024
-    state_bits: int = 16384
-    rom_bits: int = 1 << 18
-    ands: int = 200_000
+    cpu_s: float = 5.0  # CPU seconds
+    memory_mib: int = 1024  # resident memory
+    state_bits: int = 16384  # flip-flops, latches, and bits of memories that are written
+    rom_bits: int = 1 << 18  # bits of memories that are only read
+    ands: int = 200_000  # and-gates of the result
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

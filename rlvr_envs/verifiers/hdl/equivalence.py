@@ -53,21 +53,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is known about two designs.
+    """What is known about two designs."""
 
-    Attributes:
-        equal: whether they are taken for equivalent.
-        proved: whether that is certain for all inputs at all times; a difference always is.
-        engine: what decided.
-        depth: without a proof, for how many cycles no difference was found.
-        difference: a run that shows one.
-    """
-
-    equal: bool
-    proved: bool
-    engine: str
-    depth: int = 0
-    difference: Difference | None = None
+    equal: bool  # whether they are taken for equivalent
+    proved: bool  # whether that is certain for all inputs at all times; a difference always is
+    engine: str  # what decided
+    depth: int = 0  # without a proof, for how many cycles no difference was found
+    difference: Difference | None = None  # a run that shows one
 
 
 def pair(answer: str, reference: Reference) -> Pair | Refusal:

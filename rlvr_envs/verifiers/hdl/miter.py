@@ -19,18 +19,12 @@ class Schedule:
     from step 1. Where the clock is an input that is toggled, a reset is held in steps 0 and 1,
     while the clock rises, and outputs are compared from step 2, after it could fall once more.
     Without a reset, outputs are compared from step 0; a toggled clock is then low in step 0.
-
-    Attributes:
-        clock: the input that is toggled, empty where there is none.
-        reset: the input that is held, empty where there is none.
-        active: the level at which the reset is held.
-        held: for how many steps.
     """
 
-    clock: str = ""
-    reset: str = ""
-    active: int = 1
-    held: int = 0
+    clock: str = ""  # the input that is toggled, empty where there is none
+    reset: str = ""  # the input that is held, empty where there is none
+    active: int = 1  # the level at which the reset is held
+    held: int = 0  # for how many steps
 
     @classmethod
     def of(cls, reference: Reference, clocked: bool) -> "Schedule":
@@ -62,19 +56,12 @@ def compared(gold: Aig, gate: Aig) -> list[tuple[int, int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Miter:
-    """Two designs joined.
+    """Two designs joined."""
 
-    Attributes:
-        aiger: a binary AIGER file whose one output is 1 in a step in which they differ.
-        bad: the literal of that output; 0 where hashing alone showed that it is never 1.
-        gates: how many gates it has.
-        latches: how many latches.
-    """
-
-    aiger: bytes
-    bad: int
-    gates: int
-    latches: int
+    aiger: bytes  # a binary AIGER file whose one output is 1 in a step in which they differ
+    bad: int  # the literal of that output; 0 where hashing alone showed that it is never 1
+    gates: int  # how many gates it has
+    latches: int  # how many latches
 
 
 def miter(gold: Aig, gate: Aig, reference: Reference, clocked: bool) -> Miter:

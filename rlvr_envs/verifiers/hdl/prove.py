@@ -29,17 +29,11 @@ _LONGEST_RUN = 20_000  # steps
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A way to decide.
+    """A way to decide."""
 
-    Attributes:
-        name: what reports call it.
-        script: commands of ABC between reading the graph and telling the outcome.
-        cpu_s: when it is ended, in seconds of CPU time.
-    """
-
-    name: str
-    script: str
-    cpu_s: float
+    name: str  # what reports call it
+    script: str  # commands of ABC between reading the graph and telling the outcome
+    cpu_s: float  # when it is ended, in seconds of CPU time
 
 
 # Sweeping merges the state that both designs have alike; often nothing is left then. The second
@@ -57,21 +51,13 @@ SEQUENTIAL = (
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came of the attempt.
+    """What came of the attempt."""
 
-    Attributes:
-        status: equal (proved), differs (shown), or open.
-        engine: the one that decided, or empty.
-        depth: steps that the last engine looked at, where it tells.
-        difference: a run that shows it.
-        cpu_s: CPU seconds of all engines.
-    """
-
-    status: str
-    engine: str = ""
-    depth: int = 0
-    difference: Difference | None = None
-    cpu_s: float = 0.0
+    status: str  # equal (proved), differs (shown), or open
+    engine: str = ""  # the one that decided, or empty
+    depth: int = 0  # steps that the last engine looked at, where it tells
+    difference: Difference | None = None  # a run that shows it
+    cpu_s: float = 0.0  # CPU seconds of all engines
 
 
 def prove(

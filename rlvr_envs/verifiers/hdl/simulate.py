@@ -23,17 +23,11 @@ BUDGET = 30_000_000
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much a comparison tries.
+    """How much a comparison tries."""
 
-    Attributes:
-        cycles: steps of a run.
-        lanes: how many runs.
-        budget: gates times steps; of large designs, runs are shorter.
-    """
-
-    cycles: int
-    lanes: int
-    budget: int = BUDGET
+    cycles: int  # steps of a run
+    lanes: int  # how many runs
+    budget: int = BUDGET  # gates times steps; of large designs, runs are shorter
 
 
 QUICK = Effort(64, 256)
@@ -63,21 +57,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one step of a run showed.
+    """What one step of a run showed."""
 
-    Attributes:
-        inputs: port → value.
-        expected: port → value of the golden design.
-        unknown: port → which bits of that are x, and may be anything.
-        got: port → value of the other design.
-        compared: whether the outputs have to be equal in this step.
-    """
-
-    inputs: Mapping[str, int]
-    expected: Mapping[str, int]
-    unknown: Mapping[str, int]
-    got: Mapping[str, int]
-    compared: bool
+    inputs: Mapping[str, int]  # port → value
+    expected: Mapping[str, int]  # port → value of the golden design
+    unknown: Mapping[str, int]  # port → which bits of that are x, and may be anything
+    got: Mapping[str, int]  # port → value of the other design
+    compared: bool  # whether the outputs have to be equal in this step
 
     def differing(self) -> dict[str, int]:
         """Return which bits of which outputs are wrong."""

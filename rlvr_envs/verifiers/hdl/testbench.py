@@ -51,23 +51,14 @@ _ENDLESS = (RunStatus.CPU_TIMEOUT, RunStatus.MEMORY, RunStatus.OUTPUT_LIMIT, Run
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What a testbench said of a design.
+    """What a testbench said of a design."""
 
-    Attributes:
-        compiled: whether Icarus could read the two.
-        ended: whether it came to an end of its own.
-        passed: whether it ended, said that all is well, and nothing else.
-        failed: what it said of failures, the first lines of it.
-        fault: why it did not run at all, or not to its end.
-        slow: whether that is for its CPU time.
-    """
-
-    compiled: bool
-    ended: bool
-    passed: bool
-    failed: tuple[str, ...] = ()
-    fault: str = ""
-    slow: bool = False
+    compiled: bool  # whether Icarus could read the two
+    ended: bool  # whether it came to an end of its own
+    passed: bool  # whether it ended, said that all is well, and nothing else
+    failed: tuple[str, ...] = ()  # what it said of failures, the first lines of it
+    fault: str = ""  # why it did not run at all, or not to its end
+    slow: bool = False  # whether that is for its CPU time
 
 
 def judge_by_bench(

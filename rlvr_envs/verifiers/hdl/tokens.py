@@ -6,19 +6,12 @@ from typing import NamedTuple
 
 
 class Token(NamedTuple):
-    """A piece of the text.
+    """A piece of the text."""
 
-    Attributes:
-        kind: what it is.
-        text: as it stands there.
-        line: in which line, counted from 1.
-        macro: whether it stands in the text of a macro's definition.
-    """
-
-    kind: str
-    text: str
-    line: int
-    macro: bool = False
+    kind: str  # what it is
+    text: str  # as it stands there
+    line: int  # in which line, counted from 1
+    macro: bool = False  # whether it stands in the text of a macro's definition
 
 
 class Forbidden(Exception):

@@ -48,17 +48,11 @@ def waveform(gold: Aig, gate: Aig, reference: Reference, difference: Difference)
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A title over words.
+    """A title over words."""
 
-    Attributes:
-        title: the port, and which value of it.
-        words: a value for each row.
-        rank: the lower, the sooner it is shown.
-    """
-
-    title: str
-    words: list[str]
-    rank: int
+    title: str  # the port, and which value of it
+    words: list[str]  # a value for each row
+    rank: int  # the lower, the sooner it is shown
 
     @property
     def width(self) -> int:

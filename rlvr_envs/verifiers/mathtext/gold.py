@@ -45,27 +45,16 @@ _MAX_PROSE_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class CompiledGold:
-    """A gold answer, read once.
+    """A gold answer, read once."""
 
-    Attributes:
-        text: the gold as given, without outer white space.
-        answer_type: the declared or inferred type.
-        verifiable: whether answers can be judged against it.
-        reason: why not, when it is not verifiable.
-        declared: whether the type was given rather than inferred.
-        value: the typed reading.
-        integer: the gold when it is a plain whole number.
-        hopeless: whether a second reader has nothing to add.
-    """
-
-    text: str
-    answer_type: str
-    verifiable: bool
-    reason: str
-    declared: bool
-    value: Value
-    integer: int | None = None
-    hopeless: bool = False
+    text: str  # the gold as given, without outer white space
+    answer_type: str  # the declared or inferred type
+    verifiable: bool  # whether answers can be judged against it
+    reason: str  # why not, when it is not verifiable
+    declared: bool  # whether the type was given rather than inferred
+    value: Value  # the typed reading
+    integer: int | None = None  # the gold when it is a plain whole number
+    hopeless: bool = False  # whether a second reader has nothing to add
 
 
 def compile_gold(

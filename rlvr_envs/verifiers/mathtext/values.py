@@ -92,17 +92,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """An answer that was not understood, and why.
+    """An answer that was not understood, and why."""
 
-    Attributes:
-        reason: why not.
-        final: whether a second reader would not understand it either.
-        large: whether it was refused for its size, so that it may be right all the same.
-    """
-
-    reason: str
-    final: bool = False
-    large: bool = False
+    reason: str  # why not
+    final: bool = False  # whether a second reader would not understand it either
+    large: bool = False  # whether it was refused for its size, so that it may be right all the same
 
 
 Value = (
