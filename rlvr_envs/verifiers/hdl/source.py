@@ -187,7 +187,7 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
             _check_tokens(tokens, _REPORTS)
         _check_macros(tokens)
         hardware = _hardware(tokens)
-        different = [] if trusted else _others(others, hardware)
+        different = [] if trusted else _others(others, hardware, cut=hardware != first)
     except Forbidden as forbidden:
         return Refusal("forbidden", str(forbidden))
     except Unbalanced as unbalanced:
@@ -198,13 +198,19 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
     return Source(checked, top, tuple(_modules(tokens)), hardware, tuple(different))
 
 
-def _others(others: Iterator[str], hardware: str) -> list[str]:
+def _others(others: Iterator[str], hardware: str, *, cut: bool) -> list[str]:
     """Return the hardware that other tools read, where it is not what synthesis reads.
 
     They may print, since what a simulator prints is no part of a design.
+
+    Args:
+        others: what they read.
+        hardware: what synthesis reads.
+        cut: whether that is without a part of the text, so that it has to be read again.
     """
-    found = {_plain(hardware): ""}
+    found = {_plain(hardware): ""} if cut else {}
     for number, other in enumerate(others, start=2):
+        found = found or {_plain(hardware): ""}
         if number > MOST_READINGS:
             raise Forbidden("conditions on the names of tools make too many designs of one text")
         tokens = list(tokens_of(other))
@@ -255,6 +261,8 @@ def _attribute_end(tokens: Sequence[Token], place: int) -> int | None:
 
 def silenced(text: str) -> str:
     """Return a source without the calls of tasks that print, record or end a simulation."""
+    if "$" not in text:
+        return text
     kept = []
     closing: int | None = None  # parentheses that are still open in a call; None outside of calls
     for match in TOKEN.finditer(text):
@@ -402,6 +410,8 @@ def _why_no_directive(name: str, after: Token, defined: set[str]) -> str:
 
 def _check_macros(tokens: Sequence[Token]) -> None:
     """Raise where macros would grow beyond what any design needs."""
+    if not any(token.text == "`define" for token in tokens):
+        return
     macros, rest = _macros(tokens)
     if sum(map(len, macros.values())) > MOST_MACROS:
         raise Forbidden(f"the source defines more than {MOST_MACROS} macros")
