@@ -1,9 +1,9 @@
 """A step of a design as a Python function: one whole number a signal, one lane of it a run.
 
-Most wrong designs show it within a few steps, which are done gate by gate. From then on the function
-is compiled from text. The text is made here from the graph, and whatever of the graph enters it is
-a whole number that was parsed and checked: there is no name, no string and no other text of a
-design in it.
+Most wrong designs show it within a few steps, which are done gate by gate. From then on the
+function is compiled from text. The text is made here from the graph, and whatever of the graph
+enters it is a whole number that was parsed and checked: there is no name, no string and no other
+text of a design in it.
 """
 
 from collections import Counter

@@ -104,7 +104,7 @@ def test_too_few_inputs_are_an_error(steps_before):
     stepping = Stepper(made_at_random(1))
     for _ in range(steps_before):
         stepping.step([0, 0], [0], stepping.start, 1)
-    with pytest.raises(ValueError, match="shorter|not enough values"):
+    with pytest.raises(ValueError, match=r"shorter|not enough values"):
         stepping.step([0], [0], stepping.start, 1)
 
 
