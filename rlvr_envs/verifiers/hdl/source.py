@@ -111,6 +111,7 @@ _FORBIDDEN_WORDS = {
     word: reason.format(word) for words, reason in _REASONS.items() for word in words.split()
 }
 _FOREIGN = frozenset({"import", "export"})
+_NOTED = _FOREIGN | {"assert"} | set(_FORBIDDEN_WORDS)  # all other words may stand anywhere
 
 # Synthesis would ignore an event elsewhere, and take for logic what a simulation sees wait.
 _AWAIT = frozenset({"always", "always_ff", "always_latch"})
@@ -185,7 +186,8 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
         tokens = list(tokens_of(first))
         if not trusted:
             _check_tokens(tokens, _REPORTS)
-        _check_macros(tokens)
+        if "`define" in first:
+            _check_macros(tokens)
         hardware = _hardware(tokens)
         different = [] if trusted else _others(others, hardware, cut=hardware != first)
     except Forbidden as forbidden:
@@ -230,8 +232,10 @@ def _hardware(tokens: Sequence[Token]) -> str:
 
     Names with odd characters get plain ones: tools have meanings of their own for some.
     """
+    text = "".join([token.text for token in tokens])
+    if not any(token.kind in ("open", "escaped") for token in tokens):
+        return silenced(text)
     found: list[str] = []
-    text = "".join(token.text for token in tokens)
     stem = "escaped_"
     while stem in text:
         stem += "_"
@@ -311,6 +315,9 @@ def _check_tokens(tokens: Sequence[Token], tasks: re.Pattern[str]) -> None:
     words += [Token("other", "", 0)] * 4  # to look ahead
     last = ""
     for place, token in enumerate(words[:-4]):
+        if token.text not in _NOTED and token.kind in ("word", "number"):
+            last = token.text
+            continue
         reason = _why_not(words, place, defined, tasks)
         if token.text == "@" and last not in _AWAIT:
             reason = "an event (@) stands right behind always alone: hardware waits nowhere else"
@@ -410,8 +417,6 @@ def _why_no_directive(name: str, after: Token, defined: set[str]) -> str:
 
 def _check_macros(tokens: Sequence[Token]) -> None:
     """Raise where macros would grow beyond what any design needs."""
-    if not any(token.text == "`define" for token in tokens):
-        return
     macros, rest = _macros(tokens)
     if sum(map(len, macros.values())) > MOST_MACROS:
         raise Forbidden(f"the source defines more than {MOST_MACROS} macros")

@@ -65,6 +65,9 @@ def tokens_of(text: str) -> Iterator[Token]:
             raise Forbidden(f"line {line}: a comment begins with /* and does not end")
         if piece == '"':
             raise Forbidden(f"line {line}: a string does not end in its line")
+        if kind == "space":
+            yield Token(kind, piece, line, macro)
+            continue
         inside = macro
         if kind == "newline" or (kind == "comment" and "\n" in piece):
             define = macro = inside = False
