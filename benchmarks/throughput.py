@@ -363,7 +363,7 @@ def summary(medians: Mapping[str, Any], domain: str) -> dict[str, Any]:
     return {
         "ours, median of tasks": middle(list(own.values())),
         "ours, slowest made": {name: own[name]["generate"] for name in made[:5]},
-        **elsewhere(medians, domain, made),
+        **elsewhere(medians, domain, made[:10]),
         "under_the_floor": {
             name: [own[name]["generate"], SLOW.get(name, "NO REASON GIVEN")]
             for name in made
@@ -382,7 +382,7 @@ def summary(medians: Mapping[str, Any], domain: str) -> dict[str, Any]:
 
 
 def elsewhere(medians: Mapping[str, Any], domain: str, names: Sequence[str]) -> dict[str, Any]:
-    """Return the problems a second at other difficulties, if they were measured."""
+    """Return the problems a second that some tasks make at other difficulties, if measured."""
     levels = MORE_DIFFICULTIES.get(domain, ())
     rows = {
         name: {str(n): medians.get(f"{name} at {n}", {}).get("generate") for n in levels}
