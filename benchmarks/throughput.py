@@ -2,11 +2,13 @@
 
 A problem is counted with its prompt. Verdicts are measured on full responses: the oracle's, and
 another problem's (readable and, as a rule, wrong). Rates are per second of CPU time of the
-measuring process; pooled rates are per second of wall-clock time, since the work is done elsewhere.
+measuring process and of the jobs that it has run in sandboxes; pooled rates are per second of
+wall-clock time, since the work is done elsewhere.
 
     python benchmarks/throughput.py --install-peers              # math, into throughput.json
     python benchmarks/throughput.py --domain puzzles             # into throughput_puzzles.json
     python benchmarks/throughput.py --domain np_hard             # into throughput_np_hard.json
+    python benchmarks/throughput.py --domain verilog             # into throughput_verilog.json
     python benchmarks/throughput.py --domain puzzles Sudoku-v0   # a part alone: printed
 
 Every task, and every pair of `throughput_pairs`, is measured in a process of its own, in which the
@@ -19,6 +21,7 @@ a problem is a call of `generator`, repeated until it succeeds, and one of `prom
 includes the thread which `generator` starts as its time limit and the seeding of torch and numpy,
 up to half a millisecond; a verdict is a call of `verifier`. math-verify judges our math problems.
 Interactive tasks are measured without verdicts, and so are pairs whose other side keeps no answer.
+Tasks of Verilog are made at other difficulties too; their verdicts are measured by verilog.py.
 `right` is the share of a side's own answers that it gives full marks.
 """
 
@@ -45,20 +48,37 @@ from rlvr_envs.core.env import TextEnv
 from rlvr_envs.core.executor import Processes
 from rlvr_envs.core.parallel import ParallelJudge
 from rlvr_envs.core.task import IndexedTask, InteractiveTask
+from rlvr_envs.sandboxes.base import Job, Result
+from rlvr_envs.sandboxes.sandbox import Sandbox
 
 PEERS = Path(__file__).resolve().parent / ".peers"
 PACKAGES = {"reasoning_gym": "reasoning-gym==0.1.25", "Gym": "rlve-gym==0.0.1"}
+MADE = "{} problems made a second of CPU time, that of jobs in sandboxes included"
 MEASURED = (
     "{} problems made and answers judged a second of CPU time, and beside other libraries; "
     "ratios are of medians of the rounds; pooled rates are by wall-clock time"
 )
 SAMPLE = 64  # problems of a task that verification is measured on, or as many as
 SAMPLED = 0.5  # CPU seconds make, and two at least
+LEAST = 4  # calls that a rate is of: problems of a task differ
 # Problems a second that a task must reach at difficulty 5, or say why not.
-FLOORS = {"math": 20.0, "np_hard": 5.0, "puzzles": 5.0}
+FLOORS = {"math": 20.0, "np_hard": 5.0, "puzzles": 5.0, "verilog": 20.0}
+MORE_DIFFICULTIES = {"verilog": (0, 10)}
 
-# Tasks under the floor, each with its reason.
-SLOW: dict[str, str] = {}
+# Tasks under the floor, each with its reason: the rest of a sentence, which stands on its page.
+SLOW: dict[str, str] = {
+    "MonitorWriting-v0": "a faulty version counts only if synthesis accepts it, a simulation tells "
+    "it from the design and the known monitor detects it, and each is synthesised in a process of "
+    "its own",
+    "TestbenchWriting-v0": "a faulty version counts only if synthesis accepts it and a simulation "
+    "tells it from the design, and each is synthesised in a process of its own",
+    "VerilogCompletion-v0": "a gap is made only where a simulation shows that it matters, so "
+    "that the design is synthesised with and without it",
+    "VerilogOptimisation-v0": "the sizes of a design's writings are known only after synthesis of "
+    "each",
+    "VerilogRepair-v0": "a mistake counts only if a simulation tells the module from the correct "
+    "one and from the module before it, and each is synthesised in a process of its own",
+}
 
 Rates = dict[str, float]
 Measures = dict[str, Callable[[float], float]]
@@ -73,19 +93,39 @@ class Side(NamedTuple):
     judge: Callable[[Any, str], float]  # 1.0 is full marks
 
 
+_jobs: list[float] = []  # CPU seconds of each job in a sandbox
+
+
+def count_jobs() -> None:
+    """From now on, count what jobs in sandboxes use."""
+    run = Sandbox.run
+
+    def counted(sandbox: Sandbox, job: Job) -> Result:
+        result = run(sandbox, job)
+        _jobs.append(result.cpu_s)
+        return result
+
+    Sandbox.run = counted  # type: ignore[method-assign]
+
+
+def cpu_s() -> float:
+    """Return the CPU seconds that this process and its jobs in sandboxes have used."""
+    return time.process_time() + sum(_jobs)
+
+
 def rate(work: Iterable[Callable[[], object]], seconds: float) -> float:
     """Return calls a second of CPU time; ``work`` is gone through again and again.
 
     The clock is read after blocks of calls, which grow while they are short: it is coarse.
     """
     calls, block, endless = 0, 1, itertools.cycle(work)
-    begin = time.process_time()
+    begin = cpu_s()
     while True:
         for call in itertools.islice(endless, block):
             call()
         calls += block
-        elapsed = time.process_time() - begin
-        if elapsed >= seconds:
+        elapsed = cpu_s() - begin
+        if elapsed >= seconds and calls >= LEAST:
             return calls / elapsed
         if elapsed < seconds / 8:
             block *= 2
@@ -94,8 +134,8 @@ def rate(work: Iterable[Callable[[], object]], seconds: float) -> float:
 def sample(draw: Callable[[int], Any]) -> list[Any]:
     """Return problems by their number, fewer where they take long to make."""
     found: list[Any] = []
-    begin = time.process_time()
-    while len(found) < SAMPLE and (len(found) < 2 or time.process_time() - begin < SAMPLED):
+    begin = cpu_s()
+    while len(found) < SAMPLE and (len(found) < 2 or cpu_s() - begin < SAMPLED):
         found.append(draw(len(found)))
     return found
 
@@ -120,13 +160,13 @@ def ours(task_id: str, knobs: Mapping[str, Any]) -> Side:
     spec = registry.find(task_id)
     chosen = {} if issubclass(spec.task_type, IndexedTask) else dict(knobs)
     env = TextEnv(task_id, **{**dict(spec.example), **chosen})
-    seeds = itertools.count()
+    seeds = itertools.count(SAMPLE)  # new ones: what synthesis makes of a design is kept
     problems = sample(env.source.draw)
-    plays = issubclass(spec.task_type, InteractiveTask)
+    made_alone = issubclass(spec.task_type, InteractiveTask) or spec.domain == "verilog"
     return Side(
         make=lambda: env.source.draw(next(seeds)).prompt(),
         problems=problems,
-        answers=[] if plays else [str(problem.solution()) for problem in problems],
+        answers=[] if made_alone else [str(problem.solution()) for problem in problems],
         judge=lambda problem, response: float(problem.judge(response).score),
     )
 
@@ -192,10 +232,14 @@ def math_verify(task_id: str, knobs: Mapping[str, Any]) -> Side:
 def cell(label: str, peer: bool, options: dict[str, Any]) -> dict[str, Rates]:
     """Measure a task, or the sides of a pair in turn, and return the rates of every round."""
     sys.path.append(str(PEERS))  # at the end: our own versions of shared packages win
+    count_jobs()
     domain = options["domain"]
     sides: dict[str, Measures] = {}
     if not peer:
         sides["ours"] = measures(ours(label, {"difficulty": options["difficulty"]}))
+        indexed = issubclass(registry.find(label).task_type, IndexedTask)
+        for level in () if indexed else MORE_DIFFICULTIES.get(domain, ()):
+            sides[f"at {level}"] = measures(ours(label, {"difficulty": level}))
     else:
         pair = PAIRS[domain][label]
         knobs = pair.ours or {"difficulty": options["pair_difficulty"]}
@@ -319,6 +363,7 @@ def summary(medians: Mapping[str, Any], domain: str) -> dict[str, Any]:
     return {
         "ours, median of tasks": middle(list(own.values())),
         "ours, slowest made": {name: own[name]["generate"] for name in made[:5]},
+        **elsewhere(medians, domain, made[:10]),
         "under_the_floor": {
             name: [own[name]["generate"], SLOW.get(name, "NO REASON GIVEN")]
             for name in made
@@ -334,6 +379,16 @@ def summary(medians: Mapping[str, Any], domain: str) -> dict[str, Any]:
         },
         "ratios, ours by theirs": ratios,
     }
+
+
+def elsewhere(medians: Mapping[str, Any], domain: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return the problems a second that some tasks make at other difficulties, if measured."""
+    levels = MORE_DIFFICULTIES.get(domain, ())
+    rows = {
+        name: {str(n): medians.get(f"{name} at {n}", {}).get("generate") for n in levels}
+        for name in names
+    }
+    return {"made at other difficulties": results_file.table(rows)} if levels else {}
 
 
 def install() -> None:
@@ -374,11 +429,12 @@ def main() -> int:
     if args.domain == "math" and not args.tasks:
         figures["pooled"] = pooled(args.difficulty, 4000, os.cpu_count() or 1)
     head = results_file.head(
-        MEASURED.format(args.domain),
-        *("numpy", "sympy", "math-verify", "ortools"),
+        (MEASURED if PAIRS[args.domain] else MADE).format(args.domain),
+        *("numpy", "sympy", "math-verify", "ortools", "pyosys"),
         difficulty={"tasks": args.difficulty, "pairs of math": args.pair_difficulty},
     )
-    peers = {} if args.no_peers else dict(each.split("==") for each in PACKAGES.values())
+    alone = args.no_peers or not PAIRS[args.domain]
+    peers = {} if alone else dict(each.split("==") for each in PACKAGES.values())
     head["versions"] |= peers
     print(results_file.as_text(figures))
     results_file.store(args, head, figures, rounds, whole=not args.tasks and not args.no_peers)

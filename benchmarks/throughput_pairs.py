@@ -426,4 +426,5 @@ PAIRS: dict[str, dict[str, Pair]] = {
     },
     "np_hard": _labelled(_NP_HARD),
     "puzzles": _labelled(_PUZZLES),
+    "verilog": {},  # of which no other library makes problems
 }

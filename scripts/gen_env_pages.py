@@ -39,7 +39,7 @@ def main() -> None:
     for spec in specs:
         path = FOLDER / spec.domain / f"{_name(spec)}.md"
         path.parent.mkdir(exist_ok=True)
-        text = page(spec, _levels(figures, spec.id), _solved(solved, spec.id))
+        text = page(spec, _levels(figures, spec.id), [_solved(solved, spec.id), made_slowly(spec)])
         path.write_text(text, encoding="utf-8")
     (FOLDER / "index.md").write_text(index(specs), encoding="utf-8")
     decisions = FOLDER.parent / "decisions"
@@ -50,8 +50,26 @@ def main() -> None:
 
 def _figures(name: str) -> dict[str, Any]:
     """Return the figures that a benchmark has stored; none where it has not."""
+    return dict(_stored(name).get("figures", {}))
+
+
+def _stored(name: str) -> dict[str, Any]:
+    """Return what a benchmark has stored; nothing where it has not."""
     path = RESULTS / f"{name}.json"
-    return dict(json.loads(path.read_text("utf-8"))["figures"]) if path.exists() else {}
+    return dict(json.loads(path.read_text("utf-8"))) if path.exists() else {}
+
+
+def made_slowly(spec: TaskSpec) -> str:
+    """Return in a sentence why making problems takes long; nothing where it does not."""
+    stored = _stored("throughput" if spec.domain == "math" else f"throughput_{spec.domain}")
+    found = stored.get("figures", {}).get("under_the_floor", {}).get(_name(spec))
+    if found is None:
+        return ""
+    rate, reason = found
+    return (
+        f"At difficulty {stored['difficulty']['tasks']}, {rate:.1f} problems are made in a second "
+        f"of CPU time (`benchmarks/throughput.py`): {reason}."
+    )
 
 
 def _solved(measured: list[dict[str, Any]], task_id: str) -> str:
@@ -113,15 +131,14 @@ def index(specs: list[TaskSpec]) -> str:
     return "\n".join([*lines, ""])
 
 
-def page(spec: TaskSpec, levels: dict[str, dict[str, Any]], solved: str) -> str:
+def page(spec: TaskSpec, levels: dict[str, dict[str, Any]], measured: list[str]) -> str:
     """Return the page of a task: what its author wrote, what a program knows, what was measured."""
     parts = [f"# {_name(spec)}", summary(spec.task_type), "## Example", _example(spec)]
     parts += [f"## {name}\n\n{text}" for name, text in sections(spec.task_type).items()]
     parts += ["## Facts", _facts(spec), "## Knobs", _knobs(spec)]
     if levels:
         parts.append(_measured(spec, levels))
-    if solved:
-        parts.append(solved)
+    parts += filter(None, measured)
     return "\n\n".join([*parts, ""])
 
 

@@ -255,22 +255,24 @@ class _Choice:
         reset = "" if clocking is None else clocking.reset
         off = 0 if clocking is None else 1 - clocking.reset_active
         self._dull = [
-            (tuple(off if p.name == reset else ones * ((1 << p.width) - 1) for p in ports),)
-            * _DULL_ROWS
+            _Test(
+                gold,
+                design.reference,
+                (tuple(off if p.name == reset else ones * ((1 << p.width) - 1) for p in ports),)
+                * _DULL_ROWS,
+            )
             for ones in (0, 1)
         ]
         self._left = max(1, count // 4)
 
     def __call__(self, fault: Fault) -> bool:
-        if not self._told(fault, _rows(fault, self._reference, skip=True)):
+        rows = _rows(fault, self._reference, skip=True)
+        if not _Test(self._gold, self._reference, rows).tells(fault.graph):
             return False
-        if any(self._told(fault, rows) for rows in self._dull):
+        if any(test.tells(fault.graph) for test in self._dull):
             self._left -= 1
             return self._left >= 0
         return True
-
-    def _told(self, fault: Fault, rows: Rows) -> bool:
-        return told(self._gold, [fault.graph], self._reference, rows)[0]
 
 
 def _rows(fault: Fault, reference: Reference, *, skip: bool) -> Rows:
@@ -287,13 +289,15 @@ def _joined(
     """Return a table that tells faults, and which it tells; those with long runs come first."""
     rows: Rows = ()
     missed = []
+    test = _Test(gold, reference, rows)
     for fault in sorted(faults, key=lambda fault: -fault.difference.cycle):
-        if rows and told(gold, [fault.graph], reference, rows)[0]:
+        if test.tells(fault.graph):
             continue
         for skip in (True, False):  # a run may also begin where the last one ended
             longer = rows + _rows(fault, reference, skip=skip)
-            if told(gold, [fault.graph], reference, longer)[0]:
-                rows = longer
+            tried = _Test(gold, reference, longer)
+            if tried.tells(fault.graph):
+                rows, test = longer, tried
                 break
         else:
             missed.append(fault)
@@ -384,41 +388,44 @@ def told(gold: Aig, faulty: Sequence[Aig], reference: Reference, rows: Rows) -> 
     An output of a faulty design that nothing determines is wrong if either of its values is; one
     of the right design is not looked at.
     """
-    right = list(_run(gold, reference, rows))
-    known = [[bit in (0, _BOTH) for bit in row] for row in right]
-    return [_differs(right, known, graph, reference, rows) for graph in faulty]
+    test = _Test(gold, reference, rows)
+    return [test.tells(graph) for graph in faulty]
 
 
-def _differs(
-    right: list[tuple[int, ...]],
-    known: list[list[bool]],
-    graph: Aig,
-    reference: Reference,
-    rows: Rows,
-) -> bool:
-    for expected, sure, got in zip(right, known, _run(graph, reference, rows), strict=True):
-        if expected != got and any(
-            one != other and certain
-            for one, other, certain in zip(expected, got, sure, strict=True)
-        ):
-            return True
-    return False
+class _Test:
+    """A table and what the correct module shows in its rows."""
 
-
-def _run(graph: Aig, reference: Reference, rows: Rows) -> Iterator[tuple[int, ...]]:
-    """Yield the bits of all outputs in each row."""
-    design = stepper(graph)
-    free, state = [_ONE] * len(graph.free), design.start
-    ports = columns(reference)
-    schedule = Schedule.of(reference, clocked=True)
-    start = tuple(schedule.active if port.name == schedule.reset else 0 for port in ports)
-    for number, row in enumerate(((start,) if schedule.held else ()) + rows):
-        values = {port.name: value for port, value in zip(ports, row, strict=True)}
-        bits = [
-            _BOTH if values.get(name, 0) >> place & 1 else 0
-            for name, literals in graph.inputs.items()
-            for place in range(len(literals))
+    def __init__(self, gold: Aig, reference: Reference, rows: Rows) -> None:
+        schedule = Schedule.of(reference, clocked=True)
+        ports = columns(reference)
+        start = tuple(schedule.active if port.name == schedule.reset else 0 for port in ports)
+        self._held = schedule.held
+        places = {port.name: place for place, port in enumerate(ports)}
+        bits = [  # of the table's columns; the clock has none, and stays 0
+            (places.get(name, -1), number)
+            for name, literals in gold.inputs.items()
+            for number in range(len(literals))
         ]
-        outputs, state = design.step(bits, free, state, _BOTH)
-        if number >= schedule.held:
-            yield outputs
+        self._steps = [
+            [_BOTH if place >= 0 and row[place] >> number & 1 else 0 for place, number in bits]
+            for row in ((start,) if schedule.held else ()) + rows
+        ]
+        self._right = list(self._run(gold))
+
+    def tells(self, graph: Aig) -> bool:
+        """Return whether a module shows a wrong output in some row."""
+        for expected, got in zip(self._right, self._run(graph), strict=True):
+            if expected != got and any(
+                one != other and one in (0, _BOTH) for one, other in zip(expected, got, strict=True)
+            ):
+                return True
+        return False
+
+    def _run(self, graph: Aig) -> Iterator[tuple[int, ...]]:
+        """Yield the bits of all outputs in each row."""
+        design = stepper(graph)
+        free, state = [_ONE] * len(graph.free), design.start
+        for number, bits in enumerate(self._steps):
+            outputs, state = design.step(bits, free, state, _BOTH)
+            if number >= self._held:
+                yield outputs

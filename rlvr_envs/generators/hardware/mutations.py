@@ -7,7 +7,9 @@ them change what the design does; which ones, only a comparison with the source 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from rlvr_envs.core.seeding import Rng, pick
 from rlvr_envs.generators.hardware.design import TOP
@@ -49,41 +51,91 @@ class Mutant:
     source: str  # the text with the change
 
 
+class _Change(NamedTuple):
+    """Some tokens of a source, and what stands in their place.
+
+    Attributes:
+        code: the source.
+        first: the number of the first token.
+        last: the number after the last token.
+        new: the text for them, None where they go with the space before them.
+    """
+
+    code: Code
+    first: int
+    last: int
+    new: str | None
+
+    def source(self) -> str:
+        """Return the source with the change."""
+        code = self.code
+        if self.new is not None:
+            return code.replaced(self.first, self.last, self.new)
+        start, end = code.tokens[self.first - 1].end, code.tokens[self.last - 1].end
+        return code.source[:start] + code.source[end:]
+
+    def description(self) -> str:
+        """Return what was changed and in which line."""
+        line, old = self.code.line(self.first), _said(self.code.text(self.first, self.last))
+        if self.new is None:
+            return f"line {line}: without {old}"
+        return f"line {line}: {old} became {_said(self.new)}"
+
+
+_Kind = Callable[[Code], Iterator[_Change]]
+
+
+class _Changes:
+    """The changes of a source, each kind looked for when it is asked for."""
+
+    def __init__(self, source: str) -> None:
+        self._code = read_code(source)
+        self._found: dict[_Kind, tuple[_Change, ...]] = {}
+
+    def of(self, kind: _Kind) -> tuple[_Change, ...]:
+        """Return the changes of a kind."""
+        if kind not in self._found:
+            self._found[kind] = tuple(kind(self._code))
+        return self._found[kind]
+
+
+# Faulty versions of a design are drawn from one source, many in a row.
+_changes_of = lru_cache(maxsize=4)(_Changes)
+
+
 def mutate(source: str, rng: Rng) -> str | None:
     """Return a mutant of a source, None where there is none; each kind is equally likely."""
-    code = read_code(source)
+    changes = _changes_of(source)
     kinds = list(_KINDS)
     while kinds:
         kind = pick(rng, kinds)
-        found = list(kind(code))
+        found = changes.of(kind)
         if found:
-            return pick(rng, found).source
+            return pick(rng, found).source()
         kinds.remove(kind)
     return None
 
 
 def mutants(source: str) -> tuple[Mutant, ...]:
     """Return all mutants of a source, no text twice."""
-    code = read_code(source)
+    changes = _changes_of(source)
     found: dict[str, Mutant] = {}
     for kind in _KINDS:
-        for mutant in kind(code):
-            if mutant.source != source:
-                found.setdefault(mutant.source, mutant)
+        for change in changes.of(kind):
+            text = change.source()
+            if text != source and text not in found:
+                found[text] = Mutant(change.description(), text)
     return tuple(found.values())
 
 
-def _changed(code: Code, first: int, last: int, new: str) -> Mutant:
-    """Return a source in which some tokens gave way to others."""
-    old, said = _said(code.text(first, last)), _said(new)
-    return Mutant(f"line {code.line(first)}: {old} became {said}", code.replaced(first, last, new))
+def _changed(code: Code, first: int, last: int, new: str) -> _Change:
+    """Return that some tokens give way to others."""
+    return _Change(code, first, last, new)
 
 
-def _removed(code: Code, first: int, last: int) -> Mutant:
-    """Return a source without some tokens and without the space before them."""
-    start, end = code.tokens[first - 1].end, code.tokens[last - 1].end
-    source = code.source[:start] + code.source[end:]
-    return Mutant(f"line {code.line(first)}: without {_said(code.text(first, last))}", source)
+def _removed(code: Code, first: int, last: int) -> _Change:
+    """Return that some tokens go, with the space before them."""
+    return _Change(code, first, last, None)
 
 
 def _said(text: str) -> str:
@@ -92,8 +144,8 @@ def _said(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} ... {line[-10:]}"
 
 
-def _swapped(code: Code, one: tuple[int, int], other: tuple[int, int]) -> Mutant:
-    """Return a source in which two stretches of tokens changed places; ``one`` comes first."""
+def _swapped(code: Code, one: tuple[int, int], other: tuple[int, int]) -> _Change:
+    """Return that two stretches of tokens change places; ``one`` comes first."""
     between = code.source[code.tokens[one[1] - 1].end : code.tokens[other[0]].start]
     return _changed(code, one[0], other[1], code.text(*other) + between + code.text(*one))
 
@@ -113,14 +165,14 @@ def _is_binary(code: Code, number: int) -> bool:
 # --- operators and operands -----------------------------------------------------------------
 
 
-def _operators(code: Code) -> Iterator[Mutant]:
+def _operators(code: Code) -> Iterator[_Change]:
     for number in _reading(code):
         other = _OTHER_OPERATOR.get(code.tokens[number].text)
         if other and _is_binary(code, number):
             yield _changed(code, number, number + 1, other)
 
 
-def _operands(code: Code) -> Iterator[Mutant]:
+def _operands(code: Code) -> Iterator[_Change]:
     """Swap what is left and right of an operator for which that matters."""
     for number in _reading(code):
         if code.tokens[number].text in _ORDERED and _is_binary(code, number):
@@ -151,7 +203,7 @@ def _after(code: Code, number: int) -> int:
     return at
 
 
-def _inverters(code: Code) -> Iterator[Mutant]:
+def _inverters(code: Code) -> Iterator[_Change]:
     """Leave out a negation."""
     for number in _reading(code):
         if code.tokens[number].text in ("!", "~") and not _is_binary(code, number):
@@ -159,7 +211,7 @@ def _inverters(code: Code) -> Iterator[Mutant]:
             yield _changed(code, number, after, code.text(number + 1, after))
 
 
-def _terms(code: Code) -> Iterator[Mutant]:
+def _terms(code: Code) -> Iterator[_Change]:
     """Leave out a term of a condition."""
     for part in code.of(*_READ):
         for first, last in _levels(code, part):
@@ -193,7 +245,7 @@ def _flat(code: Code, first: int, last: int) -> Iterator[int]:
         at = code.closing.get(at, at) + 1
 
 
-def _choices(code: Code) -> Iterator[Mutant]:
+def _choices(code: Code) -> Iterator[_Change]:
     """Swap what a ``?`` chooses from."""
     for number in _reading(code):
         if code.tokens[number].text != "?":
@@ -215,7 +267,7 @@ def _choices(code: Code) -> Iterator[Mutant]:
 _ENDS = (",", ";", ")", "]", "}")
 
 
-def _pieces(code: Code) -> Iterator[Mutant]:
+def _pieces(code: Code) -> Iterator[_Change]:
     """Swap neighbours within braces."""
     for number in _reading(code):
         if code.tokens[number].text != "{" or number not in code.closing:
@@ -231,7 +283,7 @@ def _pieces(code: Code) -> Iterator[Mutant]:
 # --- constants and names --------------------------------------------------------------------
 
 
-def _constants(code: Code) -> Iterator[Mutant]:
+def _constants(code: Code) -> Iterator[_Change]:
     """Make a constant, or the number of a bit, larger or smaller by one."""
     for number in _reading(code):
         token = code.tokens[number]
@@ -259,7 +311,7 @@ def _moved(text: str, by: int) -> str | None:
     return prefix + format(value, f"0{len(digits)}{_FORMATS[base]}" if base != 10 else "d")
 
 
-def _names(code: Code) -> Iterator[Mutant]:
+def _names(code: Code) -> Iterator[_Change]:
     """Read another signal of the same width; nobody mistakes a clock or an edge's reset."""
     edges = {code.tokens[n].text for part in code.of("edges") for n in range(part.first, part.last)}
     named = {name: width for name, width in code.widths.items() if name not in edges}
@@ -270,7 +322,7 @@ def _names(code: Code) -> Iterator[Mutant]:
                 yield _changed(code, number, number + 1, other)
 
 
-def _ranges(code: Code) -> Iterator[Mutant]:
+def _ranges(code: Code) -> Iterator[_Change]:
     """Declare something inside one bit too narrow."""
     for part in code.of("range"):
         high = _moved(code.tokens[part.first + 1].text, -1)
@@ -281,7 +333,7 @@ def _ranges(code: Code) -> Iterator[Mutant]:
 # --- statements -----------------------------------------------------------------------------
 
 
-def _negated(code: Code) -> Iterator[Mutant]:
+def _negated(code: Code) -> Iterator[_Change]:
     """Negate a condition; of a reset, that is the wrong level."""
     for part in code.of("condition"):
         text = code.text(part.first, part.last)
@@ -289,20 +341,20 @@ def _negated(code: Code) -> Iterator[Mutant]:
             yield _changed(code, part.first, part.last, f"!({text})")
 
 
-def _always_holds(code: Code) -> Iterator[Mutant]:
+def _always_holds(code: Code) -> Iterator[_Change]:
     """Leave out what a condition asks for."""
     for part in code.of("condition"):
         yield _changed(code, part.first, part.last, "1'b1")
 
 
-def _left_out(code: Code) -> Iterator[Mutant]:
+def _left_out(code: Code) -> Iterator[_Change]:
     """Leave out what follows an else, a statement, or an arm of a case."""
     for part in code.of("else", "item", "entry"):
         if part.last - part.first <= _SMALL:
             yield _removed(code, part.first, part.last)
 
 
-def _exchanged_branches(code: Code) -> Iterator[Mutant]:
+def _exchanged_branches(code: Code) -> Iterator[_Change]:
     """Exchange what is done if a condition holds and what is done otherwise."""
     branches = {part.last: part for part in code.of("branch")}
     for part in code.of("else"):
@@ -311,7 +363,7 @@ def _exchanged_branches(code: Code) -> Iterator[Mutant]:
             yield _swapped(code, (one.first, one.last), (other.first, other.last))
 
 
-def _exchanged_arms(code: Code) -> Iterator[Mutant]:
+def _exchanged_arms(code: Code) -> Iterator[_Change]:
     """Exchange what two neighbouring arms of a case do."""
     arms = code.of("arm")
     for one, other in pairwise(arms):
@@ -321,7 +373,7 @@ def _exchanged_arms(code: Code) -> Iterator[Mutant]:
             yield _swapped(code, (one.first, one.last), (other.first, other.last))
 
 
-def _edges(code: Code) -> Iterator[Mutant]:
+def _edges(code: Code) -> Iterator[_Change]:
     """Take the other edge, or leave out all but the first."""
     other = {"posedge": "negedge", "negedge": "posedge"}
     for part in code.of("edges"):
@@ -332,7 +384,7 @@ def _edges(code: Code) -> Iterator[Mutant]:
                 yield _removed(code, number, part.last)
 
 
-_KINDS: tuple[Callable[[Code], Iterator[Mutant]], ...] = (
+_KINDS: tuple[_Kind, ...] = (
     _operators,
     _operands,
     _inverters,

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Protocol
 
 from rlvr_envs.core.errors import RlvrEnvsError
@@ -19,6 +20,9 @@ MOST_GATES = 100_000
 MOST_BYTES = 40_000_000
 KEPT = 64  # graphs of references that stay
 _MOST_DIGITS = 9
+_NUMBER = rf"[0-9]{{1,{_MOST_DIGITS}}}"
+# All lines of a kind at once, by how many numbers are in a line.
+_TABLES = {width: re.compile(rf"(?:{' '.join([_NUMBER] * width)}\n)+") for width in (1, 2, 3)}
 _SYMBOL = re.compile(r"([io])(\d{1,9}) ([A-Za-z_][A-Za-z0-9_$]*)(?:\[(\d{1,9})\])?")
 _MAPPED = re.compile(r"(input|output) (\d{1,9}) (\d{1,9}) ([A-Za-z_][A-Za-z0-9_$]*)")
 
@@ -158,8 +162,7 @@ class _Raw:
         rows = iter(lines[1:])
         counted = (inputs, 1), (latches, 2), (outputs, 1), (gates, 3)
         ins, states, outs, ands = (
-            [_numbers(next(rows), width, 2 * most + 1) for _ in range(count)]
-            for count, width in counted
+            _table(list(islice(rows, count)), width, 2 * most + 1) for count, width in counted
         )
         if [row[0] for row in (*ins, *states, *ands)] != list(range(2, 2 * most + 2, 2)):
             raise NetlistError("the variables of an AIGER file do not count up")
@@ -172,6 +175,16 @@ class _Raw:
             tuple((gate >> 1, left, right) for gate, left, right in ands),
             tuple(rows),
         )
+
+
+def _table(lines: list[str], width: int, most: int) -> list[tuple[int, ...]]:
+    """Return the numbers of some lines, each of which has so many of at most some size."""
+    text = "\n".join([*lines, ""])
+    if _TABLES[width].fullmatch(text):
+        numbers = list(map(int, text.split()))
+        if max(numbers) <= most:
+            return list(zip(*[iter(numbers)] * width, strict=True))
+    return [tuple(_numbers(line, width, most)) for line in lines]  # or say which is wrong
 
 
 def _numbers(line: str, count: int, most: int) -> list[int]:

@@ -63,8 +63,11 @@ def readings(text: str) -> Iterator[str]:
         Forbidden: a macro holds a directive.
         Unbalanced: conditions do not fit together.
     """
+    if not any(condition in text for condition in _CONDITIONS):
+        yield text
+        return
     tokens = list(tokens_of(text))
-    if not any(token.text in _CONDITIONS for token in tokens):
+    if not any(token.text in _CONDITIONS for token in tokens):  # only comments and strings have one
         yield text
         return
     reader = _Reader(SYNTHESIS)

@@ -156,17 +156,24 @@ def _elaborated(
     request = {**request, **asdict(limits)}
     outcome = _synthesised(read, request, limits)
     if read.others and isinstance(outcome, Netlist):
-        return _same_for_all(read, request, limits) or outcome
+        return _same_for_all(read, outcome, request, limits) or outcome
     return outcome
 
 
 def _same_for_all(
-    read: Source, request: dict[str, Any], limits: ElaborationLimits
+    read: Source, synthesised: Netlist, request: dict[str, Any], limits: ElaborationLimits
 ) -> Refusal | None:
-    """Return why a text is not judged of which tools read more than one design; None if it is."""
+    """Return why a text is not judged of which tools read more than one design; None if it is.
+
+    Args:
+        read: the text.
+        synthesised: what synthesis makes of it.
+        request: that was made.
+        limits: of each synthesis.
+    """
+    found = [] if request["rewrite"] else [synthesised]  # which has no gates where it is rewritten
     request = {**request, "rewrite": False}
-    found = []
-    for text in (read.hardware, *read.others):
+    for text in read.others if found else (read.hardware, *read.others):
         outcome = _synthesised(Source(text, read.top, read.modules), request, limits)
         if isinstance(outcome, Refusal):
             if passing(outcome):

@@ -111,6 +111,7 @@ _FORBIDDEN_WORDS = {
     word: reason.format(word) for words, reason in _REASONS.items() for word in words.split()
 }
 _FOREIGN = frozenset({"import", "export"})
+_NOTED = _FOREIGN | {"assert"} | set(_FORBIDDEN_WORDS)  # all other words may stand anywhere
 
 # Synthesis would ignore an event elsewhere, and take for logic what a simulation sees wait.
 _AWAIT = frozenset({"always", "always_ff", "always_latch"})
@@ -185,9 +186,10 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
         tokens = list(tokens_of(first))
         if not trusted:
             _check_tokens(tokens, _REPORTS)
-        _check_macros(tokens)
+        if "`define" in first:
+            _check_macros(tokens)
         hardware = _hardware(tokens)
-        different = [] if trusted else _others(others, hardware)
+        different = [] if trusted else _others(others, hardware, cut=hardware != first)
     except Forbidden as forbidden:
         return Refusal("forbidden", str(forbidden))
     except Unbalanced as unbalanced:
@@ -198,13 +200,19 @@ def read_source(text: str, top: str, *, trusted: bool = False) -> Source | Refus
     return Source(checked, top, tuple(_modules(tokens)), hardware, tuple(different))
 
 
-def _others(others: Iterator[str], hardware: str) -> list[str]:
+def _others(others: Iterator[str], hardware: str, *, cut: bool) -> list[str]:
     """Return the hardware that other tools read, where it is not what synthesis reads.
 
     They may print, since what a simulator prints is no part of a design.
+
+    Args:
+        others: what they read.
+        hardware: what synthesis reads.
+        cut: whether that is without a part of the text, so that it has to be read again.
     """
-    found = {_plain(hardware): ""}
+    found = {_plain(hardware): ""} if cut else {}
     for number, other in enumerate(others, start=2):
+        found = found or {_plain(hardware): ""}
         if number > MOST_READINGS:
             raise Forbidden("conditions on the names of tools make too many designs of one text")
         tokens = list(tokens_of(other))
@@ -224,8 +232,10 @@ def _hardware(tokens: Sequence[Token]) -> str:
 
     Names with odd characters get plain ones: tools have meanings of their own for some.
     """
+    text = "".join([token.text for token in tokens])
+    if not any(token.kind in ("open", "escaped") for token in tokens):
+        return silenced(text)
     found: list[str] = []
-    text = "".join(token.text for token in tokens)
     stem = "escaped_"
     while stem in text:
         stem += "_"
@@ -255,6 +265,8 @@ def _attribute_end(tokens: Sequence[Token], place: int) -> int | None:
 
 def silenced(text: str) -> str:
     """Return a source without the calls of tasks that print, record or end a simulation."""
+    if "$" not in text:
+        return text
     kept = []
     closing: int | None = None  # parentheses that are still open in a call; None outside of calls
     for match in TOKEN.finditer(text):
@@ -303,6 +315,9 @@ def _check_tokens(tokens: Sequence[Token], tasks: re.Pattern[str]) -> None:
     words += [Token("other", "", 0)] * 4  # to look ahead
     last = ""
     for place, token in enumerate(words[:-4]):
+        if token.text not in _NOTED and token.kind in ("word", "number"):
+            last = token.text
+            continue
         reason = _why_not(words, place, defined, tasks)
         if token.text == "@" and last not in _AWAIT:
             reason = "an event (@) stands right behind always alone: hardware waits nowhere else"

@@ -1,6 +1,7 @@
 """A step of a design as a Python function: one whole number a signal, one lane of it a run.
 
-The function is compiled from text. The text is made here from the graph, and whatever of the graph
+Most wrong designs show it within a few steps, which are done gate by gate. From then on the
+function is compiled from text. The text is made here from the graph, and whatever of the graph
 enters it is a whole number that was parsed and checked: there is no name, no string and no other
 text of a design in it.
 """
@@ -16,6 +17,9 @@ State = tuple[int, ...]
 # Inputs, free inputs, state, and all lanes at 1; gives outputs and the next state.
 Step = Callable[[Sequence[int], Sequence[int], State, int], tuple[State, State]]
 
+# Steps that are done gate by gate: about as many take the time of compiling.
+PLAIN_STEPS = 16
+
 # An expression is written into the one that uses it, up to this length.
 _LONGEST = 160
 
@@ -24,9 +28,6 @@ class Stepper:
     """Runs a design step by step.
 
     Attributes:
-        step: takes the inputs (of the ports in their order, the lowest bit first), the free
-            inputs, the state and the number all of whose lanes are 1; returns the outputs (of the
-            ports in their order), whether each is x, and the next state.
         start: the state before the first step.
         cost: of a step, in gates; a latch or free input counts as one.
     """
@@ -36,23 +37,61 @@ class Stepper:
         latches = [row for row in design.latches if row[0] in used]
         gates = [row for row in design.gates if row[0] in used]
         rows = (*design.outputs.values(), *(design.unknown[name] for name in design.unknown))
-        outputs = [literal for row in rows for literal in row]
-        inputs = [bit for bits in design.inputs.values() for bit in bits]
-        text = _Text(gates, [*outputs, *(after for _, after in latches)])
+        self._gates = gates
+        self._inputs = [bit for bits in design.inputs.values() for bit in bits]
+        self._free = design.free
+        self._latches = [number for number, _ in latches]
+        self._outputs = [literal for row in rows for literal in row]
+        self._next = [after for _, after in latches]
+        self._variables = 1 + max([0, *self._inputs, *self._free, *used])
+        self._plain_steps = 0
+        self._compiled: Step | None = None
+        self.start: State = (0,) * len(latches)
+        self.cost = len(gates) + len(latches) + len(design.free)
+
+    def step(
+        self, inputs: Sequence[int], free: Sequence[int], state: State, full: int
+    ) -> tuple[State, State]:
+        """Return the outputs and whether each is x, and the next state.
+
+        Args:
+            inputs: of the ports in their order, the lowest bit first, as are the outputs.
+            free: the free inputs.
+            state: before the step.
+            full: the number all of whose lanes are 1.
+        """
+        if self._compiled is None and self._plain_steps >= PLAIN_STEPS:
+            self._compiled = self._compile()
+        if self._compiled is not None:
+            return self._compiled(inputs, free, state, full)
+        self._plain_steps += 1
+        values = [0, full] * self._variables  # by literal
+        given = (self._inputs, inputs), (self._free, free), (self._latches, state)
+        for variables, bits in given:
+            for variable, bit in zip(variables, bits, strict=True):
+                values[2 * variable : 2 * variable + 2] = bit, full ^ bit
+        for gate, left, right in self._gates:
+            bit = values[left] & values[right]
+            values[2 * gate] = bit
+            values[2 * gate + 1] = full ^ bit
+        outputs = tuple([values[literal] for literal in self._outputs])
+        return outputs, tuple([values[literal] for literal in self._next])
+
+    def _compile(self) -> Step:
+        """Return the same as a function."""
+        text = _Text(self._gates, [*self._outputs, *self._next])
         lines = [
             "def step(inputs, free, state, full):",
-            _unpack(inputs, "inputs"),
-            _unpack(design.free, "free"),
-            _unpack([number for number, _ in latches], "state"),
+            _unpack(self._inputs, "inputs"),
+            _unpack(self._free, "free"),
+            _unpack(self._latches, "state"),
             *text.lines,
-            f" outputs={_pack(map(text.literal, outputs))}",
-            f" return outputs, {_pack(text.literal(after) for _, after in latches)}",
+            f" outputs={_pack(map(text.literal, self._outputs))}",
+            f" return outputs, {_pack(map(text.literal, self._next))}",
         ]
         module = compile("\n".join(lines), "<design>", "exec")
         code = next(part for part in module.co_consts if isinstance(part, CodeType))
-        self.step: Step = FunctionType(code, {"__builtins__": {}})
-        self.start: State = (0,) * len(latches)
-        self.cost = len(gates) + len(latches) + len(design.free)
+        return FunctionType(code, {"__builtins__": {}})
 
 
 _made: WeakKeyDictionary[Aig, Stepper] = WeakKeyDictionary()

@@ -58,15 +58,17 @@ def tokens_of(text: str) -> Iterator[Token]:
             raise Forbidden(f"line {line}: a comment begins with /* and does not end")
         if piece == '"':
             raise Forbidden(f"line {line}: a string does not end in its line")
-        token = Token(kind, piece, line, macro)
-        if ends_line(token):
-            define = macro = False
-            token = token._replace(macro=False)
+        if kind == "space":
+            yield Token(kind, piece, line, macro)
+            continue
+        inside = macro
+        if kind == "newline" or (kind == "comment" and "\n" in piece):
+            define = macro = inside = False
         elif define and kind not in LAYOUT:
             define, macro = False, True
         elif piece == "`define" and not macro:
             define = True
-        yield token
+        yield Token(kind, piece, line, inside)
         line += piece.count("\n") if kind in LAYOUT else 0
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.generators.hardware.families import FAMILIES, draw_design
-from rlvr_envs.generators.hardware.mutations import inverted, mutants, mutate
+from rlvr_envs.generators.hardware.mutations import _changes_of, inverted, mutants, mutate
 from rlvr_envs.generators.hardware.refutation import refuted
 from rlvr_envs.generators.hardware.syntax import tokens
 from rlvr_envs.verifiers.hdl.interface import Clocking, Port, Reference
@@ -95,6 +95,19 @@ def test_drawn_mutants_are_mutants():
     assert drawn <= every
     assert len(drawn) > 15
     assert mutate("module m; endmodule", stream("none")) is None
+
+
+def test_what_is_kept_of_a_source_changes_no_draw():
+    others = [SOURCE.replace("4'd9", f"4'd{value}") for value in range(8)]
+    _changes_of.cache_clear()
+    first = [mutate(SOURCE, stream("draw", n)) for n in range(40)]
+    for other in others:
+        assert mutate(other, stream("draw", 0)) != first[0]
+    assert _changes_of.cache_info().currsize == _changes_of.cache_info().maxsize < len(others)
+    assert [mutate(SOURCE, stream("draw", n)) for n in range(40)] == first
+    before = mutants(SOURCE)
+    _changes_of.cache_clear()
+    assert mutants(SOURCE) == before
 
 
 def test_an_equivalent_source_is_not_refuted():

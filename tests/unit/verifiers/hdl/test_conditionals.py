@@ -2,8 +2,9 @@
 
 import pytest
 
+from rlvr_envs.verifiers.hdl import elaborate as elaborate_module
 from rlvr_envs.verifiers.hdl.conditionals import Unbalanced, readings
-from rlvr_envs.verifiers.hdl.elaborate import Netlist, elaborate
+from rlvr_envs.verifiers.hdl.elaborate import Netlist, elaborate, rewrite
 from rlvr_envs.verifiers.hdl.source import MOST_READINGS, read_source
 from rlvr_envs.verifiers.hdl.tokens import Forbidden
 
@@ -104,6 +105,21 @@ def test_what_is_no_part_of_the_design_may_differ(text):
 def test_a_design_that_other_tools_read_otherwise_is_refused(text):
     found = elaborate(COUNTER.format(text), "T")
     assert found.detail.startswith("a tool that defines other names than SYNTHESIS reads")
+
+
+@pytest.mark.parametrize(("ask", "times"), [(elaborate, 2), (rewrite, 3)])
+def test_each_reading_is_synthesised_once(monkeypatch, ask, times):
+    texts = []
+    run = elaborate_module._run
+
+    def counted(source, request, limits):
+        texts.append(source.hardware or source.text)
+        return run(source, request, limits)
+
+    monkeypatch.setattr(elaborate_module, "_run", counted)
+    found = ask(COUNTER.format(HARMLESS[3]), "T")
+    assert isinstance(found, Netlist)
+    assert (len(texts), len(set(texts))) == (times, 2)  # only gates are compared
 
 
 def test_there_is_an_end_to_readings():

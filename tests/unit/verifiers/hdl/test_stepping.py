@@ -1,12 +1,14 @@
-"""A compiled step against the graph it was made of, gate by gate."""
+"""A step, plain and compiled, against the graph it was made of, gate by gate."""
 
+import gc
 import random
+import weakref
 
 import pytest
 
 from rlvr_envs.verifiers.hdl.aig import Aig, NetlistError, read
 from rlvr_envs.verifiers.hdl.interface import Port
-from rlvr_envs.verifiers.hdl.stepping import Stepper
+from rlvr_envs.verifiers.hdl.stepping import PLAIN_STEPS, Stepper, stepper
 
 
 def valued(graph, values):
@@ -52,7 +54,10 @@ def test_a_step_is_what_the_gates_say(first):
         # Lane n holds the n-th of all values of the five variables that are no gates.
         bits = {v: sum((n >> v - 1 & 1) << n for n in range(lanes)) for v in range(1, 6)}
         state = tuple(bits[number] for number, _ in kept)
-        outputs, after = stepping.step([bits[1], bits[2]], [bits[5]], state, full)
+        given = [bits[1], bits[2]], [bits[5]], state, full
+        outputs, after = stepping.step(*given)
+        compiled = [stepping.step(*given) for _ in range(PLAIN_STEPS)][-1]
+        assert compiled == (outputs, after)
         for lane in range(lanes):
             literal = valued(graph, {v: bits[v] >> lane & 1 for v in bits})
             assert [bit >> lane & 1 for bit in outputs] == [literal(n) for n in graph.outputs["y"]]
@@ -64,10 +69,43 @@ def test_a_step_is_what_the_gates_say(first):
 def test_an_exclusive_or_is_one_operation():
     # Variables 1 and 2, their conjunction, that of their complements, and neither of the two.
     graph = Aig({"a": (1, 2)}, {"y": (10,)}, gates=((3, 2, 4), (4, 3, 5), (5, 7, 9)))
-    code = Stepper(graph).step.__code__.co_code
     plain = Aig({"a": (1, 2)}, {"y": (10,)}, gates=((3, 2, 4), (4, 3, 4), (5, 7, 9)))
-    assert len(code) < len(Stepper(plain).step.__code__.co_code)
-    assert Stepper(graph).step([0b0011, 0b0101], [], (), 0b1111)[0] == (0b0110,)
+    code, longer = (compiled(each).__code__.co_code for each in (graph, plain))
+    assert len(code) < len(longer)
+    assert compiled(graph)([0b0011, 0b0101], [], (), 0b1111)[0] == (0b0110,)
+
+
+def compiled(graph):
+    """Return the function that a design's later steps are."""
+    stepping = Stepper(graph)
+    for _ in range(PLAIN_STEPS + 1):
+        stepping.step([0, 0], [], (), 1)
+    return stepping._compiled
+
+
+def test_a_design_of_few_steps_is_not_compiled():
+    stepping = Stepper(made_at_random(1))
+    for _ in range(PLAIN_STEPS):
+        stepping.step([0, 0], [0], stepping.start, 1)
+    assert stepping._compiled is None
+
+
+def test_a_stepper_goes_with_its_design():
+    graph = made_at_random(1)
+    kept = weakref.ref(stepper(graph))
+    assert stepper(graph) is kept()
+    del graph
+    gc.collect()
+    assert kept() is None
+
+
+@pytest.mark.parametrize("steps_before", [0, PLAIN_STEPS])
+def test_too_few_inputs_are_an_error(steps_before):
+    stepping = Stepper(made_at_random(1))
+    for _ in range(steps_before):
+        stepping.step([0, 0], [0], stepping.start, 1)
+    with pytest.raises(ValueError, match=r"shorter|not enough values"):
+        stepping.step([0], [0], stepping.start, 1)
 
 
 class Written:
