@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import rlvr_envs
+from rlvr_envs.cli._parser import Parser
 from rlvr_envs.cli._text import say
-from rlvr_envs.core.errors import RlvrEnvsError, did_you_mean
+from rlvr_envs.core.errors import RlvrEnvsError
 
 # What may befall a disk in the middle of a run.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
@@ -30,9 +31,9 @@ def commands() -> dict[str, str]:
     return {name.replace("_", "-").rstrip("-"): f"rlvr_envs.cli.{name}" for name in sorted(public)}
 
 
-def build_parser(names: Sequence[str]) -> argparse.ArgumentParser:
+def build_parser(names: Sequence[str]) -> Parser:
     """Return the parser with these subcommands, whose modules it imports."""
-    parser = argparse.ArgumentParser(prog="rlvr", description=_first_line(rlvr_envs))
+    parser = Parser(prog="rlvr", description=_first_line(rlvr_envs))
     parser.add_argument("--version", action="version", version=f"rlvr {rlvr_envs.__version__}")
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     modules = commands()
@@ -60,9 +61,8 @@ def _parsed(given: Sequence[str]) -> argparse.Namespace:
     if command in known:
         return build_parser([command]).parse_args(given)
     parser = build_parser(known)
-    if command and not command.startswith("-"):
-        hint = did_you_mean(command, known)
-        parser.error(f"there is no command {command!r}{hint} ({', '.join(known)})")
+    if not command:
+        parser.error(f"name a command: {', '.join(known)} (see rlvr COMMAND --help)")
     return parser.parse_args(given)
 
 
@@ -84,7 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status = int(args.run(args))
     except RlvrEnvsError as error:
-        say(f"rlvr {args.command}: {error}", file=sys.stderr)
+        # A message with lines of its own, such as a compiler's, is one line here all the same.
+        say(f"rlvr {args.command}: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         say(f"rlvr {args.command}: interrupted; what was finished is kept", file=sys.stderr)

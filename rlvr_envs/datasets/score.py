@@ -17,6 +17,7 @@ from rlvr_envs.core.errors import (
     SandboxUnavailable,
     ToolchainMissing,
     WorkerError,
+    misspelt,
 )
 from rlvr_envs.core.instance import Instance, Row, row_errors
 from rlvr_envs.core.parallel import CPU_S, verdict_of
@@ -93,7 +94,8 @@ class Answers:
         if row is None:
             raise RowError(f"row {index} cannot be read")
         if "response" not in data:
-            raise RowError(f"no 'response' (found: {', '.join(data) or 'nothing'})")
+            found = ", ".join(data) or "nothing"
+            raise RowError(f"no 'response' (found: {found}){misspelt('response', data)}")
         interactive = find(row["id"]).interactive
         responses = _responses(data["response"], interactive=interactive)
         first = self._samples.get(index, 0)
@@ -117,7 +119,8 @@ class Answers:
             if self._fingerprint(number) != fingerprint:
                 raise RowError(f"row {number!r:.20} has not the fingerprint {fingerprint!r:.80}")
         if number is None:
-            raise RowError("neither 'fingerprint' nor 'row' says which row is answered")
+            hint = misspelt("row", data) or misspelt("fingerprint", data)
+            raise RowError(f"neither 'fingerprint' nor 'row' says which row is answered{hint}")
         if isinstance(number, bool) or not isinstance(number, int):
             raise RowError(f"'row' is an integer from 0, got {number!r}")
         if not 0 <= number < len(self._rows):
