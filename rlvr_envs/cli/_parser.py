@@ -35,10 +35,9 @@ class Parser(argparse.ArgumentParser):
         found, left = super().parse_known_args(given, namespace)
         if left and self._subparsers is None:
             places = [a.metavar or a.dest for a in self._actions if not a.option_strings]
-            takes = f"takes {', '.join(map(str, places))}" if places else "takes options only"
-            self.error(
-                f"{left[0]!r} is one argument too many: {self.prog} {takes} (see {self.prog} --help)"
-            )
+            takes = ", ".join(map(str, places)) or "options only"
+            what = f"{left[0]!r} is one argument too many"
+            self.error(f"{what}: {self.prog} takes {takes} (see {self.prog} --help)")
         return found, left
 
     def _check_options(self, given: Sequence[str]) -> None:
@@ -69,10 +68,10 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
-        command = isinstance(action, argparse._SubParsersAction)
-        what = (
-            f"there is no command {value!r}" if command else f"{_name(action)} cannot be {value!r}"
-        )
+        if isinstance(action, argparse._SubParsersAction):
+            what = f"there is no command {value!r}"
+        else:
+            what = f"{_name(action)} cannot be {value!r}"
         self.error(f"{what}{did_you_mean(str(value), known)} (known: {', '.join(known)})")
 
 

@@ -29,6 +29,7 @@ PURPOSES = {
     "solvers": "problems whose best answer a solver finds, puzzles from specifications",
     "train": "models on this machine, to evaluate (local:...), train and benchmark",
     "lora": "training low-rank adapters",
+    "completion": "completing the command line with Tab",
     "docker": "programs of a model in containers",
     "verilog": "judging hardware descriptions",
     "ray": "generating and judging on a cluster",

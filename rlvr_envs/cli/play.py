@@ -5,8 +5,8 @@ answer is code, it may have several lines: an empty line ends it, or, if it begi
 next ``` does. Where a task has short commands, such as `s words` for a search, its prompt lists
 them, and Tab completes the pages that were named.
 
-`:help` or `?` lists what else may be typed: `:hint`, `:answer`, `:next`, `:up`, `:down`, `:quit` and
-others. The arrow keys edit the line and bring earlier ones back; Ctrl-_ undoes a change, where
+`:help` or `?` lists what else may be typed: `:hint`, `:answer`, `:next`, `:up`, `:down`, `:quit`
+and others. The arrow keys edit the line and bring earlier ones back; Ctrl-_ undoes a change, where
 Python has readline. Ctrl-D leaves.
 """
 
@@ -306,7 +306,9 @@ class _Game:
         if not _COMMAND.fullmatch(line):
             return False
         word, _, number = line.partition(" ")
-        level = self._env.instance.difficulty
+        level = self._level_of(word, number)
+        if level is not None:
+            raise _Another(level)
         match word:
             case ":help":
                 self._help()
@@ -318,12 +320,6 @@ class _Game:
                 raise _GivenUp
             case ":next":
                 raise _Another
-            case ":up":
-                raise _Another(0 if level is None else min(level + 1, MAX_LEVEL))
-            case ":down":
-                raise _Another(max(0, (level or 0) - 1))
-            case ":level" if number and int(number) <= MAX_LEVEL:
-                raise _Another(int(number))
             case ":quit":
                 raise _Quit
             case _:
@@ -332,6 +328,18 @@ class _Game:
                     f"(There is no command {line!r}{hint}, and nothing was sent; :help lists them.)"
                 )
         return True
+
+    def _level_of(self, word: str, number: str) -> int | None:
+        """Return the level that a command asks for, None if it asks for none."""
+        level = self._env.instance.difficulty
+        match word:
+            case ":up":
+                return 0 if level is None else min(level + 1, MAX_LEVEL)
+            case ":down":
+                return max(0, (level or 0) - 1)
+            case ":level" if number and int(number) <= MAX_LEVEL:
+                return int(number)
+        return None
 
     def _help(self) -> None:
         hand = _shorthand(self._env.instance)

@@ -71,10 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Judge the answers and print a table."""
     faults: list[Fault] = []
-    if args.out and args.out.exists():
-        for given in filter(None, (args.rows, args.answers)):
-            if given.exists() and given.samefile(args.out):
-                raise ConfigError(f"--out names {str(given)!r}, which is read: name another file")
+    _check_out(args)
     args.executor = args.executor or "processes"
     with ExitStack() as stack:
         executor = stack.enter_context(_text.executor_of(args))
@@ -104,6 +101,13 @@ def run(args: argparse.Namespace) -> int:
         say(table.text())
         say(f"{len(answered)} of {len(rows)} rows answered, {len(faults)} bad lines left out")
     return int(args.oracle and (table.imperfect > 0 or not answered))
+
+
+def _check_out(args: argparse.Namespace) -> None:
+    if args.out and args.out.exists():
+        for given in filter(None, (args.rows, args.answers)):
+            if given.exists() and given.samefile(args.out):
+                raise ConfigError(f"--out names {str(given)!r}, which is read: name another file")
 
 
 def _rows(args: argparse.Namespace, executor: Executor, faults: list[Fault]) -> list[Row | None]:
