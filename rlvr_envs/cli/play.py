@@ -229,7 +229,9 @@ _COMMANDS = {
     ":level N": "goes on to a problem of that level",
     ":quit": "leaves, as Ctrl-D does",
 }
-_COMMAND = re.compile(r":[a-z]+(?: \d{1,4})?")
+_COMMAND = re.compile(r":[a-z]+(?: \S+)?")
+_LEVEL = re.compile(r"\d{1,4}", re.ASCII)
+_ENDS: dict[str, type[Exception]] = {":answer": _GivenUp, ":next": _Another, ":quit": _Quit}
 _COLOURS = {Status.CORRECT: "bold green", Status.PARTIAL: "bold yellow", Status.WRONG: "bold red"}
 
 
@@ -249,7 +251,7 @@ class _Game:
         wanted = self._level if level is None else level
         try:
             found = self._env.reset(options=None if wanted is None else {"difficulty": wanted})
-        except ConfigError as error:  # the knobs are set, or the level is none of this task's
+        except ConfigError as error:  # a task of a file has no levels
             self._screen.page(f"({error})")
             return self._env.reset()
         self._level = wanted
@@ -309,6 +311,8 @@ class _Game:
         level = self._level_of(word, number)
         if level is not None:
             raise _Another(level)
+        if line in _ENDS:
+            raise _ENDS[line]
         match word:
             case ":help":
                 self._help()
@@ -316,17 +320,11 @@ class _Game:
                 self._show(self._observation, _shorthand(self._env.instance))
             case ":hint":
                 self._hint()
-            case ":answer":
-                raise _GivenUp
-            case ":next":
-                raise _Another
-            case ":quit":
-                raise _Quit
+            case ":level":
+                self._screen.page(f"(Nothing was sent: a level is from 0 to {MAX_LEVEL}.)")
             case _:
                 hint = did_you_mean(word, [command.partition(" ")[0] for command in _COMMANDS])
-                self._screen.page(
-                    f"(There is no command {line!r}{hint}, and nothing was sent; :help lists them.)"
-                )
+                self._screen.page(f"(Nothing was sent: there is no command {line!r}{hint})")
         return True
 
     def _level_of(self, word: str, number: str) -> int | None:
@@ -337,7 +335,7 @@ class _Game:
                 return 0 if level is None else min(level + 1, MAX_LEVEL)
             case ":down":
                 return max(0, (level or 0) - 1)
-            case ":level" if number and int(number) <= MAX_LEVEL:
+            case ":level" if _LEVEL.fullmatch(number) and int(number) <= MAX_LEVEL:
                 return int(number)
         return None
 
@@ -356,8 +354,8 @@ class _Game:
             say(textwrap.indent(fill(steps[self._hints], 5), "     "))
             self._hints += 1
         else:
-            what = "no more steps" if steps else "no worked solution"
-            self._screen.page(f"(There is {what}; :answer shows the answer.)")
+            what = "are no more steps" if steps else "is no worked solution"
+            self._screen.page(f"(There {what}; :answer shows the answer.)")
 
     def _show(self, observation: str, hand: Shorthand | None) -> None:
         self._observation = observation
