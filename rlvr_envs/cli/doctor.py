@@ -88,8 +88,8 @@ def run(args: argparse.Namespace) -> int:
         return 1 if broken else 0
     say(f"rlvr_envs {rlvr_envs.__version__}, Python {platform.python_version()}")
     say(f"{platform.platform()}, {os.cpu_count()} cores, user {_user()}\n")
-    for line in core:
-        say(f"  {line.name:12} {line.state}")
+    for each in core:
+        say(f"  {each.name:12} {each.state}")
     say()
     say(table(("extra", "for", "state"), _extras()))
     say(f"\nVerilog: {', '.join(_verilog_tools())}")

@@ -96,16 +96,27 @@ def run(args: argparse.Namespace) -> int:
 def _json(env_id: str, spec: TaskSpec | None, tasks: Sequence[str]) -> dict[str, Any]:
     """Return what the page says of an id, for programs."""
     if spec is None:
-        domain = registry.mixture_ids()[env_id] or "all"
-        about = "a mixture of its tasks"
-        return {"id": env_id, "domain": domain, "about": about, "tasks": tasks, "knobs": {}}
+        return {
+            "id": env_id,
+            "domain": registry.mixture_ids()[env_id] or "all",
+            "about": "a mixture of its tasks",
+            "sections": {},
+            "tasks": tasks,
+            "knobs": {},
+        }
     default = spec.task_type.Config(**spec.example)
     knobs = {
         name: {"default": getattr(default, name), "help": each.help, "allowed": each.allowed}
         for name, each in knobs_of(spec.task_type.Config).items()
     }
-    about = {"about": summary(spec.task_type), "sections": sections(spec.task_type)}
-    return {"id": env_id, "domain": spec.domain, **about, "tasks": tasks, "knobs": knobs}
+    return {
+        "id": env_id,
+        "domain": spec.domain,
+        "about": summary(spec.task_type),
+        "sections": sections(spec.task_type),
+        "tasks": tasks,
+        "knobs": knobs,
+    }
 
 
 def _documentation(spec: TaskSpec) -> str:

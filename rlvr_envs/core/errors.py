@@ -19,6 +19,7 @@ A model's bad answer is never an error: it is a `Verdict`.
 """
 
 import difflib
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -119,7 +120,7 @@ def misspelt(key: str, found: Iterable[str]) -> str:
     return f"; is {close[0]!r} a misspelling of it?" if close else ""
 
 
-def did_you_mean_path(path: str | Path) -> str:
+def did_you_mean_path(path: str | os.PathLike[str]) -> str:
     """Return ``"; did you mean 'X'?"`` for a file or folder that is not there.
 
     The suggestion is the closest name beside the first part of the path that is missing.

@@ -177,7 +177,7 @@ def _is_equivalent(space_1: UnicodeText, space_2: Any) -> bool:
 
 
 @create_zero_array.register(UnicodeText)
-def _zero(space: UnicodeText) -> str:
+def _zero(space: UnicodeText) -> str:  # type: ignore[misc]  # its type variable is unbound
     """Return the empty text: what there is before the first observation."""
     return ""
 
@@ -200,12 +200,12 @@ def _flat_space(space: UnicodeText) -> UnicodeText:
 
 
 @flatten.register(UnicodeText)
-def _flat(space: UnicodeText, x: str) -> str:
+def _flat(space: UnicodeText, x: str) -> str:  # type: ignore[misc]  # as above
     return x
 
 
 @unflatten.register(UnicodeText)
-def _unflat(space: UnicodeText, x: str) -> str:
+def _unflat(space: UnicodeText, x: str) -> str:  # type: ignore[misc]  # as above
     return x
 
 
