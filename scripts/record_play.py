@@ -27,8 +27,9 @@ COLUMNS = 100
 COMMAND = ["rlvr", "play", TASK, "--difficulty", str(LEVEL), "--seed", str(SEED), "--episodes", "1"]
 
 _PROMPT = b"> "
+_STYLE = re.compile(rb"\x1b\[[0-9;]*m")
 _CONTROL = re.compile(r"\x1b\[\??[0-9;]*[A-Za-ln-z]|\r")  # all but colours, which end in m
-_RULES = re.compile(r"(\nEvery person, .*?)(?=\n> )", re.DOTALL)
+_RULES = re.compile(r"(\nEvery person, .*?)(?=\n(?:\x1b\[[0-9;]*m)?> )", re.DOTALL)
 _FONTS = re.compile(r" *@font-face \{.*?\}\n", re.DOTALL)  # which a browser would fetch
 _PATIENCE_S = 60.0
 
@@ -70,7 +71,7 @@ def recorded(lines: list[str]) -> str:
         if not part:
             break
         shown += part
-        if todo and shown[seen:].endswith(_PROMPT):
+        if todo and _STYLE.sub(b"", shown[seen:]).endswith(_PROMPT):
             os.write(terminal, todo.pop(0).encode() + b"\n")
             seen = len(shown)
     os.waitpid(pid, 0)

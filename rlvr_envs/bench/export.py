@@ -18,7 +18,7 @@ from rlvr_envs.bench import starts
 from rlvr_envs.bench.draw import rows_of
 from rlvr_envs.bench.results import STRICT, Sha256
 from rlvr_envs.bench.suite import SPLITS, Experiment, Noise, Suite
-from rlvr_envs.core.errors import ConfigError, RowError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, RowError, did_you_mean, did_you_mean_path
 from rlvr_envs.core.instance import Instance, Row
 from rlvr_envs.core.version import __version__
 from rlvr_envs.datasets.export import write_export
@@ -232,7 +232,8 @@ def read_export(folder: Path) -> tuple[Assignment, list[Row]]:
         job = _ASSIGNMENT.validate_json((folder / JOB).read_bytes())
         rows = [json.loads(line) for line in (folder / TRAIN).read_bytes().splitlines()]
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{folder} is no export of an experiment: {error}") from error
+        hint = did_you_mean_path(folder)
+        raise ConfigError(f"{folder} is no export of an experiment: {error}{hint}") from error
     if _sha256(folder / TRAIN) != job.rows_sha256:
         raise ConfigError(f"the rows in {folder / TRAIN} were altered: export again")
     return job, rows

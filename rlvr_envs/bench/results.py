@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from rlvr_envs.core.errors import ConfigError, WorkerError
+from rlvr_envs.core.errors import ConfigError, WorkerError, did_you_mean_path
 from rlvr_envs.core.files import replaced
 from rlvr_envs.core.problem import canonical
 from rlvr_envs.datasets.rows import json_line
@@ -221,7 +221,8 @@ def read_runs(folder: Path) -> list[Run]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise ConfigError(f"{folder} is no entry of a benchmark: {error}") from error
+        hint = did_you_mean_path(folder)
+        raise ConfigError(f"{folder} is no entry of a benchmark: {error}{hint}") from error
     for number, line in enumerate(lines, 1):
         try:
             found.append(Run.from_json(line))

@@ -35,7 +35,7 @@ from rlvr_envs.bench.results import (
 )
 from rlvr_envs.bench.suite import Experiment, Suite
 from rlvr_envs.bench.usage import USAGE, Used, read_usage
-from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.errors import ConfigError, UsageError, did_you_mean_path
 from rlvr_envs.core.instance import Row
 from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.local_model import load_tokenizer, without_bars
@@ -156,7 +156,10 @@ def _check_words(split: str, trust: str) -> None:
 def _found(checkpoints: Path) -> list[tuple[Used, Path]]:
     """Return the checkpoints of a folder, by the samples that they had used."""
     if not checkpoints.is_dir():
-        raise ConfigError(f"there is no folder {checkpoints}: give the one of all checkpoints")
+        hint = did_you_mean_path(checkpoints)
+        raise ConfigError(
+            f"there is no folder {checkpoints}: give the one of all checkpoints{hint}"
+        )
     folders = [path for path in checkpoints.iterdir() if path.is_dir() and path.name[0] != "."]
     if not folders:
         raise ConfigError(f"{checkpoints} holds no checkpoints: one folder each, with {USAGE}")

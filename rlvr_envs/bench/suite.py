@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import ConfigDict, TypeAdapter
 
 from rlvr_envs.bench.results import STRICT
-from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, did_you_mean, did_you_mean_path
 from rlvr_envs.core.problem import canonical
 
 SPLITS = ("train", "validation", "test")
@@ -220,7 +220,8 @@ def load(name: str) -> Suite:
     try:
         return read(source.read_text(encoding="utf-8"))
     except (OSError, ValueError, RlvrEnvsError) as error:
-        raise ConfigError(f"{name} is not a suite: {error}") from error
+        hint = did_you_mean_path(name) if isinstance(error, FileNotFoundError) else ""
+        raise ConfigError(f"{name} is not a suite: {error}{hint}") from error
 
 
 def read(text: str) -> Suite:

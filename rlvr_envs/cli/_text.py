@@ -1,6 +1,7 @@
 """What several subcommands need: reading difficulties, numbers and knobs, tables, and printing."""
 
 import argparse
+import json
 import re
 import shutil
 import sys
@@ -53,6 +54,14 @@ def difficulties(text: str) -> str:
     return text
 
 
+def whole(text: str) -> int:
+    """Read an integer."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"an integer is needed, got {text!r:.40}") from None
+
+
 def natural(text: str) -> int:
     """Read an integer from 0."""
     return _integer(text, 0)
@@ -89,6 +98,16 @@ def add_knobs(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="set a knob of a single task (repeatable; `rlvr show ID` lists them)",
     )
+
+
+def add_json(parser: argparse.ArgumentParser, schema: str) -> None:
+    """Declare ``--json``; the schema says in a line what is printed."""
+    parser.add_argument("--json", action="store_true", help=f"print JSON alone: {schema}")
+
+
+def say_json(data: object) -> None:
+    """Print data as JSON."""
+    say(json.dumps(data, indent=1))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -149,7 +168,9 @@ def add_executor(
     """Declare where work runs."""
     group = parser.add_argument_group(f"where to {work}; the results are the same")
     group.add_argument("--executor", choices=EXECUTORS, help=f"default: {default}")
-    group.add_argument("--workers", type=int, metavar="N", help="processes (of each node, on Ray)")
+    group.add_argument(
+        "--workers", type=positive, metavar="N", help="processes (of each node, on Ray)"
+    )
     group.add_argument("--address", metavar="A", help="of a Ray cluster: auto or ray://HOST:10001")
 
 

@@ -18,14 +18,15 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.cli._text import say
-from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.errors import ConfigError, DependencyError, did_you_mean
 from rlvr_envs.core.extras import hint
 from rlvr_envs.core.files import replaced
 
@@ -50,11 +51,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     listing = command("list", _list, "show the suites, or the experiments of one")
     listing.add_argument("suite", nargs="?", metavar="SUITE", help="a suite, or a file of one")
+    _text.add_json(
+        listing,
+        "a list, or of one suite an object, of {suite, title, status, draft, hash, experiments: "
+        "[{experiment, axis, samples, tokens, question}], seeds}",
+    )
     _add_run(command("run", _run, "train and test algorithms on a suite"))
     comparing = command("compare", _compare, "show which algorithms differ, with intervals")
     _add_entries(comparing)
     _add_common(comparing)
-    comparing.add_argument("--json", action="store_true", help="print everything as JSON")
+    _text.add_json(comparing, "everything that is compared, by experiment and algorithm")
     reporting = command("report", _report, "write a page that compares algorithms")
     _add_entries(reporting)
     _add_common(reporting)
@@ -65,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = command("verify", _verify, "compute the scores of entries again and check the rules")
     _add_entries(check)
     check.add_argument("--partial", action="store_true", help="runs may be missing")
+    _text.add_json(check, "a list of {entry, passed, runs, rescored, unseen, faults}")
     _add_export(command("export", _export, "write what another trainer needs for an experiment"))
     _add_score(command("score", _score, "test what another trainer has made, as an entry"))
     pack = command("submit", _submit, "write entries to be published, with their responses")
@@ -132,7 +139,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="ENTRY", help="added to")
     parser.add_argument("--source", default="", help="where the algorithm comes from")
     parser.add_argument("--version", default="", help="of what implements it")
-    parser.add_argument("--settings", type=json.loads, default={}, metavar="JSON", help="its own")
+    parser.add_argument("--settings", type=_settings, default={}, metavar="JSON", help="its own")
     parser.add_argument(
         "--tuned-runs", type=_text.natural, default=0, metavar="N", help="runs that settings took"
     )
@@ -158,6 +165,16 @@ def _seeds(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def _settings(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not JSON: {error}, in {text!r:.80}") from None
+    if not isinstance(found, dict):
+        raise argparse.ArgumentTypeError(f"settings are a JSON object, got {text!r:.80}")
+    return found
+
+
 def run(args: argparse.Namespace) -> int:
     """Run the subcommand."""
     if find_spec("pydantic") is None:
@@ -171,6 +188,9 @@ def _list(args: argparse.Namespace) -> int:
 
     if args.suite:
         suite = load(args.suite)
+        if args.json:
+            _text.say_json(_json(suite))
+            return 0
         say(f"{suite.name}: {suite.title}\n{_state(suite)}\n")
         rows = [
             [e.name, e.axis, str(e.samples), str(e.tokens), e.question] for e in suite.experiments
@@ -178,11 +198,30 @@ def _list(args: argparse.Namespace) -> int:
         say(_text.table(("experiment", "axis", "samples", "tokens", "question"), rows))
         return 0
     suites = [load(name) for name in suite_names()]
+    if args.json:
+        _text.say_json([_json(suite) for suite in suites])
+        return 0
     rows = [
         [s.name, str(len(s.experiments)), str(len(s.seeds)), _state(s), s.title] for s in suites
     ]
     say(_text.table(("suite", "experiments", "seeds", "state", "what for"), rows))
     return 0
+
+
+def _json(suite: "Suite") -> dict[str, Any]:
+    names = ("axis", "samples", "tokens", "question")
+    return {
+        "suite": suite.name,
+        "title": suite.title,
+        "status": suite.status,
+        "draft": suite.draft,
+        "hash": suite.hash,
+        "experiments": [
+            {"experiment": each.name} | {name: getattr(each, name) for name in names}
+            for each in suite.experiments
+        ],
+        "seeds": list(suite.seeds),
+    }
 
 
 def _state(suite: "Suite") -> str:
@@ -223,7 +262,8 @@ def _texts(given: str) -> Sequence[str]:
     if word != "baselines":
         return [given]
     if group and group not in BASELINES:
-        raise ConfigError(f"baselines are of the groups {', '.join(BASELINES)}, got {group!r}")
+        hint = did_you_mean(group, BASELINES)
+        raise ConfigError(f"no group of baselines {group!r}{hint} (known: {', '.join(BASELINES)})")
     return [text for name, texts in BASELINES.items() if group in ("", name) for text in texts]
 
 
@@ -251,7 +291,7 @@ def _compare(args: argparse.Namespace) -> int:
 
     comparison = compare(*_compared(args), common=args.common)
     if args.json:
-        say(json.dumps(comparison.to_json(), indent=2))
+        _text.say_json(comparison.to_json())
         return 0
     say(f"{comparison.suite}, {comparison.split} problems, hash {comparison.suite_hash:.12}")
     for each in tables(comparison):
@@ -279,16 +319,21 @@ def _verify(args: argparse.Namespace) -> int:
     from rlvr_envs.bench.suite import load
     from rlvr_envs.bench.verify import verify
 
-    faulty = 0
-    for entry in args.entries:
-        suite = load(read_runs(entry)[0].suite)
+    suites = [load(read_runs(entry)[0].suite) for entry in args.entries]
+    faulty, told = 0, []
+    for suite, entry in zip(suites, args.entries, strict=True):
         report = verify(suite, entry, partial=args.partial)
+        told.append({"entry": str(entry), "passed": not report.faults, **asdict(report)})
+        faulty += bool(report.faults)
+        if args.json:
+            continue
         for fault in report.faults:
             say(f"{entry}: {fault}", file=sys.stderr)
-        faulty += bool(report.faults)
         state = "REJECTED" if report.faults else "passed"
         unseen = f", {report.unseen} without responses" if report.unseen else ""
         say(f"{entry}: {state}, {report.runs} runs, {report.rescored} evaluations rescored{unseen}")
+    if args.json:
+        _text.say_json(told)
     return 1 if faulty else 0
 
 
@@ -343,13 +388,13 @@ def _submit(args: argparse.Namespace) -> int:
     from rlvr_envs.bench.store import pack
 
     packed = []
-    for entry in args.entries:
-        first = read_runs(entry)[0]
+    firsts = [read_runs(entry)[0] for entry in args.entries]  # before anything is written
+    for entry, first in zip(args.entries, firsts, strict=True):
         out = args.to / first.suite / first.algorithm.name
         pack(entry, out, all_points=args.all_points)
         packed.append(out)
         say(out)
-    return _verify(argparse.Namespace(entries=packed, partial=args.partial))
+    return _verify(argparse.Namespace(entries=packed, partial=args.partial, json=False))
 
 
 def _freeze(args: argparse.Namespace) -> int:

@@ -6,10 +6,12 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import rlvr_envs
-from rlvr_envs.cli._text import say, table
+from rlvr_envs.cli._text import add_json, say, say_json, table
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import RlvrEnvsError
 from rlvr_envs.core.extras import hint, installed, missing, pip_install, requirements
@@ -27,6 +29,7 @@ PURPOSES = {
     "solvers": "problems whose best answer a solver finds, puzzles from specifications",
     "train": "models on this machine, to evaluate (local:...), train and benchmark",
     "lora": "training low-rank adapters",
+    "completion": "completing the command line with Tab",
     "docker": "programs of a model in containers",
     "verilog": "judging hardware descriptions",
     "ray": "generating and judging on a cluster",
@@ -56,6 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=[name for name in BACKENDS if name != UNSAFE],
         help="with --sandbox: only this one",
     )
+    add_json(
+        parser,
+        "{version, python, platform, core, extras, verilog, languages, sandboxes, tasks}; with "
+        "--missing a list of lines; with --sandbox {name: [{name, contains, passed, detail, gap}]}",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,13 +73,23 @@ def run(args: argparse.Namespace) -> int:
     probe failed and is not a known gap, or no sandbox works.
     """
     if args.sandbox:
-        return _check_sandboxes(args.backend)
+        return _check_sandboxes(args.backend, as_json=args.json)
     if args.missing:
-        say("\n".join(f"missing: {line}" for line in _missing()) or "nothing is missing")
+        lines = _missing()
+        if args.json:
+            say_json(lines)
+        else:
+            say("\n".join(f"missing: {line}" for line in lines) or "nothing is missing")
         return 0
+    core = _core()
+    broken = any(line.broken for line in core)
+    if args.json:
+        say_json(_report(core))
+        return 1 if broken else 0
     say(f"rlvr_envs {rlvr_envs.__version__}, Python {platform.python_version()}")
     say(f"{platform.platform()}, {os.cpu_count()} cores, user {_user()}\n")
-    broken = _core()
+    for each in core:
+        say(f"  {each.name:12} {each.state}")
     say()
     say(table(("extra", "for", "state"), _extras()))
     say(f"\nVerilog: {', '.join(_verilog_tools())}")
@@ -93,21 +111,47 @@ def _domains() -> list[str]:
     return [name for name in registry.DOMAINS if registry.task_ids(name)]
 
 
-def _core() -> bool:
-    """Print the state of what every task needs; return whether something is broken."""
-    broken = False
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """Something that every task needs."""
+
+    name: str
+    state: str
+    broken: bool
+
+
+def _core() -> list[_Core]:
+    """Return the state of what every task needs."""
+    lines = []
     for package in ("gymnasium", "numpy", "sympy", "math-verify"):
         version = installed(package)
-        broken |= version is None
-        say(f"  {package:12} {version or f'MISSING: {pip_install(package)}'}")
+        state = version or f"MISSING: {pip_install(package)}"
+        lines.append(_Core(package, state, broken=version is None))
     try:
         with WorkerPool(workers=1) as pool:
             works = pool.call("math:factorial", 5, cpu_s=10.0) == 120
-        say(f"  {'worker pool':12} {'works' if works else 'BROKEN: it computes wrongly'}")
+        state = "works" if works else "BROKEN: it computes wrongly"
     except RlvrEnvsError as error:
-        works = False
-        say(f"  {'worker pool':12} BROKEN: {error}")
-    return broken or not works
+        works, state = False, f"BROKEN: {error}"
+    return [*lines, _Core("worker pool", state, broken=not works)]
+
+
+def _report(core: list[_Core]) -> dict[str, object]:
+    """Return the report for programs."""
+    here = set(languages.installed())
+    return {
+        "version": rlvr_envs.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "core": [asdict(line) for line in core],
+        "extras": [dict(zip(("extra", "for", "state"), row, strict=True)) for row in _extras()],
+        "verilog": _verilog_tools(),
+        "languages": {name: name in here for name in languages.names()},
+        "sandboxes": [
+            dict(zip(("sandbox", "isolates_by", "state"), row, strict=True)) for row in _sandboxes()
+        ],
+        "tasks": {name: len(registry.task_ids(name)) for name in _domains()},
+    }
 
 
 def _extras() -> list[tuple[str, str, str]]:
@@ -194,18 +238,22 @@ def _why_not(name: str) -> str:
     return ""
 
 
-def _check_sandboxes(only: str | None) -> int:
+def _check_sandboxes(only: str | None, *, as_json: bool) -> int:
     """Run every probe against every backend that works here, or against one."""
+    tell = sys.stderr if as_json else sys.stdout
     found: dict[str, list[ProbeResult]] = {}
     for name in [only] if only else [name for name in BACKENDS if name != UNSAFE]:
         reason = _why_not(name)
         if reason:
-            say(f"{name} does not work here: {reason}")
+            say(f"{name} does not work here: {reason}", file=tell)
             continue
         with Sandbox(name) as sandbox:
-            say(f"{name} {_counting(sandbox)}")
-            say(f"probing {name} ({make_backend(name).isolation}) ...", flush=True)
+            say(f"{name} {_counting(sandbox)}", file=tell)
+            say(f"probing {name} ({make_backend(name).isolation}) ...", file=tell, flush=True)
             found[name] = list(checks(sandbox))
+    if as_json:
+        say_json({name: [asdict(result) for result in results] for name, results in found.items()})
+        return _status(found)
     if not found:
         say("no sandbox to check: 0 probes passed")
         return 1
@@ -216,6 +264,12 @@ def _check_sandboxes(only: str | None) -> int:
                 kind = f"known gap: {result.gap}" if result.gap else "NOT CONTAINED"
                 say(f"{name}, {result.name}: {kind}\n    {result.detail}")
     say(summary(found))
+    return _status(found)
+
+
+def _status(found: dict[str, list[ProbeResult]]) -> int:
+    if not found:
+        return 1
     return 1 if any(result.faulty for results in found.values() for result in results) else 0
 
 

@@ -12,7 +12,7 @@ writes their dialogues with the rest.
 import argparse
 from pathlib import Path
 
-from rlvr_envs.cli._text import say
+from rlvr_envs.cli._text import add_json, say, say_json
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.tables import JSONL_SUFFIXES, PARQUET_SUFFIXES
 from rlvr_envs.datasets.export import EXPORTS, NEMO_GYM_PLAYER, VERL_PLAYER, write_export
@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=FILE_FORMATS, default="jsonl", help="of the files in a folder"
     )
+    add_json(parser, "a list of {file, split, rows}")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,11 +60,17 @@ def run(args: argparse.Namespace) -> int:
     if args.dataset.exists() and args.out.exists() and args.dataset.samefile(args.out):
         raise ConfigError(f"--out names {str(args.dataset)!r} itself: name another file or folder")
     (args.out.parent if single else args.out).mkdir(parents=True, exist_ok=True)
+    files: list[dict[str, object]] = []
     for split in splits:
         path = args.out if single else args.out / f"{split}.{args.format}"
         for written, count in write_export(
             args.to, read_rows(args.dataset, split, trusted=args.trust_rows), path, split
         ).items():
+            files.append({"file": str(written), "split": split, "rows": count})
+            if args.json:
+                continue
             note = f" of interactive tasks: {PLAYERS[args.to]}" if written != path else ""
             say(f"{written}: {count} {'row' if count == 1 else 'rows'}{note}")
+    if args.json:
+        say_json(files)
     return 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.cli._text import say
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean_path
 from rlvr_envs.datasets.decontaminate import Benchmarks
 from rlvr_envs.datasets.generate import generate
 from rlvr_envs.datasets.plan import FILE_FORMATS, Plan
@@ -29,7 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="+", metavar="ID[=COUNT]", help="a task or a mixture")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder")
     parser.add_argument(
-        "--count", type=int, default=1000, help="rows of an id without =COUNT (default: 1000)"
+        "--count",
+        type=_text.positive,
+        default=1000,
+        help="rows of an id without =COUNT (default: 1000)",
     )
     parser.add_argument(
         "--difficulty",
@@ -38,10 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="levels that share the rows: '3', '0-5' (equal parts) or with weights "
         "'0:0.5,1:0.3,2-4:0.2' (default: the knobs')",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the dataset (default: 0)")
+    parser.add_argument("--seed", type=_text.natural, default=0, help="of the dataset (default: 0)")
     parser.add_argument("--split", default="train=1", metavar="S", help="such as train=.9,test=.1")
     parser.add_argument("--format", choices=FILE_FORMATS, default="jsonl")
-    parser.add_argument("--shard-rows", type=int, default=5000, metavar="N", help="rows a shard")
+    parser.add_argument(
+        "--shard-rows", type=_text.positive, default=5000, metavar="N", help="rows a shard"
+    )
     parser.add_argument("--answer-format", metavar="F", help="instead of each task's own")
     _text.add_knobs(parser)
     parser.add_argument(
@@ -64,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--licence", help="of the rows, for the card")
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    _text.add_json(parser, "{out, files: [{name, split, rows, sha256}]}")
     _text.add_executor(parser, "draw problems")
 
 
@@ -71,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
     """Generate the dataset."""
     for path in args.decontaminate:
         if not path.is_file():
-            raise ConfigError(f"there is no file {str(path)!r} to decontaminate against")
+            hint = did_you_mean_path(path)
+            raise ConfigError(f"there is no file {str(path)!r} to decontaminate against{hint}")
     plan = Plan(
         sources=tuple(_source(text, args.count) for text in args.ids),
         seed=args.seed,
@@ -91,6 +98,9 @@ def run(args: argparse.Namespace) -> int:
         manifest = generate(
             plan, args.out, executor=executor, benchmarks=benchmarks, progress=bar.update
         )
+    if args.json:
+        _text.say_json({"out": str(args.out), "files": manifest["files"]})
+        return 0
     for name, _ in plan.splits:
         files = [file for file in manifest["files"] if file["split"] == name]
         plural = "" if len(files) == 1 else "s"

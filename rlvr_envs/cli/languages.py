@@ -1,12 +1,11 @@
 """List the programming languages, whether this machine has them, and how to get those it lacks."""
 
 import argparse
-import json
 import re
 import shlex
 import subprocess
 
-from rlvr_envs.cli._text import say, table
+from rlvr_envs.cli._text import add_json, say, say_json, table
 from rlvr_envs.sandboxes import languages
 
 HELP = "list the programming languages and what this machine has of them"
@@ -17,14 +16,14 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser, "a list of {name, installed, version, install}")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
     rows = [_row(languages.find(name)) for name in languages.names()]
     if args.json:
-        say(json.dumps(rows, indent=1))
+        say_json(rows)
         return 0
     cells = [
         (

@@ -1,9 +1,8 @@
 """List the registered ids, one a line, with their domain and what they are about."""
 
 import argparse
-import json
 
-from rlvr_envs.cli._text import say, table
+from rlvr_envs.cli._text import add_json, say, say_json, table
 from rlvr_envs.core import registry
 
 HELP = "list the registered ids"
@@ -12,7 +11,7 @@ HELP = "list the registered ids"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--domain", help=f"only this domain ({', '.join(registry.DOMAINS)})")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser, "a list of {id, domain, about}")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
             {"id": task_id, "domain": spec.domain, "about": about[0] if about else ""},
         )
     if args.json:
-        say(json.dumps(rows, indent=1))
+        say_json(rows)
     else:
         several = len({r["domain"] for r in rows} - {"all"}) > 1
         names = ("id", "domain", "about") if several else ("id", "about")

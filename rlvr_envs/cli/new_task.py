@@ -19,7 +19,7 @@ from typing import Any
 
 from rlvr_envs.cli._text import say
 from rlvr_envs.core import registry
-from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, did_you_mean, did_you_mean_path
 from rlvr_envs.generators.program_tasks.check import ProgramReport, check_program
 from rlvr_envs.generators.program_tasks.program_task import Program
 
@@ -201,7 +201,7 @@ def _sources(path: Path) -> tuple[Path, str]:
     if not source.is_file():
         raise ConfigError(
             f"there is no file {str(source)!r}: --from-program names a Python file, "
-            "or a folder with a program.py in it"
+            f"or a folder with a program.py in it{did_you_mean_path(source)}"
         )
     return source, text
 

@@ -1,9 +1,13 @@
 """Play an id in the terminal: read the problem, type an answer, see the verdict.
 
-An answer may be bare (the format is added) or in the format that the prompt asks for. Where a task
-has short commands, such as `s words` for a search, its prompt lists them, `?` lists them again, and
-Tab completes the pages that were named. An empty line ends a multi-line answer where the answer is
-a code block; Ctrl-D leaves.
+An answer may be bare (the format is added) or in the format that the prompt asks for. Where the
+answer is code, it may have several lines: an empty line ends it, or, if it begins with ```, the
+next ``` does. Where a task has short commands, such as `s words` for a search, its prompt lists
+them, and Tab completes the pages that were named.
+
+`:help` or `?` lists what else may be typed: `:hint`, `:answer`, `:next`, `:up`, `:down`, `:quit`
+and others. The arrow keys edit the line and bring earlier ones back; Ctrl-_ undoes a change, where
+Python has readline. Ctrl-D leaves.
 """
 
 import argparse
@@ -11,17 +15,28 @@ import io
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, positive, say, width
+from rlvr_envs.cli._text import (
+    MAX_LEVEL,
+    add_knobs,
+    difficulty,
+    fill,
+    natural,
+    positive,
+    say,
+    width,
+)
 from rlvr_envs.core.answer import answer_format
 from rlvr_envs.core.env import TextEnv
+from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.instance import Instance
 from rlvr_envs.core.task import InteractiveTask, Shorthand
 from rlvr_envs.core.terminal import harmless
+from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.evaluation.plan import read_knobs
 
 
@@ -49,6 +64,28 @@ class Screen:
         room = max(_LEAST_COLUMNS, min(width(), MOST_COLUMNS))
         for pieces, indent in self._blocks(text.split("\n"), room):
             self._print(pieces, room, indent)
+
+    def line(self, text: str, style: str) -> None:
+        """Print a line in one style, where there are styles; it is not wrapped."""
+        if self._console is None:
+            say(text)
+            return
+        from rich.text import Text
+
+        self._console.print(Text(harmless(text), style), soft_wrap=True)
+
+    def prompt(self, text: str) -> str:
+        """Return what stands before a typed line, for `input`."""
+        if self._console is None or self._console.no_color:
+            return text
+        # readline counts what stands between these marks as no column.
+        start, end = ("\x01", "\x02") if "readline" in sys.modules else ("", "")
+        return f"{start}\x1b[1;36m{end}{text}{start}\x1b[0m{end}"
+
+    @property
+    def terminal(self) -> bool:
+        """Whether it is one."""
+        return self._terminal
 
     def _blocks(self, lines: Sequence[str], room: int) -> Iterator[tuple[list[_Piece], int]]:
         """Yield each line with the columns by which what is broken off it is set in."""
@@ -142,21 +179,60 @@ def run(args: argparse.Namespace) -> int:
     game = _Game(env, screen)
     played, total = 0, 0.0
     prompt, info = env.reset(seed=args.seed)
-    screen.page("Type an answer and press Enter; Ctrl-D leaves.")
+    # What is read by a program says nothing of keys and commands.
+    more = ":help lists what else may be typed; " if screen.terminal else ""
+    screen.page(f"Type an answer and press Enter; {more}Ctrl-D leaves.")
     try:
         while args.episodes is None or played < args.episodes:
             level = "default" if info["difficulty"] is None else info["difficulty"]
             title = f"── {info['task']}, difficulty {level} "
             say()
             screen.page(f"{title}{'─' * min(20, width() - len(title))}")
-            total += game.episode(prompt)
+            try:
+                total += game.episode(prompt)
+            except _Another as asked:
+                prompt, info = game.another(asked.level)
+                continue
             played += 1
             say(f"   score so far: {total:g} of {played}")
-            prompt, info = env.reset()
-    except (EOFError, KeyboardInterrupt):
+            prompt, info = game.another()
+    except (EOFError, KeyboardInterrupt, _Quit):
         say()
     say(f"{played} played, mean score {total / played:.2f}" if played else "nothing was played")
     return 0
+
+
+class _Another(Exception):
+    """Another problem is asked for, of a level if one is named."""
+
+    def __init__(self, level: int | None = None) -> None:
+        super().__init__(level)
+        self.level = level
+
+
+class _GivenUp(Exception):
+    """The answer is asked for."""
+
+
+class _Quit(Exception):
+    """The end is asked for."""
+
+
+_COMMANDS = {
+    ":help": "lists this, as ? does",
+    ":again": "shows the problem, or what came last, once more",
+    ":hint": "shows the next step of the worked solution, where there is one",
+    ":answer": "gives up: shows an answer of full marks, and counts 0",
+    ":next": "goes on to another problem; this one does not count",
+    ":up": "goes on to a problem one level higher",
+    ":down": "goes on to a problem one level lower",
+    ":level N": "goes on to a problem of that level",
+    ":quit": "leaves, as Ctrl-D does",
+}
+_COMMAND = re.compile(r":[a-z]+(?: \S+)?")
+_LEVEL = re.compile(r"\d{1,4}", re.ASCII)
+_ENDS: dict[str, type[Exception]] = {":answer": _GivenUp, ":next": _Another, ":quit": _Quit}
+_COLOURS = {Status.CORRECT: "bold green", Status.PARTIAL: "bold yellow", Status.WRONG: "bold red"}
 
 
 class _Game:
@@ -165,29 +241,124 @@ class _Game:
     def __init__(self, env: TextEnv, screen: Screen) -> None:
         self._env = env
         self._screen = screen
-        self._keyboard = Keyboard()
+        self._keyboard = Keyboard(screen)
+        self._level: int | None = None  # what was asked for since the beginning
+        self._observation = ""
+        self._hints = 0  # shown of this problem
+
+    def another(self, level: int | None = None) -> tuple[str, dict[str, Any]]:
+        """Return the next problem, from now on of this level, if one is named."""
+        wanted = self._level if level is None else level
+        try:
+            found = self._env.reset(options=None if wanted is None else {"difficulty": wanted})
+        except ConfigError as error:  # a task of a file has no levels
+            self._screen.page(f"({error})")
+            return self._env.reset()
+        self._level = wanted
+        return found
 
     def episode(self, observation: str) -> float:
-        """Play an episode that has begun; return its reward."""
+        """Play an episode that has begun; return its reward.
+
+        Raises:
+            _Another: another problem is asked for.
+            _Quit: the end is asked for.
+        """
         hand = _shorthand(self._env.instance)
-        while True:
-            self._show(observation, hand)
-            action = self._read() if hand is None else self._read_short(hand)
-            observation, reward, terminated, truncated, info = self._env.step(action)
-            if terminated or truncated:
-                break
+        self._hints = 0
+        try:
+            while True:
+                self._show(observation, hand)
+                action = self._read() if hand is None else self._read_short(hand)
+                observation, reward, terminated, truncated, info = self._env.step(action)
+                if terminated or truncated:
+                    break
+        except _GivenUp:
+            self._give_answer(hand)
+            return 0.0
         if observation:
             self._show(observation, hand)
         verdict, reference = info["verdict"], info["reference"]
-        told = f"   {verdict.status}: {verdict.score:g}  {verdict.detail}"
-        say(f"\n{told.rstrip()}")
+        self._tell(verdict)
         if hand is not None:
             self._explain(reference, hand)
         elif verdict.score < 1.0 and isinstance(reference, str):
             say(f"   an answer of full marks: {reference}")
         return reward
 
+    def _tell(self, verdict: Verdict) -> None:
+        told = f"   {verdict.status}: {verdict.score:g}  {verdict.detail}"
+        say()
+        self._screen.line(told.rstrip(), _COLOURS.get(verdict.status, "bold magenta"))
+
+    def _give_answer(self, hand: Shorthand | None) -> None:
+        solution = self._env.instance.solution()
+        say()
+        if hand is not None and not isinstance(solution, str):
+            self._explain(solution, hand)
+            return
+        lines = [solution] if isinstance(solution, str) else solution
+        say("   an answer of full marks:")
+        say(textwrap.indent("\n".join(lines), "     "))
+
+    def _obey(self, line: str) -> bool:
+        """Do what a command says; return whether it was one."""
+        if line == "?":
+            line = ":help"
+        if not _COMMAND.fullmatch(line):
+            return False
+        word, _, number = line.partition(" ")
+        level = self._level_of(word, number)
+        if level is not None:
+            raise _Another(level)
+        if line in _ENDS:
+            raise _ENDS[line]
+        match word:
+            case ":help":
+                self._help()
+            case ":again":
+                self._show(self._observation, _shorthand(self._env.instance))
+            case ":hint":
+                self._hint()
+            case ":level":
+                self._screen.page(f"(Nothing was sent: a level is from 0 to {MAX_LEVEL}.)")
+            case _:
+                hint = did_you_mean(word, [command.partition(" ")[0] for command in _COMMANDS])
+                self._screen.page(f"(Nothing was sent: there is no command {line!r}{hint})")
+        return True
+
+    def _level_of(self, word: str, number: str) -> int | None:
+        """Return the level that a command asks for, None if it asks for none."""
+        level = self._env.instance.difficulty
+        match word:
+            case ":up":
+                return 0 if level is None else min(level + 1, MAX_LEVEL)
+            case ":down":
+                return max(0, (level or 0) - 1)
+            case ":level" if _LEVEL.fullmatch(number) and int(number) <= MAX_LEVEL:
+                return int(number)
+        return None
+
+    def _help(self) -> None:
+        hand = _shorthand(self._env.instance)
+        calls = hand.commands if hand else ()
+        lines = [f"- {short}: {does}" for short, does in (*calls, *_COMMANDS.items())]
+        if self._env.instance.format_label.startswith("fenced"):
+            lines.append("- code: an empty line ends it; if it begins with ```, the next ``` does")
+        self._screen.page("\n".join(lines))
+
+    def _hint(self) -> None:
+        instance = self._env.instance
+        steps = instance.task.explain(instance.problem)
+        if self._hints < len(steps):
+            say(textwrap.indent(fill(steps[self._hints], 5), "     "))
+            self._hints += 1
+        else:
+            what = "are no more steps" if steps else "is no worked solution"
+            self._screen.page(f"(There {what}; :answer shows the answer.)")
+
     def _show(self, observation: str, hand: Shorthand | None) -> None:
+        self._observation = observation
         say()
         if hand is None:
             say(fill(observation))
@@ -201,7 +372,9 @@ class _Game:
         instance = self._env.instance
         form = answer_format(instance.format_label)
         block = instance.format_label.startswith("fenced")
-        text = self._keyboard.block() if block else self._keyboard.line()
+        text = self._keyboard.block(self._obey) if block else self._keyboard.line()
+        while not block and self._obey(text.strip()):
+            text = self._keyboard.line()
         as_it_is = instance.interactive and instance.format_label != "boxed"
         if as_it_is or form.extract(text).answer is not None:
             return text
@@ -211,12 +384,12 @@ class _Game:
         """Return an action; a slip of the finger costs nothing."""
         while True:
             line = self._keyboard.line().strip()
+            if self._obey(line):
+                continue
             action = hand.expand(line)
             if action is not None:
                 return action
-            if line == "?":
-                self._screen.page("\n".join(f"- {short}: {does}" for short, does in hand.commands))
-            elif line:
+            if line:
                 self._screen.page("(That is no call, and nothing was sent; ? lists the calls.)")
 
     def _explain(self, actions: list[str], hand: Shorthand) -> None:
@@ -241,13 +414,15 @@ def _shorthand(instance: Instance) -> Shorthand | None:
 
 
 _PROMPT = "> "
+_FENCE = "```"
 _MOST_WORDS = 5_000  # to complete; a long session forgets nothing that one could still want
 
 
 class Keyboard:
     """Reads lines; in a terminal with readline they have a history, and Tab completes words."""
 
-    def __init__(self) -> None:
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
         self._typed = sys.stdin.isatty()
         self._words: dict[str, None] = {}
         self._found: list[str] = []
@@ -266,17 +441,26 @@ class Keyboard:
 
     def line(self) -> str:
         """Return a line; what comes through a pipe is shown, as a terminal would."""
-        text = input(_PROMPT)
+        text = input(self._screen.prompt(_PROMPT))
         if not self._typed:
             say(text)
         return text
 
-    def block(self) -> str:
-        """Return lines up to an empty one."""
+    def block(self, obeyed: Callable[[str], bool]) -> str:
+        """Return lines up to an empty one, or a whole fenced block, which may hold empty lines.
+
+        Args:
+            obeyed: takes what may be a command instead of a first line; whether it was one.
+        """
         lines: list[str] = []
         while True:
-            line = input(_PROMPT if self._typed else "")
-            if not line and lines:
+            line = input(self._screen.prompt(_PROMPT) if self._typed else "")
+            if not lines and obeyed(line.strip()):
+                continue
+            fenced = bool(lines) and lines[0].startswith(_FENCE)
+            if fenced and line.strip() == _FENCE:
+                return "\n".join([*lines, line])
+            if not line and lines and not fenced:
                 return "\n".join(lines)
             lines.append(line)
 

@@ -11,6 +11,7 @@ that holds several runs stands for such a set. The page needs no network; a pict
 """
 
 import argparse
+import dataclasses
 from pathlib import Path
 
 from rlvr_envs.cli import _text
@@ -45,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="STEPS",
         help="average over so many steps (default: a twentieth of the run)",
     )
+    _text.add_json(
+        parser,
+        "{out, runs: [{name, seeds}], fits: [{run, metric, start, asymptote, midpoint, exponent, "
+        "residual, points, last}]}",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,7 +62,20 @@ def run(args: argparse.Namespace) -> int:
     need_plotly()
     series = load(args.runs, seeds=args.seeds, each=args.each)
     fits = fit(series) if args.fit else {}
-    say(draw(series, args.out, window=args.smooth, fits=fits))
+    out = draw(series, args.out, window=args.smooth, fits=fits)
+    if args.json:
+        _text.say_json(
+            {
+                "out": str(out),
+                "runs": [{"name": each.name, "seeds": len(each.runs)} for each in series],
+                "fits": [
+                    {"run": name, "metric": metric, **dataclasses.asdict(curve)}
+                    for (name, metric), curve in fits.items()
+                ],
+            }
+        )
+        return 0
+    say(out)
     for (name, metric), curve in fits.items():
         say(f"{name}, {metric}: {curve}")
     if args.fit and not fits:

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="pose the training problems of a benchmark's experiment, within its budget",
     )
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    add("--port", type=int, default=8000, help="0 for any that is free (default: 8000)")
+    add("--port", type=_port, default=8000, help="0 for any that is free (default: 8000)")
     add("--tokens", type=Path, metavar="FILE", help="file with one secret token a line")
     add("--workers", type=int, metavar="N", help="processes that judge (default: the cores)")
     add("--sessions", type=int, default=512, metavar="N", help="sessions at once (default: 512)")
@@ -62,6 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--no-rows", action="store_true", help="leave out /problems and /verify")
     add("--log-level", choices=("debug", "info", "warning", "error"), default="info")
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"a port is an integer from 0 to 65535, got {text!r:.40}")
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -106,7 +112,11 @@ def _quota(args: argparse.Namespace) -> "Quota | None":
     from rlvr_envs.bench.suite import load
     from rlvr_envs.serving.quota import Quota
 
-    suite, _, name = args.bench.rpartition("/")
+    suite, slash, name = args.bench.rpartition("/")
+    if not slash:
+        raise ConfigError(
+            f"--bench names SUITE/EXPERIMENT, such as tiny-v1/gcd, got {args.bench!r}"
+        )
     experiment = load(suite).experiment(name)
     if experiment.noise is not None:
         raise ConfigError(

@@ -2,8 +2,20 @@
 
 import argparse
 import textwrap
+from collections.abc import Sequence
+from typing import Any
 
-from rlvr_envs.cli._text import add_knobs, difficulty, fill, natural, say, table, width
+from rlvr_envs.cli._text import (
+    add_json,
+    add_knobs,
+    difficulty,
+    fill,
+    natural,
+    say,
+    say_json,
+    table,
+    width,
+)
 from rlvr_envs.core import registry
 from rlvr_envs.core.documentation import sections, summary
 from rlvr_envs.core.env import TextEnv
@@ -33,38 +45,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show the example's worked solution, where it has one",
     )
     add_knobs(parser)
+    add_json(
+        parser,
+        "{id, domain, about, sections, tasks, knobs: {name: {default, help, allowed}}, "
+        "example: {task, difficulty, problem_seed, prompt, answers, explanation}}",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the page."""
     env_id = registry.full_id(args.id)
     chosen = read_knobs(args.knob)
-    say(env_id)
-    say("=" * len(env_id))
-    if env_id in registry.mixture_ids():
-        env = TextEnv(env_id, difficulty=args.difficulty, **chosen)
-        say(f"A mixture of {len(env.source.task_ids)} tasks: {', '.join(env.source.task_ids)}.\n")
-    else:
-        spec = registry.find(env_id)
-        env = TextEnv(env_id, difficulty=args.difficulty, **{**spec.example, **chosen})
-        say(_documentation(spec), end="\n\n")
-        say(_knobs(spec), end="\n\n")
-    say(f"Observation space: {env.observation_space}\nAction space: {env.action_space}\n")
+    spec = None if env_id in registry.mixture_ids() else registry.find(env_id)
+    example = spec.example if spec else {}
+    env = TextEnv(env_id, difficulty=args.difficulty, **{**example, **chosen})
     prompt, info = env.reset(seed=args.seed)
     instance = env.instance
     solution = instance.solution()
     answers = [solution] if isinstance(solution, str) else solution
+    steps = instance.task.explain(instance.problem)
+    if args.json:
+        names = ("task", "difficulty", "problem_seed")
+        example = {name: info[name] for name in names} | {
+            "prompt": prompt,
+            "answers": answers,
+            "explanation": steps,
+        }
+        say_json(_json(env_id, spec, env.source.task_ids) | {"example": example})
+        return 0
+    say(env_id)
+    say("=" * len(env_id))
+    if spec is None:
+        say(f"A mixture of {len(env.source.task_ids)} tasks: {', '.join(env.source.task_ids)}.\n")
+    else:
+        say(_documentation(spec), end="\n\n")
+        say(_knobs(spec), end="\n\n")
+    say(f"Observation space: {env.observation_space}\nAction space: {env.action_space}\n")
     level = "default" if info["difficulty"] is None else info["difficulty"]
     say(f"Example (task {info['task']}, difficulty {level}, seed {args.seed}):\n")
     say(textwrap.indent(fill(prompt, 4), "    "))
     if args.explain:
-        steps = instance.task.explain(instance.problem)
         say("\nA worked solution:\n" if steps else "\nThis problem has no worked solution.")
         for step in steps:
             say(textwrap.indent(step, "    "))
     say("\nAn answer of full marks:\n")
     say(textwrap.indent("\n".join(answers), "    "))
     return 0
+
+
+def _json(env_id: str, spec: TaskSpec | None, tasks: Sequence[str]) -> dict[str, Any]:
+    """Return what the page says of an id, for programs."""
+    if spec is None:
+        return {
+            "id": env_id,
+            "domain": registry.mixture_ids()[env_id] or "all",
+            "about": "a mixture of its tasks",
+            "sections": {},
+            "tasks": tasks,
+            "knobs": {},
+        }
+    default = spec.task_type.Config(**spec.example)
+    knobs = {
+        name: {"default": getattr(default, name), "help": each.help, "allowed": each.allowed}
+        for name, each in knobs_of(spec.task_type.Config).items()
+    }
+    return {
+        "id": env_id,
+        "domain": spec.domain,
+        "about": summary(spec.task_type),
+        "sections": sections(spec.task_type),
+        "tasks": tasks,
+        "knobs": knobs,
+    }
 
 
 def _documentation(spec: TaskSpec) -> str:

@@ -1,19 +1,25 @@
 """Train a model on environments with the reference GRPO agent.
 
 `rlvr train PRESET --tasks Gcd-v0 …`: a preset is a published recipe, and every setting beside it
-replaces one of the recipe's. `rlvr train --list` names the presets, `rlvr train --help` tells all
-settings, and `--config run.yaml` takes them from a file.
+replaces one of the recipe's. `rlvr train --list` names the presets (with --json as
+a list of {name, paper, differs, settings}), `rlvr train --help` tells all settings, and
+`--config run.yaml` takes them from a file.
 """
 
 import argparse
+import io
 import os
+import re
 import shlex
 import sys
+from collections.abc import Iterable
+from contextlib import redirect_stderr
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args, get_type_hints
 
-from rlvr_envs.cli._text import say
-from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.cli._text import say, say_json
+from rlvr_envs.core.errors import ConfigError, DependencyError, did_you_mean
 from rlvr_envs.core.extras import hint
 
 if TYPE_CHECKING:
@@ -39,19 +45,26 @@ def run(args: argparse.Namespace) -> int:
         from rlvr_envs.agents.grpo.train import train
     except ImportError as error:
         raise DependencyError(f"training needs {error.name}: {hint('train')}") from error
-    from rlvr_envs.agents.grpo.config import Config
+    from rlvr_envs.agents.grpo.config import Config, flat
 
     given = _together(args.arguments)
     if "--list" in given:
         return _list(given)
     start, rest = _start(given)
-    config = tyro.cli(
-        tyro.conf.OmitArgPrefixes[Config],
-        default=start,
-        args=rest,
-        prog="rlvr train [PRESET]",
-        description=f"{__doc__}\n{_plugins()}" if {"--help", "-h"} & set(rest) else __doc__,
-    )
+    told = io.StringIO()
+    try:
+        with redirect_stderr(told):
+            config = tyro.cli(
+                tyro.conf.OmitArgPrefixes[Config],
+                default=start,
+                args=rest,
+                prog="rlvr train [PRESET]",
+                description=f"{__doc__}\n{_plugins()}" if {"--help", "-h"} & set(rest) else __doc__,
+            )
+    except SystemExit as end:
+        if not end.code:  # help was asked for
+            raise
+        raise ConfigError(_fault(told.getvalue(), flat(start))) from None
     try:
         newest = train(config)
     except KeyboardInterrupt:
@@ -65,6 +78,24 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _fault(told: str, settings: Iterable[str]) -> str:
+    """Return in a line what tyro says in a box: the part between its title and its first rule."""
+    lines = [line.strip("│╭╮╰╯─- ") for line in told.strip("\n").splitlines()][1:]
+    what = " ".join(takewhile(bool, dropwhile(lambda line: not line, lines)))
+    unknown = re.match(r"Unrecognized options: (--?[^\s,=]+)", what)
+    if unknown:
+        words = (*settings, "config", "help", "list", "plugin")
+        names = [f"--{word.replace('_', '-')}" for word in words]
+        what = f"there is no option {unknown[1]!r}{did_you_mean(unknown[1], names)}"
+    choice = re.match(r"invalid choice '(.*)' for argument '(.*)'\. Expected one of \((.*)\)", what)
+    if choice:
+        known = re.findall(r"'(.*?)'", choice[3])
+        hint = did_you_mean(choice[1], known)
+        return f"{choice[2]} cannot be {choice[1]!r}{hint} (known: {', '.join(known)})"
+    what = what.removeprefix("Error parsing ").removeprefix("Config: ")
+    return f"{what} (see rlvr train --help)"
+
+
 def _list(given: list[str]) -> int:
     """Print the presets, those of plug-in files too."""
     from rlvr_envs.agents.grpo import plugins
@@ -72,6 +103,10 @@ def _list(given: list[str]) -> int:
 
     for path in _early(given).plugins:
         plugins.load_file(path)
+    if "--json" in given:
+        names = ("name", "paper", "differs", "settings")
+        say_json([{name: getattr(each, name) for name in names} for each in recipes()])
+        return 0
     for each in recipes():
         settings = ", ".join(f"{key}={value}" for key, value in each.settings.items())
         differs = f" (differs: {each.differs})" if each.differs else ""
@@ -140,13 +175,16 @@ def _lists() -> set[str]:
 
 def _early(given: list[str]) -> argparse.Namespace:
     """Return what has to be known before the rest can be read."""
-    asked = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    asked = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     asked.add_argument("--config")
     asked.add_argument("--out", default="runs/grpo")
     asked.add_argument("--resume", action="store_true")
     asked.add_argument("--tasks", nargs="*")
     asked.add_argument("--plugins", "--plugin", nargs="*", default=[])
-    return asked.parse_known_args(given)[0]
+    try:
+        return asked.parse_known_args(given)[0]
+    except argparse.ArgumentError as error:
+        raise ConfigError(str(error).removeprefix("argument ")) from None
 
 
 def _start(given: list[str]) -> "tuple[Config, list[str]]":

@@ -62,15 +62,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--skip-bad-rows", action="store_true", help="count bad lines rather than stop at them"
     )
+    _text.add_json(
+        parser,
+        "{rows, answered, bad_lines, tasks: {id or all: {answers, mean, statuses: {status: n}}}}",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Judge the answers and print a table."""
     faults: list[Fault] = []
-    if args.out and args.out.exists():
-        for given in filter(None, (args.rows, args.answers)):
-            if given.exists() and given.samefile(args.out):
-                raise ConfigError(f"--out names {str(given)!r}, which is read: name another file")
+    _check_out(args)
     args.executor = args.executor or "processes"
     with ExitStack() as stack:
         executor = stack.enter_context(_text.executor_of(args))
@@ -93,9 +94,20 @@ def run(args: argparse.Namespace) -> int:
             if args.oracle and verdict.score < 1.0:
                 told = f"row {sample.index} of {sample.row['id']}: {verdict.status}"
                 say(f"{told} ({verdict.score:g}) {verdict.detail}", file=sys.stderr)
-    say(table.text())
-    say(f"{len(answered)} of {len(rows)} rows answered, {len(faults)} bad lines left out")
+    if args.json:
+        counts = {"rows": len(rows), "answered": len(answered), "bad_lines": len(faults)}
+        _text.say_json(counts | {"tasks": table.to_json()})
+    else:
+        say(table.text())
+        say(f"{len(answered)} of {len(rows)} rows answered, {len(faults)} bad lines left out")
     return int(args.oracle and (table.imperfect > 0 or not answered))
+
+
+def _check_out(args: argparse.Namespace) -> None:
+    if args.out and args.out.exists():
+        for given in filter(None, (args.rows, args.answers)):
+            if given.exists() and given.samefile(args.out):
+                raise ConfigError(f"--out names {str(given)!r}, which is read: name another file")
 
 
 def _rows(args: argparse.Namespace, executor: Executor, faults: list[Fault]) -> list[Row | None]:
@@ -151,9 +163,14 @@ class _Line:
         self.statuses[verdict.status] += 1
         self.total += verdict.score
 
-    def cells(self, name: str, seen: list[Status]) -> list[str]:
+    def mean(self) -> float | None:
+        """Return the mean score, None where nothing could be scored."""
         scored = self.statuses.total() - self.statuses[Status.VERIFIER_ERROR]
-        mean = f"{self.total / scored:.4f}" if scored else "–"
+        return self.total / scored if scored else None
+
+    def cells(self, name: str, seen: list[Status]) -> list[str]:
+        found = self.mean()
+        mean = "–" if found is None else f"{found:.4f}"
         counts = [str(self.statuses[status]) for status in seen]
         return [name, str(self.statuses.total()), mean, *counts]
 
@@ -169,6 +186,16 @@ class _Table:
         self.imperfect += verdict.score < 1.0
         for name in (sample.row["id"], "all"):
             self._lines.setdefault(name, _Line()).add(verdict)
+
+    def to_json(self) -> dict[str, dict[str, object]]:
+        return {
+            name: {
+                "answers": line.statuses.total(),
+                "mean": line.mean(),
+                "statuses": {status.value: n for status, n in sorted(line.statuses.items())},
+            }
+            for name, line in self._lines.items()
+        }
 
     def text(self) -> str:
         names = sorted(self._lines, key=lambda name: (name == "all", name))

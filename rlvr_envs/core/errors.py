@@ -19,9 +19,11 @@ A model's bad answer is never an error: it is a `Verdict`.
 """
 
 import difflib
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class RlvrEnvsError(Exception):
@@ -98,7 +100,45 @@ def within_limits(task_id: str) -> Iterator[None]:
         ) from error
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'X'?"`` for the closest known name, or an empty string."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+def did_you_mean(name: str, known: Iterable[str], by: Callable[[str], str] = str.casefold) -> str:
+    """Return ``"; did you mean 'X'?"`` for the closest known name, or an empty string.
+
+    Args:
+        name: what was given.
+        known: what there is.
+        by: what of a name is compared; all of it by default, whatever its capital letters.
+    """
+    spelled = {by(each): each for each in known}
+    close = difflib.get_close_matches(by(name), spelled, n=1)
+    return f"; did you mean {spelled[close[0]]!r}?" if close else ""
+
+
+def misspelt(key: str, found: Iterable[str]) -> str:
+    """Return ``"; is 'X' a misspelling of it?"`` for a key that data lack, or an empty string."""
+    others = [each for each in found if isinstance(each, str) and each != key]
+    close = difflib.get_close_matches(key, others, n=1)
+    return f"; is {close[0]!r} a misspelling of it?" if close else ""
+
+
+def did_you_mean_path(path: str | os.PathLike[str]) -> str:
+    """Return ``"; did you mean 'X'?"`` for a file or folder that is not there.
+
+    The suggestion is the closest name beside the first part of the path that is missing.
+    """
+    path = Path(path)
+    missing = next((part for part in (*reversed(path.parents), path) if not part.exists()), None)
+    if missing is None:
+        return ""
+    try:
+        beside = [entry.name for entry in missing.parent.iterdir()]
+    except OSError:
+        return ""
+    # A suffix that two names share says little: `mine.py` is not `e2.py`.
+    stems = difflib.get_close_matches(missing.stem, {Path(name).stem for name in beside}, n=9)
+    alike = [name for name in beside if Path(name).stem in stems]
+    close = difflib.get_close_matches(missing.name, alike, n=1)
+    if not close:
+        return ""
+    near = missing.parent / close[0]
+    whole = near / path.relative_to(missing)
+    return f"; did you mean {str(whole if whole.exists() else near)!r}?"

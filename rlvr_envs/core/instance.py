@@ -19,6 +19,7 @@ from rlvr_envs.core.errors import (
     RowError,
     SandboxError,
     UsageError,
+    misspelt,
     within_limits,
 )
 from rlvr_envs.core.problem import canonical, check_size, fingerprint, from_json, to_json
@@ -176,7 +177,10 @@ class Instance:
             raise RowError(f"a row is an object with {', '.join(ROW_KEYS)}; got {row!r:.80}")
         missing = [key for key in ("id", "config", "problem", "answer_format") if key not in row]
         if missing:
-            raise RowError(f"the row lacks {', '.join(missing)}; a row has {', '.join(ROW_KEYS)}")
+            hint = misspelt(missing[0], [key for key in row if key not in ROW_KEYS])
+            raise RowError(
+                f"the row lacks {', '.join(missing)}; a row has {', '.join(ROW_KEYS)}{hint}"
+            )
         for key in ("id", "answer_format"):
             if not isinstance(row[key], str):
                 raise RowError(f"not a row: {key!r} is a text, got {row[key]!r:.80}")

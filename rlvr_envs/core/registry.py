@@ -230,9 +230,14 @@ def full_id(task_id: str) -> str:
     return task_id if "/" in task_id else f"{NAMESPACE}/{task_id}"
 
 
+def _bare(task_id: str) -> str:
+    """Return the word of an id: what all ids share would make any two of them look alike."""
+    return re.sub(r"-v\d*$|[-_ ]", "", task_id.rpartition("/")[2]).casefold()
+
+
 def unknown(task_id: str) -> RegistrationError:
     """Return the error for an id that is not registered."""
     if task_id in REMOVED:
         return RegistrationError(f"{task_id!r} was removed: {REMOVED[task_id]}")
-    hint = did_you_mean(task_id, all_ids())
+    hint = did_you_mean(task_id, all_ids(), by=_bare)
     return RegistrationError(f"no environment {task_id!r}{hint} (`rlvr list` shows them all)")

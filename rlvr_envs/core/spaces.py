@@ -1,7 +1,8 @@
 """The space of language: any Unicode text up to a length.
 
 Gymnasium's own `Text` draws from a fixed character set, by default letters and digits without a
-space. Importing this module also teaches Gymnasium's vector environments to batch such texts.
+space. Importing this module also teaches Gymnasium's vector environments to batch such texts, and
+its wrappers and `flatten` what a text is: docs/wrappers.md says which of them take one.
 """
 
 import multiprocessing
@@ -12,13 +13,21 @@ from ctypes import c_uint8
 from typing import Any
 
 import gymnasium
-from gymnasium.spaces.utils import is_space_dtype_shape_equiv
+from gymnasium.spaces.utils import (
+    flatdim,
+    flatten,
+    flatten_space,
+    is_space_dtype_shape_equiv,
+    unflatten,
+)
 from gymnasium.vector.utils import (
     batch_differing_spaces,
+    create_empty_array,
     create_shared_memory,
     read_from_shared_memory,
     write_to_shared_memory,
 )
+from gymnasium.wrappers.utils import create_zero_array
 
 from rlvr_envs.core.errors import ConfigError
 
@@ -165,3 +174,44 @@ def _batch_differing(  # type: ignore[misc]
 @is_space_dtype_shape_equiv.register(UnicodeText)
 def _is_equivalent(space_1: UnicodeText, space_2: Any) -> bool:
     return isinstance(space_2, UnicodeText) and space_1 == space_2
+
+
+@create_zero_array.register(UnicodeText)
+def _zero(space: UnicodeText) -> str:  # type: ignore[misc]  # its type variable is unbound
+    """Return the empty text: what there is before the first observation."""
+    return ""
+
+
+@create_empty_array.register(UnicodeText)
+def _empty(space: UnicodeText, n: int = 1, fn: Any = None) -> tuple[str, ...]:
+    return ("",) * n
+
+
+# `iterate` is left alone: for a batch of texts Gymnasium then takes the items of the tuple, while a
+# registered function would be asked for the items of each text.
+
+
+# A text flattens to itself, as a `Graph` and a `Sequence` do in Gymnasium: a `Dict` with a text in
+# it is flattened part by part. As an array of characters it would be 65,536 numbers that are
+# nearly all padding.
+@flatten_space.register(UnicodeText)
+def _flat_space(space: UnicodeText) -> UnicodeText:
+    return space
+
+
+@flatten.register(UnicodeText)
+def _flat(space: UnicodeText, x: str) -> str:  # type: ignore[misc]  # as above
+    return x
+
+
+@unflatten.register(UnicodeText)
+def _unflat(space: UnicodeText, x: str) -> str:  # type: ignore[misc]  # as above
+    return x
+
+
+@flatdim.register(UnicodeText)
+def _flat_size(space: UnicodeText) -> int:
+    raise ValueError(
+        f"{space} has no size as an array, because texts differ in length: flatten() leaves a text "
+        "as it is; for numbers, use TransformObservation with a tokenizer and a Box"
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.errors import ConfigError, DependencyError, did_you_mean_path
 from rlvr_envs.core.extras import hint
 
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
@@ -180,7 +180,7 @@ def entries(path: Path, columns: Sequence[str] | None = None) -> Iterator[Entry]
         DependencyError: it is a Parquet file and pyarrow is missing.
     """
     if not path.is_file():
-        raise ConfigError(f"there is no file {str(path)!r}")
+        raise ConfigError(f"there is no file {str(path)!r}{did_you_mean_path(path)}")
     if path.suffix in JSONL_SUFFIXES:
         return _jsonl(path)
     if path.suffix in PARQUET_SUFFIXES:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean_path
 from rlvr_envs.core.tables import entries
 
 NGRAM = 13
@@ -65,7 +65,7 @@ def _digest(text: str) -> bytes:
 def _texts(path: Path) -> Iterator[str]:
     if path.suffix == ".txt":
         if not path.is_file():
-            raise ConfigError(f"there is no file {str(path)!r}")
+            raise ConfigError(f"there is no file {str(path)!r}{did_you_mean_path(path)}")
         yield from path.read_text(encoding="utf-8").split("\n")
         return
     for entry in entries(path):

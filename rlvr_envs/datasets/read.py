@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError, did_you_mean
+from rlvr_envs.core.errors import (
+    ConfigError,
+    RlvrEnvsError,
+    RowError,
+    did_you_mean,
+    did_you_mean_path,
+)
 from rlvr_envs.core.instance import Instance, Row, TrustedRow
 from rlvr_envs.core.parallel import CPU_S
 from rlvr_envs.core.problem import check_size
@@ -37,7 +43,7 @@ def split_files(path: Path, split: str | None = None) -> dict[str, list[Path]]:
     """
     found: dict[str, list[Path]] = {}
     if not path.exists():
-        raise ConfigError(f"there is no file or folder {str(path)!r}")
+        raise ConfigError(f"there is no file or folder {str(path)!r}{did_you_mean_path(path)}")
     manifest = read_manifest(path) if path.is_dir() else None
     if path.is_file():
         found["train"] = [path]

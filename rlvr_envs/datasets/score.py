@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from rlvr_envs.core.errors import RowError
+from rlvr_envs.core.errors import RowError, misspelt
 from rlvr_envs.core.instance import Instance, Row, row_errors
 from rlvr_envs.core.parallel import CPU_S, Response, judge_rows, require, row_reason
 from rlvr_envs.core.registry import find
@@ -82,7 +82,8 @@ class Answers:
         if row is None:
             raise RowError(f"row {index} cannot be read")
         if "response" not in data:
-            raise RowError(f"no 'response' (found: {', '.join(data) or 'nothing'})")
+            found = ", ".join(data) or "nothing"
+            raise RowError(f"no 'response' (found: {found}){misspelt('response', data)}")
         interactive = find(row["id"]).interactive
         responses = _responses(data["response"], interactive=interactive)
         first = self._samples.get(index, 0)
@@ -106,7 +107,8 @@ class Answers:
             if self._fingerprint(number) != fingerprint:
                 raise RowError(f"row {number!r:.20} has not the fingerprint {fingerprint!r:.80}")
         if number is None:
-            raise RowError("neither 'fingerprint' nor 'row' says which row is answered")
+            hint = misspelt("row", data) or misspelt("fingerprint", data)
+            raise RowError(f"neither 'fingerprint' nor 'row' says which row is answered{hint}")
         if isinstance(number, bool) or not isinstance(number, int):
             raise RowError(f"'row' is an integer from 0, got {number!r}")
         if not 0 <= number < len(self._rows):

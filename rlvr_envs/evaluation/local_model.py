@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError, DependencyError
+from rlvr_envs.core.errors import ConfigError, DependencyError, did_you_mean_path
 from rlvr_envs.core.extras import hint, pip_install
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.evaluation.policy import (
@@ -57,7 +57,7 @@ def find_model(name: str) -> ModelFiles:
     path = Path(name)
     if name.endswith(".gguf"):
         if not path.is_file():
-            raise ConfigError(f"there is no model file {name!r}")
+            raise ConfigError(f"there is no model file {name!r}{did_you_mean_path(name)}")
         return ModelFiles(str(path.parent), path.name)
     if path.is_dir() and not (path / "config.json").is_file():
         files = sorted(path.glob("*.gguf"))
@@ -65,7 +65,7 @@ def find_model(name: str) -> ModelFiles:
             raise ConfigError(f"{name!r} holds neither a config.json nor exactly one .gguf file")
         return ModelFiles(name, files[0].name)
     if not path.is_dir() and not _HUB_NAME.fullmatch(name):
-        raise ConfigError(f"there is no model folder {name!r}")
+        raise ConfigError(f"there is no model folder {name!r}{did_you_mean_path(name)}")
     return ModelFiles(name)
 
 

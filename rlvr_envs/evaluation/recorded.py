@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core import registry
-from rlvr_envs.core.errors import ConfigError, RowError
+from rlvr_envs.core.errors import ConfigError, RowError, did_you_mean_path, misspelt
 from rlvr_envs.evaluation.policy import Policy, PolicyError, Request, Response, nth_action
 
 
@@ -61,7 +61,9 @@ def _read_recorded(path: Path) -> dict[_RecordKey, list[str | list[str]]]:
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except FileNotFoundError:
-        raise ConfigError(f"there is no file {str(path)!r} of recorded responses") from None
+        raise ConfigError(
+            f"there is no file {str(path)!r} of recorded responses{did_you_mean_path(path)}"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"the recorded responses {str(path)!r} cannot be read: {error}"
@@ -90,7 +92,8 @@ def _recorded_row(line: str, where: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise RowError(f"{where}: not JSON ({error})") from error
     if not isinstance(row, dict) or "response" not in row:
-        raise RowError(f"{where}: a row is an object with 'response', got {line:.80}")
+        hint = misspelt("response", row) if isinstance(row, dict) else ""
+        raise RowError(f"{where}: a row is an object with 'response', got {line:.80}{hint}")
     response = row["response"]
     texts = response if isinstance(response, list) else [response]
     if response is not None and not (texts and all(isinstance(text, str) for text in texts)):

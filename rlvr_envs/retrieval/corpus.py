@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean_path
 from rlvr_envs.core.files import appended
 from rlvr_envs.core.tables import Entry, entries
 from rlvr_envs.retrieval.base import Document, Engine, Hit, RetrievalError
@@ -132,7 +132,10 @@ class _Source:
         try:
             status = path.stat()
         except OSError as error:
-            raise ConfigError(f"there is no corpus {str(path)!r}: {error.strerror}") from error
+            hint = did_you_mean_path(path)
+            raise ConfigError(
+                f"there is no corpus {str(path)!r}: {error.strerror}{hint}"
+            ) from error
         return cls(path, engine, cache, status.st_size, status.st_mtime_ns)
 
     def folder(self) -> Path:

@@ -181,7 +181,7 @@ def find(name: str) -> Language:
     table = _table()
     if name not in table:
         hint = did_you_mean(name, table)
-        raise ConfigError(f"no language {name!r}{hint}; there are {', '.join(table)}")
+        raise ConfigError(f"no language {name!r}{hint} (known: {', '.join(table)})")
     return table[name]
 
 

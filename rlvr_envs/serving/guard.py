@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean_path
 from rlvr_envs.serving.metrics import Metrics, note
 
 Scope = MutableMapping[str, Any]
@@ -53,7 +53,10 @@ class Tokens:
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"the tokens in {str(path)!r} cannot be read: {error}") from None
+            hint = did_you_mean_path(path)
+            raise ConfigError(
+                f"the tokens in {str(path)!r} cannot be read: {error}{hint}"
+            ) from None
         tokens = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
         if not tokens:
             raise ConfigError(f"{str(path)!r} holds no token: write one a line")

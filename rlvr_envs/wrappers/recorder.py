@@ -13,7 +13,7 @@ import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
 from rlvr_envs.core.env import TextEnv
-from rlvr_envs.core.errors import ConfigError, RowError
+from rlvr_envs.core.errors import ConfigError, RowError, did_you_mean_path
 from rlvr_envs.wrappers.shaping import check_wraps_text
 
 # In the row, or a key of its own.
@@ -139,7 +139,7 @@ def read_records(folder: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
         RowError: a whole line is no JSON object.
     """
     if not Path(folder).is_dir():
-        raise ConfigError(f"there is no folder {os.fspath(folder)!r}")
+        raise ConfigError(f"there is no folder {os.fspath(folder)!r}{did_you_mean_path(folder)}")
     for path in sorted(Path(folder).glob("*.jsonl")):
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):

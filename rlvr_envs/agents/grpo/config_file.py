@@ -13,7 +13,7 @@ import yaml
 from rlvr_envs.agents.grpo import plugins
 from rlvr_envs.agents.grpo.config import Config, flat, from_groups
 from rlvr_envs.agents.grpo.presets import preset
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean_path
 from rlvr_envs.core.files import replaced
 
 CONFIG = "config.json"
@@ -44,7 +44,7 @@ def read_yaml(path: Path) -> Config:
     try:
         values = yaml.load(path.read_text(encoding="utf-8"), _Loader) or {}  # noqa: S506 - a safe one
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
+        raise ConfigError(f"{path} cannot be read: {error}{did_you_mean_path(path)}") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path} is to hold groups of settings, got {values!r:.80}")
     start = str(values.pop("preset", "default"))

@@ -33,7 +33,7 @@ from typing import Any, TypeVar, overload
 
 import typeguard
 
-from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, did_you_mean, did_you_mean_path
 
 ENTRY_POINTS = "rlvr_envs.plugins"
 # What registers our own core; the rest comes by the entry points.
@@ -279,7 +279,8 @@ def load_file(path: str) -> str:
     try:
         text = file.read_bytes()
     except OSError as error:
-        raise ConfigError(f"the plug-in {path} cannot be read: {error}") from error
+        hint = did_you_mean_path(path)
+        raise ConfigError(f"the plug-in {path} cannot be read: {error}{hint}") from error
     return _load_file(file, hashlib.sha256(text).hexdigest())
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean_path
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -179,7 +179,8 @@ class CodeDatasetTask(IndexedTask[CodeDatasetConfig, CodeDatasetProblem]):
         path = _SAMPLE_FILE if config.path == SAMPLE else Path(self.outside("path"))
         python = config.language == "python"
         if not path.is_file():
-            raise ConfigError(f"CodeDataset: there is no file {str(path)!r}")
+            hint = did_you_mean_path(path)
+            raise ConfigError(f"CodeDataset: there is no file {str(path)!r}{hint}")
         state = path.stat()
         solving, packages = config.run_solutions, config.packages if config.run_solutions else ()
         return _files.find(

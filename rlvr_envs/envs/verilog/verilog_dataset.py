@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from rlvr_envs.core.errors import ConfigError, SandboxError
+from rlvr_envs.core.errors import ConfigError, SandboxError, did_you_mean_path
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
@@ -164,7 +164,8 @@ class VerilogDatasetTask(IndexedTask[VerilogDatasetConfig, VerilogDatasetProblem
         check = config.check_references and config.path != SAMPLE
         for file in filter(None, (path, descriptions)):
             if not file.exists():
-                raise ConfigError(f"VerilogDataset: there is no file {str(file)!r}")
+                hint = did_you_mean_path(file)
+                raise ConfigError(f"VerilogDataset: there is no file {str(file)!r}{hint}")
         state, bounded = path.stat(), config.accept_bounded
         return _files.find(
             self,

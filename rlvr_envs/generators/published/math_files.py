@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.answer import answer_format
-from rlvr_envs.core.errors import ConfigError, did_you_mean
+from rlvr_envs.core.errors import ConfigError, did_you_mean, did_you_mean_path
 from rlvr_envs.core.tables import Entry, Refused, RowFile, entries, read_rows
 from rlvr_envs.verifiers.symbolic import compile_gold
 
@@ -98,7 +98,8 @@ def load(layout: Layout) -> RowFile[Question]:
         ConfigError: there is no such file or column, a line cannot be read, or there are no rows.
     """
     if not layout.path.is_file():
-        raise ConfigError(f"MathDataset: there is no file {str(layout.path)!r}")
+        hint = did_you_mean_path(layout.path)
+        raise ConfigError(f"MathDataset: there is no file {str(layout.path)!r}{hint}")
     state = layout.path.stat()
     return _load(layout, state.st_mtime_ns, state.st_size)
 

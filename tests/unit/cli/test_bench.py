@@ -78,6 +78,11 @@ def test_an_entry_is_verified_published_and_rejected(home, entries, tmp_path, ca
     said = capsys.readouterr()
     assert "REJECTED" in said.out
     assert "is 0.99, and the responses earn" in said.err
+    assert main(["bench", "verify", str(published), "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)
+    assert list(found) == ["entry", "passed", "runs", "rescored", "unseen", "faults"]
+    assert (found["passed"], found["runs"]) == (False, 3)
+    assert "is 0.99" in found["faults"][0]
 
 
 def test_another_trainer_takes_part_with_checkpoints(home, tmp_path, capsys):

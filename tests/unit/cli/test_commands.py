@@ -23,7 +23,10 @@ def test_an_unknown_command_gets_a_suggestion(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["evall"])
     assert ended.value.code == 2
-    assert "there is no command 'evall'; did you mean 'eval'? (bench, " in capsys.readouterr().err
+    assert (
+        "there is no command 'evall'; did you mean 'eval'? (known: bench, "
+        in capsys.readouterr().err
+    )
 
 
 def test_a_command_imports_no_other():

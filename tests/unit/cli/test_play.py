@@ -162,6 +162,95 @@ def test_code_is_typed_in_blocks(monkeypatch, capsys):
     assert ("correct: 1" in told) == (half == 0)
 
 
+GCD = ["Gcd-v0", "--difficulty", "2", "--seed", "0", "--episodes", "1"]
+
+
+def test_help_lists_what_may_be_typed(monkeypatch, capsys):
+    for line in (":help", "?"):
+        told = play(monkeypatch, capsys, [line, "-1"], GCD)
+        for command in (":hint", ":answer", ":next", ":up", ":down", ":level N", ":quit"):
+            assert f"- {command}: " in told
+        assert "code: an empty line" not in told
+        assert "1 played, mean score 0.00" in told
+
+
+def test_help_tells_how_code_is_entered(monkeypatch, capsys):
+    arguments = ["SqlQuery-v0", "--difficulty", "0", "--seed", "0", "--episodes", "1"]
+    assert "- code: an empty line ends it" in play(monkeypatch, capsys, [":help"], arguments)
+
+
+def test_hints_are_the_steps_of_the_worked_solution(monkeypatch, capsys):
+    env = TextEnv("Gcd-v0", difficulty=2)
+    env.reset(seed=0)
+    steps = env.instance.task.explain(env.instance.problem)
+    told = play(monkeypatch, capsys, [":hint"] * (len(steps) + 1), GCD)
+    assert [line.strip() for line in told.split("\n") if line.startswith("     ")] == steps
+    assert "(There are no more steps; :answer shows the answer.)" in told
+
+
+def test_giving_up_shows_the_answer_and_counts(monkeypatch, capsys):
+    env = TextEnv("Gcd-v0", difficulty=2)
+    env.reset(seed=0)
+    told = play(monkeypatch, capsys, [":answer"], GCD)
+    assert f"an answer of full marks:\n     {env.instance.solution()}\n" in told
+    assert "1 played, mean score 0.00" in told
+
+
+def test_giving_up_a_search_shows_the_oracles_way(monkeypatch, capsys):
+    told = play(monkeypatch, capsys, [":answer"])
+    assert "the oracle's way" in told
+    assert short_play()[0] in told
+
+
+def test_the_next_problem_counts_nothing(monkeypatch, capsys):
+    told = play(monkeypatch, capsys, [":next", ":next"], GCD)
+    assert told.count("difficulty 2 ──") == 3
+    assert len(set(re.findall("greatest common divisor of .*", told))) == 3
+    assert told.endswith("\nnothing was played\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "levels"),
+    [
+        ([":up", ":up", ":down"], [2, 3, 4, 3]),
+        ([":down", ":down", ":down"], [2, 1, 0, 0]),
+        ([":level 7", "-1"], [2, 7]),
+        ([":level 7", ":next"], [2, 7, 7]),
+    ],
+)
+def test_levels_are_changed_and_stay(monkeypatch, capsys, typed, levels):
+    told = play(monkeypatch, capsys, typed, GCD)
+    assert [int(level) for level in re.findall(r"difficulty (\d+) ──", told)] == levels
+
+
+def test_a_task_without_levels_says_so(monkeypatch, capsys):
+    arguments = ["MathDataset-v0", "--seed", "0"]
+    told = play(monkeypatch, capsys, [":up", ":quit"], arguments)
+    assert re.search(r"^\(.*difficulty.*\)$", told, re.MULTILINE)
+    assert told.count("difficulty default ──") == 2
+
+
+def test_a_mistyped_command_is_not_sent(monkeypatch, capsys):
+    told = play(monkeypatch, capsys, [":hlep", ":level 99999", ":level x", ":quit"], GCD)
+    assert "(Nothing was sent: there is no command ':hlep'; did you mean ':help'?)" in told
+    assert told.count("(Nothing was sent: a level is from 0 to 1000.)") == 2
+    assert told.endswith("\nnothing was played\n")
+
+
+def test_the_problem_is_shown_again(monkeypatch, capsys):
+    told = play(monkeypatch, capsys, [":again"], GCD)
+    assert told.count("greatest common divisor") == 2
+
+
+def test_a_fenced_answer_may_hold_empty_lines(monkeypatch, capsys):
+    arguments = ["SqlQuery-v0", "--difficulty", "0", "--seed", "0", "--episodes", "1"]
+    env = TextEnv("SqlQuery-v0", difficulty=0)
+    env.reset(seed=0)
+    query = env.instance.reference().split("\n")
+    told = play(monkeypatch, capsys, [":help", "```sql", "", *query, "", "```"], arguments)
+    assert "correct: 1" in told
+
+
 def through_a_pipe(lines):
     return subprocess.run(
         [*COMMAND, *CHAIN],
@@ -276,6 +365,27 @@ def test_tab_completes_the_pages_that_were_named(terminal, opening):
     screen.type(f"o {page[:-2]}\t\n")
     assert page in screen.until("calls left.)")
     assert "## Overview" in screen.seen
+
+
+def test_verdicts_and_prompts_have_colours(terminal):
+    pytest.importorskip("rich")
+    screen = terminal(80)
+    assert re.search(r"\x1b\[[0-9;]*36m> \x1b\[0m", screen.seen)
+    assert ":help lists what else may be typed" in screen.seen
+    screen.type("a nothing\n")
+    assert re.search(r"\x1b\[[0-9;]*31m   wrong: 0", screen.until("1 played"))
+
+
+def test_a_pipe_is_told_of_no_keys():
+    assert through_a_pipe([]).startswith("Type an answer and press Enter; Ctrl-D leaves.\n")
+
+
+@pytest.mark.parametrize("settings", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+def test_no_colour_of_verdicts_and_prompts_where_none_is_wanted(terminal, settings):
+    screen = terminal(80, **settings)
+    screen.type("a nothing\n")
+    screen.until("1 played")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]", screen.seen)
 
 
 @pytest.mark.parametrize("settings", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])

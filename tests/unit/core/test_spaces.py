@@ -7,18 +7,24 @@ import pickle
 
 import gymnasium as gym
 import pytest
-from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.spaces.utils import flatdim, flatten, flatten_space, unflatten
+from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.vector.utils import (
     batch_differing_spaces,
     batch_space,
+    concatenate,
+    create_empty_array,
     create_shared_memory,
+    iterate,
     read_from_shared_memory,
     write_to_shared_memory,
 )
+from gymnasium.wrappers.utils import create_zero_array
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rlvr_envs  # noqa: F401  (registers the ids)
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.spaces import UnicodeText
 
@@ -206,3 +212,42 @@ def test_sync_and_async_agree():
 def test_environments_of_other_limits_are_told_apart():
     with pytest.raises(RuntimeError, match="observation"):
         SyncVectorEnv([lambda: Echo(5), lambda: Echo(6)], observation_mode="different")
+
+
+def test_the_zero_of_the_space_is_the_empty_text():
+    space = UnicodeText(5)
+    assert create_zero_array(space) == ""
+    both = gym.spaces.Dict(text=space, flag=gym.spaces.Discrete(2))
+    assert create_zero_array(both) == {"text": "", "flag": 0}
+
+
+def test_a_batch_is_made_joined_and_taken_apart():
+    space = UnicodeText(5)
+    batch = batch_space(space, 2)
+    assert create_empty_array(space, 2) == ("", "")
+    joined = concatenate(space, ["a", "b"], create_empty_array(space, 2))
+    assert joined == ("a", "b")
+    assert joined in batch
+    assert list(iterate(batch, joined)) == ["a", "b"]
+
+
+def test_a_text_flattens_to_itself():
+    space = UnicodeText(5)
+    assert flatten_space(space) == space
+    assert unflatten(space, flatten(space, "é\ud800")) == "é\ud800"
+    with pytest.raises(ValueError, match="texts differ in length"):
+        flatdim(space)
+
+
+def test_what_stands_beside_a_text_is_flattened():
+    space = gym.spaces.Dict(grid=gym.spaces.Box(0, 1, (2, 2)), text=UnicodeText(5), seed=2)
+    point = space.sample()
+    flat = flatten(space, point)
+    assert flat in flatten_space(space)
+    assert flat["text"] == point["text"]
+    assert flat["grid"].shape == (4,)
+    assert data_equivalence(unflatten(space, flat), point)
+
+
+def test_gymnasium_checks_an_environment_of_texts():
+    check_env(gym.make("rlvr/Gcd-v0", difficulty=0).unwrapped, skip_render_check=True)

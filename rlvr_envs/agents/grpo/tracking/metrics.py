@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.tracking import reporters
 from rlvr_envs.agents.grpo.tracking.reporters import Reporter
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, did_you_mean_path
 from rlvr_envs.core.files import appended, replaced
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Status
@@ -134,7 +134,8 @@ def read(folder: Path) -> dict[int, dict[str, float]]:
     """
     path = folder / METRICS if folder.is_dir() else folder
     if not path.is_file():
-        raise ConfigError(f"{str(folder)!r} is not a run: it has no {METRICS}")
+        hint = did_you_mean_path(folder)
+        raise ConfigError(f"{str(folder)!r} is not a run: it has no {METRICS}{hint}")
     steps: dict[int, dict[str, float]] = {}
     for _, row in _rows(path):
         values = {k: v for k, v in row.items() if k != "step" and isinstance(v, (int, float))}
