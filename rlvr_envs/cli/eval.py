@@ -25,7 +25,7 @@ from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.evaluation.plan import Plan, expand_ids, read_difficulties, read_knobs
 from rlvr_envs.evaluation.policies import make_policies
-from rlvr_envs.evaluation.policy import Policy, PolicyOptions, number_or_none
+from rlvr_envs.evaluation.policy import Policy, PolicyOptions
 from rlvr_envs.evaluation.runner import Evaluation, Progress, run_plan
 from rlvr_envs.evaluation.table import tables
 from rlvr_envs.evaluation.usage import cost
@@ -103,6 +103,8 @@ def _add_option(group: Any, option: Field[Any]) -> None:
 def _reader(option: Field[Any]) -> Callable[[str], Any]:
     """Return what reads an option; argparse would keep the reason of a ConfigError to itself."""
     read: Callable[[str], Any] = option.metadata.get("read") or type(option.default)
+    if isinstance(read, type):  # our parser tells what these need
+        return read
 
     def reader(text: str) -> Any:
         try:
@@ -110,7 +112,6 @@ def _reader(option: Field[Any]) -> Callable[[str], Any]:
         except ConfigError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
-    reader.__name__ = "number" if read is number_or_none else read.__name__
     return reader
 
 

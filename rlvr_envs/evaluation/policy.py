@@ -146,9 +146,12 @@ def number_or_none(text: str) -> float | None:
     """Return the number of a text, None for ``none``.
 
     Raises:
-        ValueError: it is neither.
+        ConfigError: it is neither.
     """
-    return None if text == "none" else float(text)
+    try:
+        return None if text == "none" else float(text)
+    except ValueError:
+        raise ConfigError(f"a number is needed, or none, got {text!r:.40}") from None
 
 
 def json_object(text: str) -> dict[str, Any]:

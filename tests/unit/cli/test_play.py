@@ -370,7 +370,7 @@ def test_tab_completes_the_pages_that_were_named(terminal, opening):
 def test_verdicts_and_prompts_have_colours(terminal):
     pytest.importorskip("rich")
     screen = terminal(80)
-    assert re.search(r"\x1b\[[0-9;]*36m> \x1b\[0m", screen.seen)
+    assert re.search(r"\x1b\[[0-9;]*36m> ", screen.seen)
     assert ":help lists what else may be typed" in screen.seen
     screen.type("a nothing\n")
     assert re.search(r"\x1b\[[0-9;]*31m   wrong: 0", screen.until("1 played"))
