@@ -335,6 +335,7 @@ def main(arguments: list[str]) -> int:
         pip(arguments[1:])
         return 0
     slow = "--slow" in arguments
+    sys.path += [str(Path.cwd()), str(Path.cwd() / _INSTALLED)]  # as in the shell blocks
     (path,) = (Path(each) for each in arguments if each != "--slow")
     try:
         left_out = run_page(path.resolve(), Path.cwd(), slow=slow).left_out
