@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from levels_plot import charts
@@ -33,9 +34,13 @@ def main() -> None:
         text = page(spec, _levels(figures, spec.id), _solved(solved, spec.id))
         path.write_text(text, encoding="utf-8")
     (FOLDER / "index.md").write_text(index(specs), encoding="utf-8")
+    for domain in registry.DOMAINS:
+        members = [spec for spec in specs if spec.domain == domain]
+        text = domain_index(domain, members, figures, solved)
+        (FOLDER / domain / "index.md").write_text(text, encoding="utf-8")
     decisions = FOLDER.parent / "decisions"
     print(
-        f"wrote {len(specs) + 1} pages; {len(list(decisions.glob('0*.md')))} decisions beside them"
+        f"wrote {len(specs) + 1 + len(registry.DOMAINS)} pages; {len(list(decisions.glob('0*.md')))} decisions beside them"
     )
 
 
@@ -89,6 +94,46 @@ def index(specs: list[TaskSpec]) -> str:
         page_of = f"[`{spec.id}`]({spec.domain}/{_name(spec)}.md)"
         lines.append(f"| {page_of} | {spec.domain} | {summary(spec.task_type)} |")
     return "\n".join([*lines, ""])
+
+
+def domain_index(
+    domain: str, specs: list[TaskSpec], figures: dict[str, Any], solved: dict[str, Any]
+) -> str:
+    """Return the tasks of a domain: what each asks, and what was measured of its levels."""
+    rows = solved["tasks"]["rows"] if solved else {}
+    columns = solved["tasks"]["columns"] if solved else []
+    about = ""
+    if rows:
+        about = (
+            f"The share of four problems a level that {solved['model']}, solves "
+            "(`benchmarks/solve_rates.py`); the page of a task shows how its effort grows."
+        )
+    lines = [f"# All tasks of the domain {domain}", "", about, ""]
+    lines += [f"| task | what it asks | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
+    for spec in specs:
+        shares = [f"{100 * share:.0f} %" for share in rows.get(spec.id, ())]
+        cells = shares or ["not measured"] * len(columns)
+        link = f"[`{_name(spec)}`]({_name(spec)}.md)"
+        lines.append(f"| {link} | {summary(spec.task_type)} | {' | '.join(cells)} |")
+    growth = _growth([_levels(figures, spec.id) for spec in specs])
+    return "\n".join([*lines, "", *growth, ""])
+
+
+def _growth(measured: list[dict[str, dict[str, Any]]]) -> list[str]:
+    """Return a chart of the mean of all tasks' baselines by level; nothing if not measured."""
+    tasks = [each for each in measured if each]
+    if not tasks:
+        return []
+    levels = {
+        level: {
+            "effort": fmean(each[level]["effort"] for each in tasks if level in each),
+            "baseline": 1.0,
+            "solved": fmean(each[level]["solved"] for each in tasks if level in each),
+        }
+        for level in tasks[0]
+    }
+    about = f"The means of {len(tasks)} tasks, each measured over up to 60 problems a level:"
+    return [about, "", charts(levels)]
 
 
 def page(spec: TaskSpec, levels: dict[str, dict[str, Any]], solved: str) -> str:
