@@ -38,10 +38,9 @@ def main() -> None:
         members = [spec for spec in specs if spec.domain == domain]
         text = domain_index(domain, members, figures, solved)
         (FOLDER / domain / "index.md").write_text(text, encoding="utf-8")
-    decisions = FOLDER.parent / "decisions"
-    print(
-        f"wrote {len(specs) + 1 + len(registry.DOMAINS)} pages; {len(list(decisions.glob('0*.md')))} decisions beside them"
-    )
+    n_pages = len(specs) + 1 + len(registry.DOMAINS)
+    n_decisions = len(list((FOLDER.parent / "decisions").glob("0*.md")))
+    print(f"wrote {n_pages} pages; {n_decisions} decisions beside them")
 
 
 def _figures(name: str) -> dict[str, Any]:
