@@ -157,7 +157,7 @@ class Page:
                 path.write_text(self._here(block), "utf-8")
                 return "saved"
             case "output":
-                if not _shown(block.text).fullmatch(self.printed.strip()):
+                if not _shown(block.text).fullmatch(_plain(self.printed)):
                     raise BlockError(f"{block}: printed was instead\n{self.printed}")
                 return "compared"
             case "server":
@@ -190,7 +190,7 @@ class Page:
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, shown = _split(part)
             printed = self._shell(command, block)
-            if not _shown(shown).search(printed):
+            if not _shown(shown).search(_plain(printed)):
                 raise BlockError(f"{block}: {command.strip()} printed instead\n{printed}")
 
     def _serve(self, block: Block) -> None:
@@ -244,6 +244,11 @@ def _split(part: str) -> tuple[str, str]:
     lines = part.split("\n")
     end = next(i for i, line in enumerate(lines) if not line.endswith("\\")) + 1
     return "\n".join(lines[:end]), "\n".join(lines[end:])
+
+
+def _plain(printed: str) -> str:
+    """Return what was printed without spaces at the ends of lines, which no page has."""
+    return "\n".join(line.rstrip() for line in printed.strip().split("\n"))
 
 
 def _shown(text: str) -> re.Pattern[str]:

@@ -117,6 +117,10 @@ def test_blocks_share_a_namespace_a_folder_and_what_was_printed(tmp_path):
     )
 
 
+def test_spaces_at_the_ends_of_printed_lines_do_not_count(tmp_path):
+    page(tmp_path, "```python\nprint('a \\nb ')\n```\n\n<!-- output -->\n```text\na\nb\n```\n")
+
+
 def test_what_is_slow_or_needs_something_is_left_out(tmp_path):
     text = "<!-- slow: minutes -->\n```bash\ntouch slow\n```\n\n"
     text += "<!-- needs: no_such_tool -->\n```bash\ntouch needs\n```\n"
