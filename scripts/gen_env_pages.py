@@ -131,7 +131,10 @@ def _growth(measured: list[dict[str, dict[str, Any]]]) -> list[str]:
         }
         for level in tasks[0]
     }
-    about = f"The means of {len(tasks)} tasks, each measured over up to 60 problems a level:"
+    problems = max(row["problems"] for each in tasks for row in each.values())
+    about = (
+        f"The means of {len(tasks)} tasks, each measured over up to {problems} problems a level:"
+    )
     return [about, "", charts(levels)]
 
 

@@ -53,7 +53,9 @@ def test_changes_are_refused(tree):
 
 def test_a_version_that_is_tagged_is_refused(tree):
     git(tree, "tag", "v0.1.0")
-    with pytest.raises(release.ReleaseError, match=r"v0\.1\.0 is tagged already: raise __version__"):
+    with pytest.raises(
+        release.ReleaseError, match=r"v0\.1\.0 is tagged already: raise __version__"
+    ):
         release.check_tree(tree, "0.1.0")
     release.check_tree(tree, "0.1.1")
 
