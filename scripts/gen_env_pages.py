@@ -42,10 +42,13 @@ def main() -> None:
         text = page(spec, _levels(figures, spec.id), [_solved(solved, spec.id), made_slowly(spec)])
         path.write_text(text, encoding="utf-8")
     (FOLDER / "index.md").write_text(index(specs), encoding="utf-8")
-    decisions = FOLDER.parent / "decisions"
-    print(
-        f"wrote {len(specs) + 1} pages; {len(list(decisions.glob('0*.md')))} decisions beside them"
-    )
+    for domain in registry.DOMAINS:
+        members = [spec for spec in specs if spec.domain == domain]
+        text = domain_index(domain, members, solved[0])
+        (FOLDER / domain / "index.md").write_text(text, encoding="utf-8")
+    n_pages = len(specs) + 1 + len(registry.DOMAINS)
+    n_decisions = len(list((FOLDER.parent / "decisions").glob("0*.md")))
+    print(f"wrote {n_pages} pages; {n_decisions} decisions beside them")
 
 
 def _figures(name: str) -> dict[str, Any]:
@@ -128,6 +131,26 @@ def index(specs: list[TaskSpec]) -> str:
     for spec in specs:
         page_of = f"[`{spec.id}`]({spec.domain}/{_name(spec)}.md)"
         lines.append(f"| {page_of} | {spec.domain} | {summary(spec.task_type)} |")
+    return "\n".join([*lines, ""])
+
+
+def domain_index(domain: str, specs: list[TaskSpec], solved: dict[str, Any]) -> str:
+    """Return the tasks of a domain: what each asks, and how many a language model solves."""
+    rows = solved["tasks"]["rows"] if solved else {}
+    columns = solved["tasks"]["columns"] if solved else []
+    about = ""
+    if rows:
+        about = (
+            f"The share of four problems a level that {solved['model']}, solves "
+            "(`benchmarks/solve_rates.py`); the page of a task shows how its effort grows."
+        )
+    lines = [f"# All tasks of the domain {domain}", "", about, ""]
+    lines += [f"| task | what it asks | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
+    for spec in specs:
+        shares = [f"{100 * share:.0f} %" for share in rows.get(spec.id, ())]
+        cells = shares or ["–"] * len(columns)
+        link = f"[`{_name(spec)}`]({_name(spec)}.md)"
+        lines.append(f"| {link} | {summary(spec.task_type)} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 

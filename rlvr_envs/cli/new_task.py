@@ -1,8 +1,10 @@
 """Write the first version of a task, its test and its change note: they run as they are.
 
 In a checkout of this project the files go where they belong. Elsewhere, give --into a folder of
-your own package; the entry point to add is printed. With --from-program, the task is made of a
-statement, a generator and solutions that you wrote (see docs/program_tasks.md).
+your own package; the entry point to add is printed. --kind says how answers are judged: by the
+one right answer (answer), by rules that many answers obey (certificate), or over several turns
+(interactive). With --from-program, the task is made of a statement, a generator and solutions that
+you wrote (see docs/program_tasks.md).
 """
 
 import argparse
@@ -24,19 +26,32 @@ from rlvr_envs.generators.program_tasks.check import ProgramReport, check_progra
 from rlvr_envs.generators.program_tasks.program_task import Program
 
 HELP = "write a new task's files: rlvr new-task puzzles/TileSwap"
+# Each kind, with the templates of its task and of its test.
+_KINDS = {
+    "answer": ("task", "test_task"),
+    "certificate": ("certificate_task", "test_certificate_task"),
+    "interactive": ("interactive_task", "test_interactive_task"),
+}
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]*", re.ASCII)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("task", metavar="DOMAIN/Name", help="for example puzzles/TileSwap")
-    parser.add_argument("--into", type=Path, help="a folder of your own package, for its tasks")
-    parser.add_argument(
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument(
+        "--kind",
+        choices=_KINDS,
+        default="answer",
+        help="one right answer, many that obey rules, or several turns (default: answer)",
+    )
+    kinds.add_argument(
         "--from-program",
         type=Path,
         metavar="FILE",
         help="a Python file with statement, generator and solutions, or a folder with program.py",
     )
+    parser.add_argument("--into", type=Path, help="a folder of your own package, for its tasks")
     parser.add_argument("--root", type=Path, default=Path(), help="the checkout (default: here)")
 
 
@@ -65,15 +80,14 @@ def run(args: argparse.Namespace) -> int:
     if args.into:
         say("name the module in your pyproject.toml:\n\n[project.entry-points.'rlvr_envs.tasks']")
         say(f'{snake} = "YOUR_PACKAGE.{snake}"\n')
-    say(f"next: fill it in, then  rlvr check {name}-v0  and  pytest --update-golden tests/golden")
+    golden = "" if args.into else "  and  pytest --update-golden tests/golden"
+    say(f"next: fill it in, then  rlvr check {name}-v0{golden}")
     return 0
 
 
 def _program_values(path: Path, domain: str) -> dict[str, str]:
     if domain != "code":
         raise ConfigError(f"--from-program makes tasks of the domain code, not {domain!r}")
-    # The tasks' modules are not needed by any other command line.
-
     program = read_program(path)
     report = program.report
     say(
@@ -98,7 +112,7 @@ def _read(text: str) -> tuple[str, str]:
 
 def _plan(args: argparse.Namespace, domain: str, snake: str) -> dict[Path, str]:
     """Return path → template."""
-    task, test, change = "task", "test_task", "change"
+    (task, test), change = _KINDS[args.kind], "change"
     if args.from_program:
         task, test, change = "program_task", "test_program_task", "program_change"
     if args.into:

@@ -94,7 +94,7 @@ def test_the_data_set_of_the_readme(plain):
 
 @pytest.mark.parametrize("page", [README, START], ids=["README", "start"])
 def test_the_block_of_code(plain, page):
-    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    block = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]  # the first
     assert plain("-c", f"{block}\nprint(terminated)").stdout.splitlines()[-1] == "True"
 
 

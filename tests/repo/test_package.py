@@ -1,9 +1,7 @@
 """What must hold of the package as a whole."""
 
-import contextlib
 import importlib
 import importlib.util
-import io
 import json
 import os
 import re
@@ -88,18 +86,6 @@ def test_the_tree_names_what_exists():
     assert core - named <= {"gym_ids", "version"}
     for folder in re.findall(r"^(?:  )?(\w+)/ ", block, re.MULTILINE):
         assert (ROOT / folder).is_dir() or (ROOT / "rlvr_envs" / folder).is_dir(), folder
-
-
-def test_readme_python_runs():
-    text = (ROOT / "README.md").read_text() + (ROOT / "docs" / "start.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL)
-    assert len(blocks) > 1
-    for block, output in blocks:
-        scope: dict[str, object] = {}
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(block, "README.md", "exec"), scope)
-        assert scope["terminated"] is True
-        assert printed.getvalue() == output
 
 
 def test_the_readme_counts_and_quotes_tasks_as_they_are():
