@@ -20,7 +20,7 @@ from importlib.machinery import PathFinder
 ABSENT = {
     "accelerate", "docker", "fastapi", "gguf", "httpx", "ortools", "peft", "plotly",
     "prometheus-client", "prometheus_client", "pyarrow", "pydantic", "pyosys", "pyyaml", "ray",
-    "rich", "tantivy", "torch", "transformers", "tyro", "uvicorn", "websockets", "yaml", "z3", "z3-solver",
+    "rich", "shtab", "tantivy", "torch", "transformers", "tyro", "uvicorn", "websockets", "yaml", "z3", "z3-solver",
 }
 
 class Plain(PathFinder):
