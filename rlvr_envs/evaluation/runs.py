@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class StoredEpisode:
         actions: what the policy wrote, turn by turn.
         replies: what the environment answered to each action, as far as it is stored.
         reasoning: what the policy thought before each action, as far as it is stored.
+        calls: the tool calls that each action stands for, as text, with what was said beside them.
         facts: other fields of the record, by name.
     """
 
@@ -70,6 +72,7 @@ class StoredEpisode:
     actions: list[str]
     replies: list[str]
     reasoning: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
     detail: str
     parts: Mapping[str, Any]
     facts: Mapping[str, Any]
@@ -168,6 +171,7 @@ def _evaluated(record: Record) -> StoredEpisode:
         actions=_texts(record["response"]),
         replies=_texts(record.get("replies")),
         reasoning=_texts(record.get("reasoning")),
+        calls=_calls(record),
         detail=str(verdict.get("detail") or ""),
         parts=_mapping(verdict.get("parts")),
         facts={name: record[name] for name in _FACTS if record.get(name) is not None},
@@ -215,6 +219,20 @@ def _texts(found: object) -> list[str]:
     if isinstance(found, list):
         return ["" if each is None else str(each) for each in found]
     return [] if found is None else [str(found)]
+
+
+def _calls(record: Record) -> list[str]:
+    """Return the tool calls of each turn, as the endpoint gave them."""
+    turns, beside = record.get("tool_calls"), _texts(record.get("beside_calls"))
+    if not isinstance(turns, list):
+        return []
+    found = []
+    for said, calls in zip_longest(beside, turns, fillvalue=""):
+        each_call = calls if isinstance(calls, list) else ()
+        named = [_mapping(_mapping(call).get("function")) for call in each_call]
+        texts = [f"{each.get('name')}({each.get('arguments')})" for each in named]
+        found.append("\n".join(filter(None, [said, *texts])))
+    return found
 
 
 def _mapping(found: object) -> Mapping[str, Any]:

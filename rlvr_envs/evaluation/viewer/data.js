@@ -193,9 +193,9 @@ async function search(text, told, sort) {
   for (const row of candidates.sort((a, b) => table.text[a] - table.text[b])) {
     const problem = table.problem[row];
     if (!asks.has(problem)) asks.set(problem, holds((await problemText(problem)).prompt));
-    const { actions, replies, reasoning, detail } = await episodeText(row);
+    const { actions, replies, reasoning, calls, detail } = await episodeText(row);
     if (!current()) return;
-    if (asks.get(problem) || [...actions, ...replies, ...reasoning, detail].some(holds))
+    if (asks.get(problem) || [...actions, ...replies, ...reasoning, ...calls, detail].some(holds))
       selection.rows.push(row);
     selection.done++;
     if (performance.now() - drawn > 250) {

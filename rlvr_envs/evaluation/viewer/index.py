@@ -394,6 +394,7 @@ def _episode_texts(each: StoredEpisode) -> dict[str, Any]:
         "actions": each.actions,
         "replies": each.replies,
         "reasoning": each.reasoning,
+        "calls": each.calls,
         "detail": each.detail,
         "parts": [[str(name), _shown(value)] for name, value in each.parts.items()],
         "facts": [[str(name), _shown(value)] for name, value in each.facts.items()],

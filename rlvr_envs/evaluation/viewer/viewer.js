@@ -177,12 +177,14 @@ function actionBlock(text) {
   return [...thoughts, pre];
 }
 
-function turns({ actions, replies, reasoning }) {
+function turns({ actions, replies, reasoning, calls }) {
   if (!actions.length) return [note("There is no response.")];
   const several = actions.length > 1 || replies.length > 0;
   return actions.flatMap((action, turn) => [
     section("turn action", several ? `Action ${turn + 1}` : "Response",
-      reasoning[turn] ? folded("Reasoning", block(reasoning[turn])) : null, ...actionBlock(action)),
+      reasoning[turn] ? folded("Reasoning", block(reasoning[turn])) : null,
+      ...actionBlock(action),
+      calls[turn] ? folded("As the endpoint called it", block(calls[turn])) : null),
     replies[turn] ? section("turn reply", "Reply", block(replies[turn])) : null,
   ]).filter(Boolean);
 }

@@ -20,12 +20,15 @@ def test_an_evaluation_is_read_in_full(tmp_path):
         response=["first", "second"],
         replies=["warmer", ""],
         reasoning=["hm", None],
+        tool_calls=[[], [{"id": "1", "function": {"name": "act", "arguments": '{"text": "x"}'}}]],
+        beside_calls=["", "So:"],
         tokens=12,
         verdict={"score": 0.5, "status": "partial", "detail": "half", "parts": {"q": 0.5}},
     )
     (found,) = Run(write_run(tmp_path, [written])).episodes()
     assert (found.actions, found.replies) == (["first", "second"], ["warmer", ""])
     assert found.reasoning == ["hm", ""]
+    assert found.calls == ["", 'So:\nact({"text": "x"})']
     assert (found.score, found.status, found.detail) == (0.5, "partial", "half")
     assert found.facts == {"tokens": 12, "elapsed_s": 0.5}
     assert (found.step, found.reward) == (None, None)
