@@ -1,15 +1,16 @@
 """Files that others may read or write at the same time: replaced whole, and folders locked."""
 
 import fcntl
+import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.errors import ConfigError, RowError, UsageError
 
 LOCK = "run.lock"
 _DRAFT = re.compile(r"\..+\.[0-9a-f]{16}")
@@ -41,6 +42,49 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file that takes the place of ``path`` once it is written: see `replaced_path`."""
     with replaced_path(path) as beside, beside.open("wb") as file:
         yield file
+
+
+class JsonLine(NamedTuple):
+    """A line of a file: its number from 1, its place in bytes, itself, and what it holds."""
+
+    number: int
+    place: int
+    text: bytes
+    data: dict[str, Any]
+
+
+def json_lines(
+    path: Path, fault_of: Callable[[dict[str, Any]], str] | None = None, remedy: str = ""
+) -> Iterator[JsonLine]:
+    """Yield the lines of a JSONL file that grows; a last line that was cut off is passed over.
+
+    Args:
+        path: of the file.
+        fault_of: returns what is wrong with an object; empty if nothing is.
+        remedy: what to do about a line that is wrong, for the error.
+
+    Raises:
+        RowError: a line holds no object, or a wrong one.
+    """
+    place = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            data: Any = None
+            try:
+                data = json.loads(line)
+                if not isinstance(data, dict):
+                    fault = f"no object: {data!r:.40}"
+                else:
+                    fault = fault_of(data) if fault_of is not None else ""
+            except (ValueError, RecursionError) as error:
+                fault = f"not JSON: {error}"
+            if fault:
+                told = f"{path}, line {number}: {fault}"
+                raise RowError(f"{told}; {remedy}" if remedy else told)
+            yield JsonLine(number, place, line, data)
+            place += len(line)
 
 
 def remove_drafts(folder: Path) -> None:

@@ -151,7 +151,7 @@ def number_or_none(text: str) -> float | None:
     try:
         return None if text == "none" else float(text)
     except ValueError:
-        raise ConfigError(f"a number is needed, or none, got {text!r:.40}") from None
+        raise ConfigError(f"a number is needed, got {text!r:.40}; none leaves it out") from None
 
 
 def json_object(text: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from rlvr_envs.core import registry
 from rlvr_envs.core.errors import ConfigError, RlvrEnvsError, RowError, did_you_mean
+from rlvr_envs.core.files import json_lines
 from rlvr_envs.evaluation.store import (
     CONFIG,
     EPISODES,
@@ -126,7 +127,7 @@ class Run:
     def _samples(self) -> Iterator[StoredEpisode]:
         counts: dict[str, int] = {}
         path = self.path / SAMPLES
-        for number, row in _lines(path):
+        for number, _, _, row in json_lines(path):
             try:
                 question = _whole(f"{row['task']}|{row['difficulty']}|{row['problem_seed']}")
                 sample = counts.get(question, 0)
@@ -135,21 +136,6 @@ class Run:
             except (KeyError, TypeError, ValueError) as error:
                 fault = f"no sample of a training run ({error!r})"
                 raise RowError(f"{path}, line {number}: {fault}: {row!r:.60}") from error
-
-
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file with their line numbers; a last line that is cut off is not."""
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise RowError(f"{path}, line {number} is not JSON: {error}") from error
-            if not isinstance(row, dict):
-                raise RowError(f"{path}, line {number} is no object: {row!r:.60}")
-            yield number, row
 
 
 def _evaluated(record: Record) -> StoredEpisode:

@@ -9,13 +9,13 @@ resumed. One process writes, which holds a lock on ``episodes.jsonl``.
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from rlvr_envs.core.errors import ConfigError, RowError, UsageError
-from rlvr_envs.core.files import replaced
+from rlvr_envs.core.errors import ConfigError, UsageError
+from rlvr_envs.core.files import JsonLine, json_lines, replaced
 
 Record = dict[str, Any]
 
@@ -209,8 +209,8 @@ def read_records(path: Path) -> Iterator[Record]:
     Raises:
         RowError: another line is not an episode.
     """
-    for _, record in _lines(path, _fault, "have its episode asked again"):
-        yield record
+    for line in json_lines(path, _fault, "remove the line to have its episode asked again"):
+        yield line.data
 
 
 def read_problems(path: Path) -> Iterator[Record]:
@@ -221,13 +221,14 @@ def read_problems(path: Path) -> Iterator[Record]:
     Raises:
         RowError: another line is not a problem.
     """
-    for _, problem in _stored_problems(path):
-        yield problem
+    for line in _stored_problems(path):
+        yield line.data
 
 
-def _stored_problems(path: Path) -> Iterator[tuple[int, Record]]:
+def _stored_problems(path: Path) -> Iterator[JsonLine]:
     if path.exists():
-        yield from _lines(path, _problem_fault, "have the problem written again on resume")
+        remedy = "remove the line to have the problem written again on resume"
+        yield from json_lines(path, _problem_fault, remedy)
 
 
 class Problems:
@@ -243,8 +244,8 @@ class Problems:
     def __init__(self, folder: Path) -> None:
         self._path = folder / PROBLEMS
         self._places: dict[str, int] = {}
-        for place, problem in _stored_problems(self._path):
-            self._places.setdefault(problem["question"], place)
+        for line in _stored_problems(self._path):
+            self._places.setdefault(line.data["question"], line.place)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -267,27 +268,6 @@ def question_of(record: Mapping[str, Any]) -> str:
     if isinstance(found, str):
         return found
     return str(record["key"])[len(record["policy"]) + 1 :].rpartition("|")[0]
-
-
-def _lines(
-    path: Path, fault_of: Callable[[Record], str], remedy: str
-) -> Iterator[tuple[int, Record]]:
-    """Yield the objects of a file, each with its place in bytes."""
-    place = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                return
-            data: Any = None
-            try:
-                data = json.loads(line)
-                fault = fault_of(data) if isinstance(data, dict) else f"no object: {data!r:.40}"
-            except (ValueError, RecursionError) as error:
-                fault = f"not JSON: {error}"
-            if fault:
-                raise RowError(f"{path}, line {number}: {fault}; remove the line to {remedy}")
-            yield place, data
-            place += len(line)
 
 
 def _field_fault(

@@ -72,7 +72,7 @@ def test_a_torn_last_line_is_passed_over_and_another_fault_is_named(tmp_path):
         with pytest.raises(RowError, match=r"problems\.jsonl, line 1"):
             list(Run(run).problems())
     training = write_training(tmp_path / "grpo", [trained(1)])
-    for fault, told in (("[]\n", "line 2 is no object"), ("{\n", "line 2 is not JSON")):
+    for fault, told in (("[]\n", "line 2: no object"), ("{\n", "line 2: not JSON")):
         write_training(training, [trained(1)])
         with (training / "samples.jsonl").open("a") as file:
             file.write(fault)

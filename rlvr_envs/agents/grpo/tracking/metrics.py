@@ -20,7 +20,7 @@ from rlvr_envs.agents.grpo.episode import Episode, Group
 from rlvr_envs.agents.grpo.tracking import reporters
 from rlvr_envs.agents.grpo.tracking.reporters import Reporter
 from rlvr_envs.core.errors import ConfigError, did_you_mean_path
-from rlvr_envs.core.files import appended, replaced
+from rlvr_envs.core.files import JsonLine, appended, json_lines, replaced
 from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.verdict import Status
 
@@ -130,14 +130,15 @@ def read(folder: Path) -> dict[int, dict[str, float]]:
         folder: of the run, or its `METRICS`.
 
     Raises:
-        ConfigError: there is no such file, or a line of it is no step.
+        ConfigError: there is no such file.
+        RowError: a line of it is no step.
     """
     path = folder / METRICS if folder.is_dir() else folder
     if not path.is_file():
         hint = did_you_mean_path(folder)
         raise ConfigError(f"{str(folder)!r} is not a run: it has no {METRICS}{hint}")
     steps: dict[int, dict[str, float]] = {}
-    for _, row in _rows(path):
+    for _, _, _, row in _lines(path):
         values = {k: v for k, v in row.items() if k != "step" and isinstance(v, (int, float))}
         steps.setdefault(row["step"], {}).update(values)
     return dict(sorted(steps.items()))
@@ -262,19 +263,10 @@ def _number(value: float) -> float | None:
     return plain if math.isfinite(plain) else None
 
 
-def _rows(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Yield each line and what it holds; a last one that was cut off is passed over."""
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                row = json.loads(line)
-            except ValueError:
-                row = None
-            if not isinstance(row, dict) or not isinstance(row.get("step"), int):
-                raise ConfigError(f"{path}, line {number} is no object with a step: {line!r:.60}")
-            yield line, row
+def _lines(path: Path) -> Iterator[JsonLine]:
+    return json_lines(
+        path, lambda row: "" if isinstance(row.get("step"), int) else f"no step: {row!r:.40}"
+    )
 
 
 def _cut(path: Path, step: int) -> None:
@@ -282,4 +274,4 @@ def _cut(path: Path, step: int) -> None:
     if not path.exists():
         return
     with replaced(path) as file:
-        file.writelines(line for line, row in _rows(path) if row["step"] < step)
+        file.writelines(line.text for line in _lines(path) if line.data["step"] < step)

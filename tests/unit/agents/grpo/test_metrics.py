@@ -16,7 +16,7 @@ from rlvr_envs.agents.grpo.tracking.metrics import (
     summarise,
     why_equal,
 )
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.curricula.base import Proposal
 
 NAN = float("nan")
@@ -209,9 +209,9 @@ def test_what_was_told_is_logged_with_the_next_step(tmp_path):
 @pytest.mark.parametrize("line", ["not JSON", "[1]", '{"reward/mean": 1}'])
 def test_a_file_of_something_else_is_named(tmp_path, line):
     (tmp_path / METRICS).write_text(f'{{"step": 1}}\n{line}\n')
-    with pytest.raises(ConfigError, match="line 2"):
+    with pytest.raises(RowError, match="line 2"):
         read(tmp_path)
-    with pytest.raises(ConfigError, match="line 2"):
+    with pytest.raises(RowError, match="line 2"):
         Metrics(tmp_path, quiet=True).log(1, {})
 
 
