@@ -1,8 +1,8 @@
 """Play an id in the terminal: read the problem, type an answer, see the verdict.
 
-An answer may be bare (the format is added) or in the format that the prompt asks for. Where the
-answer is code, it may have several lines: an empty line ends it, or, if it begins with ```, the
-next ``` does. Where a task has short commands, such as `s words` for a search, its prompt lists
+An answer may be bare (the format is added) or in the format that the prompt asks for. Where
+answers are code or rows, an empty line ends an answer, or, if it begins with ``` or <answer>, what
+closes that. Where a task has short commands, such as `s words` for a search, its prompt lists
 them, and Tab completes the pages that were named.
 
 `:help` or `?` lists what else may be typed: `:hint`, `:answer`, `:next`, `:up`, `:down`, `:quit`
@@ -283,7 +283,7 @@ class _Game:
         if hand is not None:
             self._explain(reference, hand)
         elif verdict.score < 1.0 and isinstance(reference, str):
-            say(f"   an answer of full marks: {reference}")
+            self._full_marks(reference)
         return reward
 
     def _tell(self, verdict: Verdict) -> None:
@@ -291,15 +291,16 @@ class _Game:
         say()
         self._screen.line(told.rstrip(), _COLOURS.get(verdict.status, "bold magenta"))
 
+    def _full_marks(self, answer: str) -> None:
+        say(f"   an answer of full marks:\n{textwrap.indent(answer, '     ')}")
+
     def _give_answer(self, hand: Shorthand | None) -> None:
         solution = self._env.instance.solution()
         say()
         if hand is not None and not isinstance(solution, str):
             self._explain(solution, hand)
             return
-        lines = [solution] if isinstance(solution, str) else solution
-        say("   an answer of full marks:")
-        say(textwrap.indent("\n".join(lines), "     "))
+        self._full_marks(solution if isinstance(solution, str) else "\n".join(solution))
 
     def _obey(self, line: str) -> bool:
         """Do what a command says; return whether it was one."""
@@ -343,8 +344,8 @@ class _Game:
         hand = _shorthand(self._env.instance)
         calls = hand.commands if hand else ()
         lines = [f"- {short}: {does}" for short, does in (*calls, *_COMMANDS.items())]
-        if self._env.instance.format_label.startswith("fenced"):
-            lines.append("- code: an empty line ends it; if it begins with ```, the next ``` does")
+        if _has_lines(self._env.instance):
+            lines.append("- an answer: an empty line ends it, or what closes ``` or <answer>")
         self._screen.page("\n".join(lines))
 
     def _hint(self) -> None:
@@ -371,7 +372,9 @@ class _Game:
     def _read(self) -> str:
         instance = self._env.instance
         form = answer_format(instance.format_label)
-        block = instance.format_label.startswith("fenced")
+        block = _has_lines(instance)
+        if block and self._screen.terminal:
+            self._screen.page("(An answer may have several lines: an empty line ends it.)")
         text = self._keyboard.block(self._obey) if block else self._keyboard.line()
         while not block and self._obey(text.strip()):
             text = self._keyboard.line()
@@ -405,6 +408,13 @@ class _Game:
             say(f"     {step}")
 
 
+def _has_lines(instance: Instance) -> bool:
+    """Return whether an answer is code or rows, and not a message of several turns."""
+    if instance.format_label.startswith("fenced"):
+        return True
+    return not instance.interactive and "\n" in instance.reference()
+
+
 def _shorthand(instance: Instance) -> Shorthand | None:
     task = instance.task
     return task.shorthand(instance.problem) if isinstance(task, InteractiveTask) else None
@@ -414,7 +424,7 @@ def _shorthand(instance: Instance) -> Shorthand | None:
 
 
 _PROMPT = "> "
-_FENCE = "```"
+_BLOCKS = {"```": "```", "<answer>": "</answer>"}  # what opens a block and what closes it
 _MOST_WORDS = 5_000  # to complete; a long session forgets nothing that one could still want
 
 
@@ -447,7 +457,9 @@ class Keyboard:
         return text
 
     def block(self, obeyed: Callable[[str], bool]) -> str:
-        """Return lines up to an empty one, or a whole fenced block, which may hold empty lines.
+        """Return lines up to an empty one, or a whole block, which may hold empty lines.
+
+        A block is fenced, or stands between <answer> and </answer>.
 
         Args:
             obeyed: takes what may be a command instead of a first line; whether it was one.
@@ -457,11 +469,12 @@ class Keyboard:
             line = input(self._screen.prompt(_PROMPT) if self._typed else "")
             if not lines and obeyed(line.strip()):
                 continue
-            fenced = bool(lines) and lines[0].startswith(_FENCE)
-            if fenced and line.strip() == _FENCE:
-                return "\n".join([*lines, line])
-            if not line and lines and not fenced:
+            text = "\n".join([*lines, line])
+            opened = next((mark for mark in _BLOCKS if text.startswith(mark)), None)
+            if opened is None and lines and not line:
                 return "\n".join(lines)
+            if opened is not None and text[len(opened) :].rstrip().endswith(_BLOCKS[opened]):
+                return text
             lines.append(line)
 
     def _completed(self, begun: str, number: int) -> str | None:

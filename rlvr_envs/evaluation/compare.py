@@ -126,10 +126,17 @@ def read_series(named: Iterable[str]) -> list[Series]:
 
     Raises:
         ConfigError: see `open_runs`.
-        UsageError: of several runs, one has several policies and none of them is named.
+        UsageError: of several runs, one has several policies and none of them is named; or one is
+            a training run.
         RowError: a file cannot be read.
     """
     runs = open_runs(named)
+    if trained := next((run for run in runs if run.training), None):
+        raise UsageError(
+            f"{trained.path} is a training run, whose samples are chosen to differ in score: "
+            "evaluate its checkpoints with `rlvr eval` and compare those, or draw its scores with "
+            "`rlvr plot`"
+        )
     found: list[tuple[Run, str]] = []
     every: list[Series] = []
     for run in runs:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -64,8 +65,12 @@ def find_model(name: str) -> ModelFiles:
         if len(files) != 1:
             raise ConfigError(f"{name!r} holds neither a config.json nor exactly one .gguf file")
         return ModelFiles(name, files[0].name)
-    if not path.is_dir() and not _HUB_NAME.fullmatch(name):
-        raise ConfigError(f"there is no model folder {name!r}{did_you_mean_path(name)}")
+    if not path.is_dir():
+        here = len(path.parts) > 1 and Path(path.parts[0]).is_dir()  # so no account of the hub
+        if here or not _HUB_NAME.fullmatch(name):
+            raise ConfigError(f"there is no model folder {name!r}{did_you_mean_path(name)}")
+        if get_close_matches(name.casefold(), [SMOLLM2], cutoff=0.8):
+            raise ConfigError(f"there is no model {name!r}; did you mean {SMOLLM2!r}?")
     return ModelFiles(name)
 
 
@@ -353,8 +358,8 @@ class LocalPolicy(Policy):
     def _prompt(self, chat: list[Message]) -> str:
         system = self._options.system_prompt
         messages = [{"role": "system", "content": system}, *chat] if system else chat
-        if self._tokenizer.chat_template is None:
-            return "\n\n".join(message["content"] for message in messages) + "\n\n"
+        if self._tokenizer.chat_template is None:  # on lines of their own, as `rlvr train` asks
+            return "".join(f"{message['content']}\n" for message in messages)
         text = self._tokenizer.apply_chat_template(
             messages,
             tokenize=False,

@@ -304,7 +304,10 @@ def _facts(run: Run, policy: str, series: Series) -> dict[str, Any]:
         "training": run.training,
         "episodes": sum(a.statuses.total() for a in series.answered.values()),
         "problems": len(series.answered),
-        "score": _interval(clustered_mean([a.scores for a in series.answered.values()])),
+        # Samples of training are chosen to differ in score.
+        "score": None
+        if run.training
+        else _interval(clustered_mean([a.scores for a in series.answered.values()])),
     }
 
 

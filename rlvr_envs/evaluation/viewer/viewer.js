@@ -62,8 +62,9 @@ function tiles() {
   const tile = ({ label, run, policy, score, episodes, problems }, place) =>
     el("li", { "data-colour": place % 7 },
       link(addressed({ view: null, run, policy, page: null }), label),
-      el("strong", {}, rounded(score[0])),
-      el("small", {}, score[1] === null ? "mean score" : `95 % CI ${rounded(score[1])} to ${rounded(score[2])}`),
+      el("strong", {}, score ? rounded(score[0]) : "training"),
+      el("small", {}, !score ? "samples that differ in score"
+        : score[1] === null ? "mean score" : `95 % CI ${rounded(score[1])} to ${rounded(score[2])}`),
       el("small", {}, `${many(episodes, "episode")} · ${many(problems, "problem")}`));
   return el("ul", { class: "tiles" }, main.series.map(tile));
 }
@@ -340,6 +341,7 @@ async function viewCompare(asked) {
   const others = [...main.series.keys()].filter(other => other !== first);
   const options = main.series.map(({ label }) => [label, label]);
   return ["Comparison", [
+    sampled(),
     note("Mean scores on the problems that both answered. The difference is the other's minus the ",
       "baseline's, paired by problem, with its 95 % confidence interval; won, tied and lost count problems."),
     el("form", { class: "filters" },
@@ -363,6 +365,7 @@ async function viewScores() {
   if (figures.length && !globalThis.Plotly) await script("data/plotly.js");
   const places = figures.map(() => el("div", { class: "plot" }));
   return ["Scores by level", [
+    sampled(),
     note("Mean score with its 95 % confidence interval, clustered by problem."),
     el("ul", { class: "legend" }, main.series.map((_, place) => el("li", {}, named(place)))),
     el("div", { class: "plots" }, places),
@@ -391,12 +394,18 @@ const help = document.getElementById("help");
 let drawing = 0;
 let shownBefore;
 
+// Above means of scores, where a run of training takes part.
+const sampled = () => main.training
+  ? el("p", { class: "note warning" }, "Samples of training are chosen to differ in score: their means say nothing ",
+    "about the run. Its metrics.jsonl has its scores (rlvr plot).") : null;
+
 const missing = what =>
   ["Not found", [note(`These runs have no such ${what}. `, link("#", "All episodes"))]];
 
 function show(title, parts, after) {
   document.title = `${title} · ${main.series.map(each => each.label).join(", ")}`.slice(0, 100);
-  document.getElementById("main").replaceChildren(el("h2", { class: "title", tabindex: -1 }, title), ...parts);
+  document.getElementById("main").replaceChildren(el("h2", { class: "title", tabindex: -1 }, title),
+    ...parts.filter(part => part !== null));
   after?.();
 }
 

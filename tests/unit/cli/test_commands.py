@@ -193,7 +193,7 @@ def play(text, *options):
 def test_play():
     first = play("1000000007\n", "--episodes", "1")
     assert "wrong: 0" in first
-    answer = first.split("an answer of full marks: ")[1].split()[0]
+    answer = first.split("an answer of full marks:\n")[1].split()[0]
     assert "correct: 1" in play(f"{answer}\n", "--episodes", "1")
     assert "correct: 1" in play(f"\\boxed{{{answer}}}\n", "--episodes", "1")
 

@@ -170,13 +170,13 @@ def test_help_lists_what_may_be_typed(monkeypatch, capsys):
         told = play(monkeypatch, capsys, [line, "-1"], GCD)
         for command in (":hint", ":answer", ":next", ":up", ":down", ":level N", ":quit"):
             assert f"- {command}: " in told
-        assert "code: an empty line" not in told
+        assert "an answer: an empty line" not in told
         assert "1 played, mean score 0.00" in told
 
 
 def test_help_tells_how_code_is_entered(monkeypatch, capsys):
     arguments = ["SqlQuery-v0", "--difficulty", "0", "--seed", "0", "--episodes", "1"]
-    assert "- code: an empty line ends it" in play(monkeypatch, capsys, [":help"], arguments)
+    assert "- an answer: an empty line ends it" in play(monkeypatch, capsys, [":help"], arguments)
 
 
 def test_hints_are_the_steps_of_the_worked_solution(monkeypatch, capsys):
@@ -532,3 +532,21 @@ def test_the_proposer_asks_by_a_short_command_too(syntax):
     assert not re.search("[<{]", prompt)
     for action in instance.reference():
         assert hand.expand(hand.shorten(action)) == action
+
+
+SUDOKU = ["Sudoku-v0", "--difficulty", "0", "--seed", "5", "--episodes", "1"]
+
+
+@pytest.mark.parametrize("around", [((), ("",)), (("<answer>",), ("</answer>",))])
+def test_rows_are_typed_one_by_one(monkeypatch, capsys, around):
+    env = TextEnv("Sudoku-v0", difficulty=0)
+    env.reset(seed=5)
+    rows = env.instance.reference().split("\n")
+    before, after = around
+    assert len(rows) > 1
+    assert "correct: 1" in play(monkeypatch, capsys, [*before, *rows, *after], SUDOKU)
+
+
+def test_an_answer_of_rows_is_shown_with_its_rows_below_each_other(monkeypatch, capsys):
+    told = play(monkeypatch, capsys, ["1", ""], SUDOKU)
+    assert re.search(r"an answer of full marks:\n(     \d \d \d \d\n){4}", told)

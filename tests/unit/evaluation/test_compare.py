@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from fakes.run_folders import old, record, write_run
+from fakes.run_folders import old, record, trained, write_run, write_training
 
 from rlvr_envs.core.errors import UsageError
 from rlvr_envs.evaluation.compare import common_difference, compare, read_series
@@ -102,3 +102,9 @@ def test_one_of_several_policies_has_to_be_named(tmp_path):
         read_series([str(a), str(b)])
     assert [s.label for s in read_series([str(a)])] == ["x", "y"]
     assert [s.label for s in read_series([f"{a}:x", str(b)])] == ["a", "b"]
+
+
+def test_samples_of_training_are_not_compared(tmp_path):
+    runs = write_run(tmp_path / "a", [record()]), write_training(tmp_path / "grpo", [trained(1)])
+    with pytest.raises(UsageError, match=r"grpo is a training run, .* evaluate its checkpoints"):
+        read_series(map(str, runs))

@@ -5,6 +5,8 @@ import threading
 
 import pytest
 
+from rlvr_envs.agents.grpo.chat import Chat
+from rlvr_envs.agents.grpo.model.tiny import tiny_model
 from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.source import open_source
 from rlvr_envs.evaluation import PolicyOptions, evaluate
@@ -141,6 +143,12 @@ def test_models_are_found_or_the_way_to_get_them_is_said(tmp_path, monkeypatch):
     for name in (str(tmp_path / "none"), "./none", "a/b/c"):
         with pytest.raises(ConfigError, match="no model folder"):
             find_model(name)
+    (tmp_path / "runs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="no model folder 'runs/none'"):  # no name of a hub
+        find_model("runs/none")
+    with pytest.raises(ConfigError, match="'smolm2'; did you mean 'smollm2'"):
+        find_model("smolm2")
     with pytest.raises(ConfigError, match="neither a config"):
         find_model(str(tmp_path))
     (tmp_path / "a.gguf").write_bytes(b"GGUF")
@@ -207,3 +215,14 @@ def test_arguments_without_a_chat_template_are_refused(model_folder, monkeypatch
 def test_a_local_model_has_no_server_to_choose_its_temperature(model_folder):
     with pytest.raises(ConfigError, match="needs a temperature"):
         LocalPolicy("local", str(model_folder), PolicyOptions(temperature=None))
+
+
+def test_a_model_without_a_template_is_asked_as_in_training(tmp_path):
+    asked = open_source("EvalPlus-v0").draw(3).prompt()
+    model, tokenizer = tiny_model([asked], seed=0)
+    for part in (model, tokenizer):
+        part.save_pretrained(tmp_path)
+    policy = LocalPolicy("local", str(tmp_path), PolicyOptions(device="cpu"))
+    policy._model, policy._tokenizer = load_model(str(tmp_path), PolicyOptions(device="cpu"))
+    written = policy._prompt([{"role": "user", "content": asked}])
+    assert tuple(policy._tokenizer(written).input_ids) == Chat(tokenizer).opening(asked)

@@ -105,6 +105,7 @@ def test_samples_of_training_have_steps_and_rewards(tmp_path, build):
     page = build(write_training(tmp_path / "grpo", [trained(5), trained(6, score=0.0)]))
     main, table = data(page, "main"), data(page, "table")
     assert main["training"] is True
+    assert main["series"][0]["score"] is None  # the samples were chosen to differ in score
     assert (table["step"], table["reward"]) == ([5, 6], [0.9, -0.1])
     assert data(page, "text")[0]["parts"] == [["reward/length", "-0.1"]]
     assert data(page, "problem")[0]["prompt"] == "Prompt 1"
