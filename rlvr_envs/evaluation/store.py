@@ -24,6 +24,7 @@ EPISODES = "episodes.jsonl"
 PROBLEMS = "problems.jsonl"
 SUMMARY = "summary.json"
 REPORT = "report.html"
+TRAINED = "config.json"  # of a run of `rlvr train`, which has a folder of its own
 
 _NONE = type(None)
 # What every episode has, and of what type; the statistics rely on it.
@@ -91,6 +92,8 @@ class RunFolder:
 
     def __init__(self, path: Path, config: Mapping[str, Any], versions: Mapping[str, str]) -> None:
         self.path = path
+        if (path / TRAINED).exists() and not (path / CONFIG).exists():
+            raise ConfigError(f"{path} holds a run of `rlvr train`: use another --out")
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:

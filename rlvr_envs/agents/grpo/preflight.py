@@ -27,6 +27,7 @@ from rlvr_envs.core.task import InteractiveTask
 from rlvr_envs.curricula.base import Curriculum, Proposal
 from rlvr_envs.evaluation.local_model import find_model, load_tokenizer, pick_device
 from rlvr_envs.evaluation.plan import read_knobs
+from rlvr_envs.evaluation.store import CONFIG as EVALUATED
 
 _COUNTS = {
     "steps": 1,
@@ -179,7 +180,9 @@ def _check_places(config: Config) -> None:
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise ConfigError(f"out={out}: {there} cannot be written to")
     if not config.output.resume and (folder / CONFIG).exists():
-        raise ConfigError(f"{out} holds a run already: go on by resume, or choose another out")
+        raise ConfigError(f"{out} holds a run already: go on by --resume, or choose another --out")
+    if (folder / EVALUATED).exists():
+        raise ConfigError(f"{out} holds a run of `rlvr eval`: choose another --out")
 
 
 def _check_tasks(config: Config, problems: Problems, make_env: MakeEnv) -> None:

@@ -224,3 +224,10 @@ def test_a_configuration_that_is_none_is_refused(tmp_path, text):
 def test_a_folder_without_a_run_is_said(tmp_path):
     with pytest.raises(ConfigError, match="holds no run"):
         read_config(tmp_path)
+
+
+def test_a_training_run_stays_alone(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ConfigError, match="holds a run of `rlvr train`: use another --out"):
+        RunFolder(tmp_path, CONFIGURATION, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]

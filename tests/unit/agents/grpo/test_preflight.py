@@ -64,6 +64,13 @@ def test_what_can_work_passes(good):
     preflight.check(good.replace(group_size=1, estimator="ngrpo"))
 
 
+def test_a_run_of_an_evaluation_stays_alone(good, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    with pytest.raises(ConfigError, match="holds a run of `rlvr eval`"):
+        preflight.check(good)
+
+
 def test_a_run_is_not_overwritten(good, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "config.json").write_text("{}")
