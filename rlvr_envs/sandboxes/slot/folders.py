@@ -153,6 +153,10 @@ class Box:
             if entry.is_file(follow_symlinks=False):
                 found = entry.stat(follow_symlinks=False)
                 content = private_memory(found.st_size)
+                if (
+                    not found.st_mode & stat.S_IRUSR
+                ):  # the owner's own rights bind one who is not root
+                    os.chmod(entry.path, 0o600)
                 fd = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW)
                 read_into(fd, content)
                 os.close(fd)

@@ -17,6 +17,9 @@ from rlvr_envs.core.errors import ConfigError
 KEY = "sk-/abc-123"
 
 
+OPENED = []
+
+
 class RawServer:
     """Sends the pieces of a script to whoever connects, with a pause after each."""
 
@@ -59,7 +62,16 @@ def http(body, status="200 OK", **headers):
 
 
 def client(timeout_s=20.0, most_bytes=1 << 16):
-    return BoundedClient("a test", timeout_s=timeout_s, most_bytes=most_bytes, key=KEY)
+    OPENED.append(BoundedClient("a test", timeout_s=timeout_s, most_bytes=most_bytes, key=KEY))
+    return OPENED[-1]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    """Close the clients of a test: a connection that is left open warns in a later one."""
+    yield
+    while OPENED:
+        OPENED.pop().close_now()
 
 
 def test_a_reply_from_a_thread_and_from_an_event_loop():

@@ -125,4 +125,4 @@ def test_no_backend_is_a_failure(found, capsys):
 def test_the_process_backend_is_not_probed(found, capsys):
     with pytest.raises(SystemExit):
         main(["doctor", "--sandbox", "--backend", "process"])
-    assert "invalid choice: 'process'" in capsys.readouterr().err
+    assert "--backend cannot be 'process'" in capsys.readouterr().err
