@@ -100,13 +100,20 @@ def is_draft(path: Path) -> bool:
 
 
 def appended(path: Path) -> BinaryIO:
-    """Open a file to add to its end; it is made if it is not there, but never through a link.
+    """Do what `open_to_append` does, and return a file that buffers."""
+    return os.fdopen(open_to_append(path), "ab")
+
+
+def open_to_append(path: Path) -> int:
+    """Open a file to read and to add to its end; return its descriptor.
+
+    It is made if it is not there, but never through a link.
 
     Raises:
         OSError: it is a link, or cannot be opened.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.fdopen(os.open(path, flags, 0o644), "ab")
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(path, flags, 0o644)
 
 
 def _sync(path: Path) -> None:

@@ -6,7 +6,7 @@ The record of an episode is a JSON object and is all that statistics and report 
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor as Threads
 from functools import partial
 from typing import Any, TypeVar
@@ -93,7 +93,8 @@ class Episode:
             verdict = _fault("the task posed no problem", error)
         else:
             verdict = await self._off_loop(partial(instance.judge, response))
-            if breaks_off(instance, self._actions, verdict):
+            limit = instance.spec.max_turns
+            if instance.interactive and breaks_off(verdict, len(self._actions), limit):
                 self._actions, self._replies, self._responses = [], [], []
                 return await self.run()
         kept = {name: old[name] for name in ("elapsed_s", *ASKED) if name in old}
@@ -216,13 +217,12 @@ def stored_problem(question: Question, plan: Plan) -> Record | None:
     return problem
 
 
-def breaks_off(instance: Instance, actions: Sequence[str], verdict: Verdict) -> bool:
-    """Return whether a verdict says that the actions end where the episode does not.
+def breaks_off(verdict: Verdict, actions: int, max_turns: int) -> bool:
+    """Return whether a verdict says that an episode's actions end where it does not.
 
     Such an episode was cut short by a fault of its task, not by its policy.
     """
-    going_on = instance.interactive and verdict == not_over(len(actions))
-    return going_on and len(actions) < instance.spec.max_turns
+    return actions < max_turns and verdict == not_over(actions)
 
 
 def _answer(session: Session, action: str) -> Reply:

@@ -16,9 +16,8 @@ from rlvr_envs.core.files import replaced
 from rlvr_envs.core.instance import Instance, Row, TrustedRow
 from rlvr_envs.core.parallel import CPU_S, Response, judge_rows, require
 from rlvr_envs.core.registry import find
-from rlvr_envs.core.task import not_over
 from rlvr_envs.core.verdict import Status, Verdict
-from rlvr_envs.evaluation.episode import POLICY_ERROR, answer_in
+from rlvr_envs.evaluation.episode import POLICY_ERROR, answer_in, breaks_off
 from rlvr_envs.evaluation.runner import versions
 from rlvr_envs.evaluation.store import (
     CONFIG,
@@ -287,11 +286,10 @@ def _unusable(reason: str) -> Verdict:
 
 def _ended(row: Row, response: Response, verdict: Verdict) -> Verdict:
     """Return a verdict that does not blame the policy for an episode which is not over today."""
-    if not isinstance(response, list) or len(response) >= find(row["id"]).max_turns:
-        return verdict
-    if verdict != not_over(len(response)):
-        return verdict
-    return Verdict.verifier_error(f"{verdict.detail}: it has to be played again")
+    interactive = isinstance(response, list)
+    if interactive and breaks_off(verdict, len(response), find(row["id"]).max_turns):
+        return Verdict.verifier_error(f"{verdict.detail}: it has to be played again")
+    return verdict
 
 
 def _pairs(work: _Work, verdicts: Mapping[str, Verdict]) -> Iterator[tuple[Record, Record]]:

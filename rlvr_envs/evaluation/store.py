@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from rlvr_envs.core.errors import ConfigError, UsageError
-from rlvr_envs.core.files import JsonLine, json_lines, replaced
+from rlvr_envs.core.files import JsonLine, json_lines, open_to_append, replaced
 
 Record = dict[str, Any]
 
@@ -98,7 +98,7 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"the run folder {str(path)!r} cannot be made: {error}") from error
-        self._file = _opened(path / EPISODES)
+        self._file = open_to_append(path / EPISODES)
         self._problems: int | None = None
         try:
             try:
@@ -107,7 +107,7 @@ class RunFolder:
                 raise UsageError(f"another process is writing to {path}") from error
             self.config = self._merged(config, versions)
             self.repaired = _cut_torn_line(self._file)
-            self._problems = _opened(path / PROBLEMS)
+            self._problems = open_to_append(path / PROBLEMS)
             self.repaired |= _cut_torn_line(self._problems)
             self.fingerprints = {
                 problem["question"]: str(problem["fingerprint"])
@@ -303,12 +303,6 @@ def _fault(record: Record) -> str:
     if record["scored"] and not (isinstance(score, (int, float)) and 0 <= score <= 1):
         return f"a score is a number from 0 to 1, got {score!r:.40}"
     return ""
-
-
-def _opened(path: Path) -> int:
-    """Open a file to add to its end; it is made if it is not there, but never through a link."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(path, flags, 0o644)
 
 
 def json_line(data: Mapping[str, Any]) -> bytes:

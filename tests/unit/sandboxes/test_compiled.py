@@ -120,7 +120,7 @@ def test_a_program_that_replaces_its_own_executable_changes_no_later_run(fresh):
 
 
 HOSTILE = (
-    "for place in /tmp/main ../main $HOME/../stamp /work/../tmp/stamp /usr/main /etc/main; do"
+    "for place in /tmp/main ../main $HOME/../stamp $PWD/../tmp/stamp /usr/main /etc/main; do"
     " echo hostile > $place; done 2> /dev/null;"
     " ln -s /etc/passwd link; mkfifo pipe; ln -s ../tmp/main main; ln -s / root;"
     " mkdir -p deep/er; echo mine > deep/er/file; chmod 0 deep/er/file;"
