@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from rlvr_envs.core.parallel import CPU_S
 from rlvr_envs.core.terminal import harmless
 from rlvr_envs.executors import EXECUTORS, Executor, open_executor
 
@@ -160,6 +161,23 @@ def fill(text: str, indent: int = 0) -> str:
 def width() -> int:
     """Return the columns of the terminal; a pipe has 100."""
     return shutil.get_terminal_size((100, 24)).columns
+
+
+def add_judging(parser: argparse.ArgumentParser, rows: str, work: str) -> None:
+    """Declare what judging the rows of others takes: trust, a limit, and where it is done."""
+    parser.add_argument(
+        "--trust-rows",
+        action="store_true",
+        help=f"let {rows} open the files, folders (also to write) and servers they name",
+    )
+    parser.add_argument(
+        "--cpu-s",
+        type=seconds,
+        default=CPU_S,
+        metavar="S",
+        help=f"CPU seconds to {work}, but for serial (default: {CPU_S:g})",
+    )
+    add_executor(parser, "judge", "processes")
 
 
 def add_executor(

@@ -21,7 +21,6 @@ from pathlib import Path
 from rlvr_envs.cli import _text
 from rlvr_envs.cli._progress import ProgressBar
 from rlvr_envs.cli._text import say
-from rlvr_envs.core.parallel import CPU_S
 from rlvr_envs.evaluation.rejudging import Change, Rejudged, rejudge
 from rlvr_envs.evaluation.summary import Group
 from rlvr_envs.evaluation.table import estimate_text
@@ -40,23 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
-        "--trust-rows",
-        action="store_true",
-        help="let problems open the files, folders (also to write) and servers they name",
-    )
-    parser.add_argument(
         "--skip-bad-rows",
         action="store_true",
         help="leave episodes unscored whose problem cannot be used, rather than stop",
     )
-    parser.add_argument(
-        "--cpu-s",
-        type=_text.seconds,
-        default=CPU_S,
-        metavar="S",
-        help=f"CPU seconds to judge a response, but for serial (default: {CPU_S:g})",
-    )
-    _text.add_executor(parser, "judge", "processes")
+    _text.add_judging(parser, "problems", "judge a response")
     parser.add_argument("--no-progress", action="store_true", help="show no progress on stderr")
 
 

@@ -29,7 +29,6 @@ from rlvr_envs.cli._text import say
 from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.files import replaced
 from rlvr_envs.core.instance import Row
-from rlvr_envs.core.parallel import CPU_S
 from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.datasets.read import checked_rows
 from rlvr_envs.datasets.score import Answers, Fault, Sample, judge, oracle_samples
@@ -46,19 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--oracle", action="store_true", help="judge the rows' own answers")
     parser.add_argument("--split", metavar="NAME", help="of a dataset folder; all by default")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the verdicts go, JSONL")
-    parser.add_argument(
-        "--trust-rows",
-        action="store_true",
-        help="let rows open the files, folders (also to write) and servers they name",
-    )
-    parser.add_argument(
-        "--cpu-s",
-        type=_text.seconds,
-        default=CPU_S,
-        metavar="S",
-        help=f"CPU seconds to judge or solve a row, but for serial (default: {CPU_S:g})",
-    )
-    _text.add_executor(parser, "judge", "processes")
+    _text.add_judging(parser, "rows", "judge or solve a row")
     parser.add_argument(
         "--skip-bad-rows", action="store_true", help="count bad lines rather than stop at them"
     )
