@@ -75,8 +75,8 @@ def _wald(faces: int, stop: int) -> Question:
             ),
             f"The mean of one roll is ({faces} + 1) / 2 = {Fraction(faces + 1, 2)}.",
             (
-                "By Wald's identity the expected sum is the product of both, since whether a roll is "
-                "made depends on earlier rolls alone."
+                "By Wald's identity the expected sum is the product of both, since whether a roll "
+                "is made depends on earlier rolls alone."
             ),
             f"{Fraction(faces, ends)} * {Fraction(faces + 1, 2)} = {answer}",
         ],
@@ -104,8 +104,8 @@ def _luck(top: int, bottom: int, prize: int) -> Question:
         answer,
         [
             (
-                "The pot after n good rounds says everything, so a strategy is a number of rounds n "
-                f"to aim for. It earns f(n) = ({share})^n * n * {prize}."
+                "The pot after n good rounds says everything, so a strategy is a number of rounds "
+                f"n to aim for. It earns f(n) = ({share})^n * n * {prize}."
             ),
             (
                 f"Going on from n pays as long as {share} * (n + 1) > n, that is n < "
@@ -139,8 +139,8 @@ def _coupons(kinds: int, owned: int, wanted: int, top: int, bottom: int) -> Ques
         answer,
         [
             (
-                f"With k stickers a box that is not empty holds a new one with probability ({kinds} - "
-                f"k)/{kinds}."
+                "With k stickers a box that is not empty holds a new one with probability "
+                f"({kinds} - k)/{kinds}."
             ),
             f"The expected full boxes for each new sticker: {', '.join(map(str, waits))}.",
             f"They add up to {sum(waits, Fraction(0))}.",
@@ -171,8 +171,8 @@ def _biased(top: int, bottom: int, start: int, goal: int) -> Question:
         answer,
         [
             (
-                f"With r = (1 - p)/p = {ratio}, the value r^(dollars) has the same mean after a round "
-                "as before it."
+                f"With r = (1 - p)/p = {ratio}, the value r^(dollars) has the same mean after a "
+                "round as before it."
             ),
             f"So r^{start} = P * r^{goal} + (1 - P) * r^0.",
             f"P = (1 - ({ratio})^{start}) / (1 - ({ratio})^{goal}) = {answer}",
@@ -201,12 +201,12 @@ def _path(last: int, start: int) -> Question:
         [
             "Every lamp has been visited as soon as both ends have.",
             (
-                f"From {start} the first end is reached after {start} * ({last} - {start}) = {first} "
-                "seconds on average, as in the fair game of ruin."
+                f"From {start} the first end is reached after {start} * ({last} - {start}) = "
+                f"{first} seconds on average, as in the fair game of ruin."
             ),
             (
-                f"From one end to the other it takes {last}^2 = {last**2}: a fold at the end makes it "
-                f"a walk from the middle of a row of length 2 * {last}."
+                f"From one end to the other it takes {last}^2 = {last**2}: a fold at the end makes "
+                f"it a walk from the middle of a row of length 2 * {last}."
             ),
             f"{first} + {last**2} = {answer}",
         ],
@@ -231,16 +231,16 @@ def _ballot(first: int, second: int, times: int) -> Question:
         answer,
         [
             (
-                f"Give each vote for A the step +1 and each vote for B the step -{times}. All partial "
-                "sums must be positive."
+                f"Give each vote for A the step +1 and each vote for B the step -{times}. All "
+                "partial sums must be positive."
             ),
             (
                 "Arrange the votes in a circle. By the cycle lemma exactly as many starting points "
                 "are good as the total of the steps."
             ),
             (
-                f"The total is {first} - {times} * {second} = {first - times * second}, out of {first} "
-                f"+ {second} = {first + second} starting points."
+                f"The total is {first} - {times} * {second} = {first - times * second}, out of "
+                f"{first} + {second} = {first + second} starting points."
             ),
             f"The probability is {first - times * second}/{first + second} = {answer}.",
         ],
@@ -295,8 +295,8 @@ def _board(rows: int, columns: int, row: int, column: int, piece: int) -> Questi
         answer,
         [
             (
-                "A random walk on a connected graph spends a share of its time at each vertex that is "
-                "proportional to its degree."
+                "A random walk on a connected graph spends a share of its time at each vertex that "
+                "is proportional to its degree."
             ),
             f"The {name} can reach {reach}. Their numbers of moves add up to {total}.",
             f"It has {here} moves from its starting square, so the share is {here}/{total}.",
@@ -341,8 +341,8 @@ def _pattern(top: int, bottom: int, *flips: int) -> Question:
                 "all winnings ride on the next letters. All bets are fair."
             ),
             (
-                "At the end only those players own something who began at a part of the pattern's end "
-                f"that is also its beginning: {', '.join(_named(flips[:k]) for k in ends)}."
+                "At the end only those players own something who began at a part of the pattern's "
+                f"end that is also its beginning: {', '.join(_named(flips[:k]) for k in ends)}."
             ),
             f"They own one over the probability of that part: {', '.join(map(str, terms))}.",
             f"What was paid in, the number of tosses, has the mean {answer}.",
@@ -457,8 +457,8 @@ def _tokens(seats: int, away: int) -> Question:
             ),
             turn,
             (
-                "There it walks by -1 or +1 with equal chances, and stands still half of the time. So "
-                f"it needs 2 * {half} * ({around} - {half}) = {answer} seconds on average."
+                "There it walks by -1 or +1 with equal chances, and stands still half of the time. "
+                f"So it needs 2 * {half} * ({around} - {half}) = {answer} seconds on average."
             ),
         ],
         away * (seats - away),
@@ -481,8 +481,9 @@ def _reflection(tosses: int, lead: int, ends_even: int) -> Question:
         event = f", and after all {tosses} tosses heads minus tails is {end}"
         lines = [
             (
-                "Flip all tosses after the first time the lead is reached. This turns the sequences "
-                f"that end at {end} into those that end at 2 * {lead} - ({end}) = {2 * lead - end}."
+                "Flip all tosses after the first time the lead is reached. This turns the "
+                f"sequences that end at {end} into those that end at 2 * {lead} - ({end}) = "
+                f"{2 * lead - end}."
             ),
             f"There are {ways} sequences that end there.",
         ]
@@ -496,8 +497,8 @@ def _reflection(tosses: int, lead: int, ends_even: int) -> Question:
         lines = [
             f"{at} sequences end at {lead} or more. All of them reach the lead.",
             (
-                "Flip all tosses after the first time the lead is reached. This turns those that end "
-                f"below {lead} into those that end above it: {above} sequences."
+                "Flip all tosses after the first time the lead is reached. This turns those that "
+                f"end below {lead} into those that end above it: {above} sequences."
             ),
             f"{at} + {above} = {ways}",
         ]
@@ -553,12 +554,12 @@ def _penney(top: int, bottom: int, *flips: int) -> Question:
         answer,
         [
             (
-                "For patterns A and B let AB be the sum of one over the probability of each part that "
-                "is an end of A and a beginning of B (Conway's leading number)."
+                "For patterns A and B let AB be the sum of one over the probability of each part "
+                "that is an end of A and a beginning of B (Conway's leading number)."
             ),
             (
-                f"With A = {_named(one)} and B = {_named(two)}: AA = {own}, AB = {meets}, BA = {back}, "
-                f"BB = {other}."
+                f"With A = {_named(one)} and B = {_named(two)}: AA = {own}, AB = {meets}, BA = "
+                f"{back}, BB = {other}."
             ),
             "Fair betting on each of the patterns gives odds (BB - BA) : (AA - AB) for A.",
             (
@@ -597,8 +598,8 @@ def _cube(dimension: int, away: int, top: int, bottom: int) -> Question:
         answer,
         [
             (
-                "Only the number of ones counts. Let d(k) be the expected number of flips from k ones "
-                "to k - 1 ones."
+                "Only the number of ones counts. Let d(k) be the expected number of flips from k "
+                "ones to k - 1 ones."
             ),
             f"d({dimension}) = 1, and d(k) = ({dimension} + ({dimension} - k) * d(k + 1)) / k.",
             f"From d({away}) down to d(1): {', '.join(map(str, needed))}.",
@@ -622,12 +623,12 @@ def _won(start: int, goal: int) -> Question:
         [
             f"From k dollars the goal is reached with probability h(k) = k/{goal}.",
             (
-                "Given success, the game goes from k to k + 1 with probability (1/2) h(k + 1) / h(k) = "
-                "(k + 1)/(2k), and to k - 1 with probability (k - 1)/(2k)."
+                "Given success, the game goes from k to k + 1 with probability (1/2) h(k + 1) / "
+                "h(k) = (k + 1)/(2k), and to k - 1 with probability (k - 1)/(2k)."
             ),
             (
-                "So E(k) = 1 + ((k + 1) E(k + 1) + (k - 1) E(k - 1)) / (2k). With F(k) = k E(k) this "
-                "says F(k + 1) - 2 F(k) + F(k - 1) = -2k."
+                "So E(k) = 1 + ((k + 1) E(k + 1) + (k - 1) E(k - 1)) / (2k). With F(k) = k E(k) "
+                "this says F(k + 1) - 2 F(k) + F(k - 1) = -2k."
             ),
             f"With F(0) = F({goal}) = 0: F(k) = k ({goal}^2 - k^2) / 3.",
             f"({goal}^2 - {start}^2) / 3 = {goal**2 - start**2} / 3 = {answer}",
@@ -665,8 +666,9 @@ def _unequal(*weights: int) -> Question:
         answer,
         [
             (
-                "The time until all toys are there is the largest of the waiting times of the toys. "
-                "By inclusion and exclusion it is a signed sum of smallest waiting times of sets."
+                "The time until all toys are there is the largest of the waiting times of the "
+                "toys. By inclusion and exclusion it is a signed sum of smallest waiting times of "
+                "sets."
             ),
             "The first toy of a set takes one over the total probability of the set on average.",
             f"Over all sets: {', '.join(terms)}.",
