@@ -597,7 +597,7 @@ def _draw_chain(rng: Rng, size: int) -> Numbers:
     count = 3 + size // 4
     while True:
         angles = [Fraction(angle) for angle in integers(rng, 21, 110, 2)]
-        angles.append(180 - sum(angles))
+        angles.append(Fraction(180) - angles[0] - angles[1])
         if min(angles) < 20 or len(set(angles)) < 3:
             continue
         numbers = [int(angles[0]), int(angles[1]), integer(rng, 0, 2)]
