@@ -137,7 +137,7 @@ def _lifted(n: int, p: int, a: int, b: int) -> int:
 
 
 def _odd_binomials(n: int) -> int:
-    return 2 ** n.bit_count()
+    return 1 << n.bit_count()
 
 
 def _nines(n: int, p: int) -> int:
