@@ -15,7 +15,7 @@ from rlvr_envs.generators.mathematics.families import (
     window,
 )
 from rlvr_envs.generators.mathematics.primes import draw_prime, factor_small
-from rlvr_envs.generators.mathematics.steps import prime_powers
+from rlvr_envs.generators.mathematics.steps import prime_powers, times, total
 
 
 def _factored(n: int) -> str:
@@ -507,74 +507,80 @@ def _lifted(prime: int, a: int, b: int, n: int) -> Question:
     )
 
 
-# Values of powers; numbers: exponent, both primes.
+# Values of powers; numbers: exponent, primes.
+
+
+def _primes(rng: Rng, size: int, low: int, high: int) -> tuple[int, ...]:
+    """Return two different primes, from size 12 on three, and so on."""
+    found = set[int]()
+    while len(found) < 2 + size // 12:
+        found.add(draw_prime(rng, low, high))
+    return tuple(sorted(found))
 
 
 def _draw_values(rng: Rng, size: int) -> Numbers:
     while True:
-        p, q = _two_primes(rng, 7, 90 + 5 * size)
+        primes = _primes(rng, size, 7, 90 + 5 * size)
         exponent = integer(rng, 4, 30 + size)
-        if math.gcd(exponent, p - 1) > 2 < math.gcd(exponent, q - 1):
-            return exponent, p, q
+        if all(math.gcd(exponent, p - 1) > 2 for p in primes[:2]):
+            return exponent, *primes
 
 
-def _values(exponent: int, p: int, q: int) -> Question:
-    counts = [1 + (prime - 1) // math.gcd(exponent, prime - 1) for prime in (p, q)]
-    answer = counts[0] * counts[1]
+def _values(exponent: int, *primes: int) -> Question:
+    modulus = math.prod(primes)
+    counts = [1 + (p - 1) // math.gcd(exponent, p - 1) for p in primes]
+    answer = math.prod(counts)
+    told = ", ".join(f"1 + {p - 1} / {math.gcd(exponent, p - 1)}" for p in primes)
     return Question(
         f"How many different remainders are there when the numbers $x^{{{exponent}}}$, for all "
-        f"integers $x$, are divided by {p * q}?",
+        f"integers $x$, are divided by {modulus}?",
         answer,
         [
-            f"{p * q} = {p} * {q}, and remainders modulo both primes combine freely.",
+            f"{modulus} = {_factored(modulus)}, and remainders modulo these primes combine freely.",
             (
                 f"Modulo a prime p the units are cyclic of size p - 1, and gcd({exponent}, p - 1) "
                 "units have the same power."
             ),
-            (
-                f"With the remainder 0 there are 1 + {p - 1} / {math.gcd(exponent, p - 1)} = "
-                f"{counts[0]} and 1 + {q - 1} / {math.gcd(exponent, q - 1)} = {counts[1]} values."
-            ),
-            f"{counts[0]} * {counts[1]} = {answer}",
+            f"With the remainder 0 there are {told} values: {_listed(counts)}.",
+            f"{times(counts)} = {answer}",
         ],
-        (counts[0] - 1) * (counts[1] - 1),
+        math.prod(count - 1 for count in counts),
     )
 
 
-# How many have an order; numbers: both primes, the order.
+# How many have an order; numbers: the order, primes.
 
 
 def _draw_of_order(rng: Rng, size: int) -> Numbers:
     while True:
-        p, q = _two_primes(rng, 11, 80 + 5 * size)
-        orders = [d for d in nt.divisors(math.lcm(p - 1, q - 1)) if d > 5]
+        primes = _primes(rng, size, 11, 80 + 5 * size)
+        orders = [d for d in nt.divisors(math.lcm(*(p - 1 for p in primes))) if d > 5]
         wanted = pick(rng, orders)
-        if _of_order(p, q, wanted).answer not in (nt.totient(wanted), 2, 3):
-            return p, q, wanted
+        if _of_order(wanted, *primes).answer not in (nt.totient(wanted), 2, 3):
+            return wanted, *primes
 
 
-def _of_order(p: int, q: int, wanted: int) -> Question:
+def _of_order(wanted: int, *primes: int) -> Question:
+    modulus = math.prod(primes)
     kept = [d for d in nt.divisors(wanted) if nt.moebius(wanted // d)]
-    roots = [math.gcd(d, p - 1) * math.gcd(d, q - 1) for d in kept]
+    roots = [math.prod(math.gcd(d, p - 1) for p in primes) for d in kept]
     signs = [nt.moebius(wanted // d) for d in kept]
-    answer = sum(sign * count for sign, count in zip(signs, roots, strict=True))
-    told = " ".join(
-        f"{'-' if sign < 0 else '+'} {count}" for sign, count in zip(signs, roots, strict=True)
-    )
+    terms = [sign * count for sign, count in zip(signs, roots, strict=True)]
+    common = " * ".join(f"gcd(d, {p - 1})" for p in primes)
     return Question(
-        f"How many integers $x$ with $0 < x < {p * q}$ are there such that {wanted} is the "
-        f"smallest positive integer $k$ for which {p * q} divides $x^k - 1$?",
-        answer,
+        f"How many integers $x$ with $0 < x < {modulus}$ are there such that {wanted} is the "
+        f"smallest positive integer $k$ for which {modulus} divides $x^k - 1$?",
+        sum(terms),
         [
             (
-                f"{p * q} = {p} * {q}. For each d there are gcd(d, {p - 1}) * gcd(d, {q - 1}) "
-                "solutions of x^d = 1, by the Chinese remainder theorem."
+                f"{modulus} = {_factored(modulus)}. For each d there are {common} solutions of x^d "
+                "= 1, by the Chinese remainder theorem."
             ),
             (
                 f"By Moebius inversion over the divisors d of {wanted} those of the exact order "
                 "are the sum of mu(order / d) times these counts."
             ),
-            f"The divisors with a sign are {_listed(kept)}: {told} = {answer}",
+            f"The divisors with a sign are {_listed(kept)}: {total(terms)} = {sum(terms)}",
         ],
         nt.totient(wanted),
     )
@@ -584,8 +590,8 @@ def _of_order(p: int, q: int, wanted: int) -> Question:
 
 
 def _draw_fibonacci(rng: Rng, size: int) -> Numbers:
-    p, q = _two_primes(rng, 3, 30 + 2 * size)
-    return integer(rng, 10**6, 10 ** (7 + size // 3)), p * q
+    primes = _primes(rng, size, 3, 30 + 2 * size)
+    return integer(rng, 10**6, 10 ** (7 + size // 3)), math.prod(primes)
 
 
 def _fibonacci(index: int, modulus: int) -> Question:

@@ -122,10 +122,13 @@ COUNTED = {
     "universal_exponent": lambda n: math.lcm(
         *(order(a, n) for a in range(2, min(n, 200)) if math.gcd(a, n) == 1)
     ),
-    "power_values": lambda k, p, q: len({pow(x, k, p * q) for x in range(p * q)}),
+    "power_values": lambda k, *primes: len(
+        {pow(x, k, math.prod(primes)) for x in range(math.prod(primes))}
+    ),
     "lifted_exponent": lifted_exponent,
-    "exact_order": lambda p, q, d: sum(
-        pow(x, d, p * q) == 1 and order(x, p * q) == d for x in range(1, p * q)
+    "exact_order": lambda d, *primes: sum(
+        pow(x, d, math.prod(primes)) == 1 and order(x, math.prod(primes)) == d
+        for x in range(1, math.prod(primes))
     ),
     "fibonacci_remainder": fibonacci_remainder,
 }
@@ -148,6 +151,12 @@ def test_every_kind_makes_problems_at_every_size(kind):
         problems = [task.generate(stream(kind, size, n)) for n in range(20)]
         assert all(task.verify(p, task.solve(p)).score == 1.0 for p in problems)
         assert len({task.prompt(p) for p in problems}) > 12
+
+
+def test_more_than_two_primes():
+    for name, numbers in {"power_values": (6, 7, 13, 19), "exact_order": (6, 7, 13, 19)}.items():
+        assert FAMILIES[name].state(*numbers).answer == COUNTED[name](*numbers)
+    assert len(FAMILIES["power_values"].draw(stream("many"), 24)) == 5
 
 
 def posed(kind, *numbers):
