@@ -681,10 +681,10 @@ def _unequal(*weights: int) -> Question:
 FAMILIES = {
     "ruin": Family(1, _draw_ruin, _ruin),
     "wald": Family(1, _draw_wald, _wald),
-    "biased_ruin": Family(2, _draw_biased, _biased),
     "press_your_luck": Family(2, _draw_luck, _luck),
     "coupons": Family(2, _draw_coupons, _coupons),
     "path_cover": Family(2, _draw_path, _path),
+    "biased_ruin": Family(2, _draw_biased, _biased),
     "chess_return": Family(3, _draw_board, _board),
     "branching": Family(3, _draw_branching, _branching),
     "ballot": Family(3, _draw_ballot, _ballot),

@@ -613,7 +613,7 @@ def _fibonacci(index: int, modulus: int) -> Question:
             f"{index} leaves {rest} when it is divided by {period}.",
             f"F_{rest} leaves the remainder {answer}.",
         ],
-        nt.fibonacci(index % 60, modulus),
+        nt.fibonacci(index % modulus, modulus),
     )
 
 
