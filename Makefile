@@ -66,6 +66,7 @@ check: $(READY) docs  ## what CI checks before the tests: format, lint, types, i
 docs: $(READY)  ## build the site into site/, warnings are errors
 	$(BIN)/python scripts/gen_env_pages.py
 	$(BIN)/python scripts/gen_benchmark_pages.py
+	$(BIN)/python scripts/gen_papers_page.py
 	$(BIN)/zensical build --strict --clean -f mkdocs.yml
 
 bench: $(READY)  ## run the benchmarks (installs the projects they compare with into benchmarks/.peers)
