@@ -101,9 +101,9 @@ def find(module, name):
 
 def _members(module):
     """Return what the page shows of a module: its ``__all__``, or all that is documented there."""
-    chosen = getattr(importlib.import_module(module), "__all__", None)
-    if chosen is not None:
-        return list(chosen)
+    for node in _body(module):
+        if "__all__" in _made(node):
+            return ast.literal_eval(node.value)
     made = [name for node in _body(module) for name in _made(node) if not name.startswith("_")]
     return [name for name in made if find(module, name).doc]
 

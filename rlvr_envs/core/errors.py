@@ -57,10 +57,10 @@ class ConfigError(RlvrEnvsError, ValueError):
 
     Examples:
         >>> import rlvr_envs
-        >>> rlvr_envs.make_problem("rlvr/Gcd-v0", seed=0, digits=5)
+        >>> rlvr_envs.make_problem("rlvr/Gcd-v0", seed=0, n_number=5)
         Traceback (most recent call last):
             ...
-        rlvr_envs.core.errors.ConfigError: GcdTask has no knob 'digits'; did you mean 'weights'?
+        rlvr_envs.core.errors.ConfigError: GcdTask has no knob 'n_number'; did you mean 'n_numbers'?
         (knobs: n_numbers, max_divisor, max_cofactor)
     """
 

@@ -18,8 +18,8 @@ def list_tasks(domain: str | None = None) -> list[str]:
 
     Examples:
         >>> import rlvr_envs
-        >>> rlvr_envs.list_tasks("math")[:3]
-        ['rlvr/BaseConversion-v0', 'rlvr/CalendarArithmetic-v0', 'rlvr/CausalQuery-v0']
+        >>> "rlvr/Gcd-v0" in rlvr_envs.list_tasks("math")
+        True
     """
     return registry.task_ids(domain)
 

@@ -36,7 +36,7 @@ class ElasticEngine:
     Examples:
         >>> from elasticsearch import Elasticsearch  # doctest: +SKIP
         >>> from rlvr_envs.retrieval.databases import ElasticEngine
-        >>> client = Elasticsearch("http://localhost:9200", api_key=key)  # doctest: +SKIP
+        >>> client = Elasticsearch("http://localhost:9200", api_key="…")  # doctest: +SKIP
         >>> engine = ElasticEngine(client, "pages")  # doctest: +SKIP
     """
 
