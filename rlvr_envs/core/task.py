@@ -55,12 +55,6 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         trusted: whether the configuration is the caller's own, and not that of a row that could
             come from anybody; `outside` looks at it.
 
-    Episode End:
-        After one step.
-
-    Version History:
-        v0: first version.
-
     Examples:
         >>> import numpy as np
         >>> from rlvr_envs.core.registry import find
@@ -69,6 +63,12 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         >>> problem = task.generate(np.random.default_rng(0))
         >>> task.verify(problem, task.solve(problem)).score
         1.0
+
+    Episode End:
+        After one step.
+
+    Version History:
+        v0: first version.
     """
 
     Config: ClassVar[type[Any]]
@@ -285,9 +285,6 @@ class Shorthand:
 class InteractiveTask(Task[ConfigT, ProblemT]):
     """A task of several turns: search, tools, games.
 
-    Episode End:
-        After the answer, or at the turn limit.
-
     Examples:
         >>> import rlvr_envs
         >>> row = rlvr_envs.make_problem("rlvr/GuessNumber-v0", seed=0, difficulty=0)
@@ -297,6 +294,9 @@ class InteractiveTask(Task[ConfigT, ProblemT]):
         >>> rlvr_envs.verify(row, actions[:-1])
         Verdict(score=0.0, status=<Status.WRONG: 'wrong'>, detail='the episode was not over after 1
         actions', parts={})
+
+    Episode End:
+        After the answer, or at the turn limit.
     """
 
     @abstractmethod
