@@ -75,7 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         type=_price,
         metavar=("IN", "OUT"),
-        help="dollars for a million tokens read and written: also print what the tokens cost",
+        help="dollars for a million tokens read and written: also say what the tokens cost, in "
+        "the report too",
     )
     parser.add_argument("--no-report", action="store_true", help="write no report.html")
     parser.add_argument("--no-progress", action="store_true", help="show no progress on stderr")
@@ -166,7 +167,7 @@ def _write_report(args: argparse.Namespace, done: Evaluation) -> None:
     from rlvr_envs.evaluation.report import write_report
 
     try:
-        told = f"report: {write_report(done)}"
+        told = f"report: {write_report(done, price=args.price)}"
     except DependencyError as error:  # the tables and the files are there without it
         told = f"{error}\nThen repeat this command: it writes the page and evaluates nothing twice."
     say(f"\n{told}", file=sys.stderr)
@@ -212,9 +213,7 @@ def _price(text: str) -> float:
 def _costs(done: Evaluation, price: tuple[float, float]) -> dict[str, float | None]:
     """Return what the tokens of each policy cost, None for a policy that does not count them."""
     return {
-        str(group.by["policy"]): None
-        if group.prompt_tokens is None or group.tokens is None
-        else cost(group.prompt_tokens, group.tokens, price)
+        str(group.by["policy"]): cost(group.prompt_tokens, group.tokens, price)
         for group in done.summary["overall"]
     }
 

@@ -1,5 +1,6 @@
 """Draw the curves of training runs: rewards, lengths, losses, solve rates, held-out scores.
 
+    rlvr plot runs/gcd               writes runs/gcd/curves.html
     rlvr plot runs/gcd --out gcd.html
     rlvr plot runs/gcd runs/dapo     two runs, a colour each
     rlvr plot runs/gcd-*             of runs that differ in their seeds: mean and interval
@@ -7,7 +8,8 @@
 
 Runs whose settings differ in the seed alone are drawn as one line with a 95 % interval; a folder
 that holds several runs stands for such a set. The page needs no network; a picture (.png, .svg,
-.pdf) needs the package kaleido.
+.pdf) needs the package kaleido. A page of the same runs is drawn anew; any other file is replaced
+with --force only.
 """
 
 import argparse
@@ -19,6 +21,8 @@ from rlvr_envs.cli._text import say
 
 HELP = "draw the curves of training runs"
 
+PAGE = "curves.html"  # in the folder of the first run
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -26,10 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         type=Path,
-        default=Path("curves.html"),
         metavar="FILE",
-        help="an .html, .png, .svg or .pdf file (default: curves.html)",
+        help="an .html, .png, .svg or .pdf file (default: curves.html in the first RUN)",
     )
+    parser.add_argument("--force", action="store_true", help="replace FILE whatever it was made of")
     together = parser.add_mutually_exclusive_group()
     together.add_argument(
         "--seeds", action="store_true", help="draw all runs as one, whatever their settings"
@@ -58,11 +62,15 @@ def run(args: argparse.Namespace) -> int:
     from rlvr_envs.agents.grpo.tracking.curves import load
     from rlvr_envs.agents.grpo.tracking.plot import draw, fit, need_plotly
     from rlvr_envs.agents.grpo.tracking.scaling import FEWEST
+    from rlvr_envs.evaluation.page import check_replaceable, mark_of
 
     need_plotly()
+    out, mark = args.out or args.runs[0] / PAGE, mark_of(args.runs)
     series = load(args.runs, seeds=args.seeds, each=args.each)
     fits = fit(series) if args.fit else {}
-    out = draw(series, args.out, window=args.smooth, fits=fits)
+    if not args.force:
+        check_replaceable(out, mark)
+    draw(series, out, window=args.smooth, fits=fits, mark=mark)
     if args.json:
         _text.say_json(
             {

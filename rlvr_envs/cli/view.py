@@ -4,6 +4,8 @@
     rlvr view runs/before runs/after           several runs, also of rlvr train
     rlvr view runs/first --out page            files, for a static server or to open directly
 
+A page of the same runs is written anew; one of other runs is replaced with --force only.
+
 RUN is the folder of a run, a folder that holds runs, or FOLDER:policy. The page shows the episodes
 that had ended when the command began.
 """
@@ -27,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="FOLDER", help="write the page there instead of serving it"
     )
     parser.add_argument(
+        "--force", action="store_true", help="replace the page of other runs in FOLDER"
+    )
+    parser.add_argument(
         "--port",
         type=_text.natural,
         default=0,
@@ -38,10 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page, and serve it unless it is to be kept."""
-    from rlvr_envs.evaluation.viewer.index import write_page
+    from rlvr_envs.evaluation.page import check_replaceable, mark_of
+    from rlvr_envs.evaluation.viewer.index import DATA, MAIN, write_page
 
     runs = open_runs(args.runs)
     if args.out is not None:
+        if not args.force:
+            check_replaceable(args.out / DATA / MAIN, mark_of(run.path for run in runs))
         count = write_page(runs, args.out)
         say(f"{args.out / 'index.html'}: {_episodes(count)}")
         return 0

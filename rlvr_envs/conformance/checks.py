@@ -296,3 +296,9 @@ CHECKS: dict[str, Check] = {
         documentation_is_complete,
     )
 }
+"""The checks by name; each is called with a `Subject` and raises where the task breaks it.
+
+Examples:
+    >>> from rlvr_envs.conformance import CHECKS, Subject
+    >>> CHECKS["oracle_earns_full_marks"](Subject("rlvr/Gcd-v0"))
+"""

@@ -14,11 +14,27 @@ from rlvr_envs.core.verdict import Verdict
 
 
 class ConformanceError(RlvrEnvsError):
-    """A task breaks a promise; the message says which and what was seen."""
+    """A task breaks a promise; the message says which and what was seen.
+
+    Examples:
+        >>> from rlvr_envs.conformance import CHECKS, ConformanceError, Subject
+        >>> try:
+        ...     CHECKS["oracle_earns_full_marks"](Subject("rlvr/Gcd-v0"))
+        ... except ConformanceError as error:
+        ...     print(error)
+    """
 
 
 class NotApplicable(RlvrEnvsError):
-    """The task has nothing that this check could look at; the message says why."""
+    """The task has nothing that this check could look at; the message says why.
+
+    Examples:
+        >>> from rlvr_envs.conformance import CHECKS, Subject
+        >>> CHECKS["explanation_holds"](Subject("rlvr/GuessNumber-v0"))
+        Traceback (most recent call last):
+            ...
+        rlvr_envs.conformance.subject.NotApplicable: its problems have no worked solutions
+    """
 
 
 def require(holds: bool, message: str) -> None:
@@ -69,6 +85,12 @@ class Subject:
     Args:
         task_id: the id of a registered task, with ``rlvr/``.
         thorough: whether to look at many more problems.
+
+    Examples:
+        >>> from rlvr_envs.conformance import Subject
+        >>> subject = Subject("rlvr/Gcd-v0")
+        >>> subject.make_env(difficulty=0).reset(seed=0)[0].splitlines()[0]
+        'What is the greatest common divisor of 112 and 128?'
     """
 
     def __init__(self, task_id: str, *, thorough: bool = False) -> None:
@@ -120,3 +142,9 @@ class Subject:
 
 
 Check = Callable[[Subject], None]
+"""What a check is: it raises `ConformanceError`, or `NotApplicable`.
+
+Examples:
+    >>> from rlvr_envs.conformance import CHECKS, Check
+    >>> check: Check = CHECKS["oracle_earns_full_marks"]
+"""

@@ -32,7 +32,13 @@ MAX_BATCH = 32  # items sent at once; more would amortise nothing that still cos
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one item: a value, or the error that stands in its place."""
+    """What became of one item: a value, or the error that stands in its place.
+
+    Examples:
+        >>> from rlvr_envs.executors import Call, Serial
+        >>> list(Serial().map("math:gcd", [Call((12, 18))], cpu_s=1))
+        [Outcome(value=6, error=None)]
+    """
 
     value: object
     error: WorkerError | None = None

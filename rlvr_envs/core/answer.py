@@ -359,6 +359,11 @@ def answer_format(label: str) -> AnswerFormat:
 
     Raises:
         ConfigError: the label names no format.
+
+    Examples:
+        >>> import rlvr_envs
+        >>> rlvr_envs.answer_format("tag").extract("It is <answer>7</answer>.")
+        Extraction(answer='7', reason='')
     """
     if label in _PLAIN:
         return _PLAIN[label]()

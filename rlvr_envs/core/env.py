@@ -21,7 +21,7 @@ _OPTIONS = ("difficulty", "problem_seed", "problem", "index")
 
 
 class TextEnv(gymnasium.Env[str, str]):
-    """Poses problems as text and scores answers as text.
+    r"""Poses problems as text and scores answers as text.
 
     A single-turn episode is one `reset`, which returns the prompt, and one `step` with the
     agent's full response. In an interactive episode every `step` returns the next observation;
@@ -52,6 +52,17 @@ class TextEnv(gymnasium.Env[str, str]):
 
     Raises:
         ConfigError: an argument is unknown or out of range.
+
+    Examples:
+        >>> import gymnasium
+        >>> import rlvr_envs
+        >>> env = gymnasium.make("rlvr/Gcd-v0", difficulty=0)
+        >>> prompt, info = env.reset(seed=0)
+        >>> prompt.splitlines()[0]
+        'What is the greatest common divisor of 112 and 128?'
+        >>> observation, reward, terminated, truncated, info = env.step(r"\boxed{16}")
+        >>> reward, info["reference"]
+        (1.0, '16')
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]  # Gymnasium declares it per instance

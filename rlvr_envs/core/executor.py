@@ -43,6 +43,12 @@ class Call:
         arguments: of the function; they are pickled where the function runs elsewhere.
         in_sandbox: whether the function waits for a sandbox, which has processes of its own: such
             a call runs in a thread beside the sandboxes.
+
+    Examples:
+        >>> from rlvr_envs.executors import Call, Serial
+        >>> [outcome] = Serial().map("math:gcd", [Call((12, 18))], cpu_s=1)
+        >>> outcome.value
+        6
     """
 
     arguments: tuple[Any, ...]
@@ -54,6 +60,12 @@ class Executor(ABC):
 
     A call may run more than once, after a worker or a machine was lost, so a function has to be
     pure. Use an executor in a ``with`` statement, or close it.
+
+    Examples:
+        >>> from rlvr_envs.executors import Executor, open_executor
+        >>> with open_executor("serial") as executor:
+        ...     isinstance(executor, Executor)
+        True
     """
 
     @abstractmethod
@@ -125,7 +137,15 @@ def check_executor(value: object) -> None:
 
 
 class Serial(Executor):
-    """Runs calls one after the other in this process; limits of CPU time do not hold here."""
+    """Runs calls one after the other in this process; limits of CPU time do not hold here.
+
+    Examples:
+        >>> from rlvr_envs.executors import Call, Serial
+        >>> with Serial() as executor:
+        ...     roots = list(executor.map("math:sqrt", [Call((4,)), Call((9,))], cpu_s=1))
+        >>> [root.value for root in roots]
+        [2.0, 3.0]
+    """
 
     def map(
         self, function: str, calls: Iterable[Call], *, cpu_s: float, batch: int = 64
@@ -146,6 +166,13 @@ class Processes(Executor):
 
     Raises:
         ConfigError: ``workers`` is less than 1.
+
+    Examples:
+        >>> from rlvr_envs.executors import Call, Processes
+        >>> with Processes(workers=1) as executor:
+        ...     roots = list(executor.map("math:sqrt", [Call((4,)), Call((9,))], cpu_s=1))
+        >>> [root.value for root in roots]
+        [2.0, 3.0]
     """
 
     def __init__(

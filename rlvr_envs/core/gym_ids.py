@@ -12,6 +12,13 @@ def register_ids() -> None:
     """Register every id that Gymnasium does not know yet; call again after adding tasks.
 
     The environments themselves are built only when one is made.
+
+    Examples:
+        >>> import gymnasium
+        >>> import rlvr_envs
+        >>> rlvr_envs.register_ids()
+        >>> "rlvr/Gcd-v0" in gymnasium.registry
+        True
     """
     for env_id in registry.all_ids():
         if env_id not in gymnasium.registry:

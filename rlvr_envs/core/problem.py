@@ -40,6 +40,14 @@ def hidden(default: Any = _MISSING) -> Any:
 
     Example:
         ``witness: tuple[int, ...] = hidden()``
+
+    Examples:
+        >>> from dataclasses import dataclass
+        >>> from rlvr_envs.core.problem import hidden
+        >>> @dataclass(frozen=True)
+        ... class Sum:
+        ...     terms: tuple[int, ...]
+        ...     total: int = hidden()
     """
     return dataclasses.field(default=default, metadata={_HIDDEN: True})
 

@@ -96,6 +96,15 @@ def register(
     Raises:
         RegistrationError: the name is malformed, or the id belongs to another class.
         ConfigError: the answer format does not exist.
+
+    Examples:
+        >>> from rlvr_envs import list_tasks, register
+        >>> from rlvr_envs.core.registry import find
+        >>> @register("MyGcd-v0", domain="math")
+        ... class MyGcdTask(find("rlvr/Gcd-v0").task_type):
+        ...     "A task of this package under a name of its own."
+        >>> "rlvr/MyGcd-v0" in list_tasks("math")
+        True
     """
     if not _NAME.fullmatch(name):
         raise RegistrationError(f"{name!r} is not a task name; names look like 'SubsetSum-v0'")

@@ -15,6 +15,11 @@ def list_tasks(domain: str | None = None) -> list[str]:
 
     Raises:
         RegistrationError: there is no such domain.
+
+    Examples:
+        >>> import rlvr_envs
+        >>> "rlvr/Gcd-v0" in rlvr_envs.list_tasks("math")
+        True
     """
     return registry.task_ids(domain)
 
@@ -27,7 +32,7 @@ def make_problem(
     difficulty: object = None,
     **knobs: Any,
 ) -> Row:
-    """Return a problem as a row.
+    r"""Return a problem as a row.
 
     The problem is the one that ``gym.make(id, ...).reset(seed=seed)`` poses, or the one of a
     problem seed.
@@ -36,6 +41,12 @@ def make_problem(
         ConfigError: both or none of the seeds are given, or an argument is unknown or out of
             range.
         RegistrationError: there is no such id.
+
+    Examples:
+        >>> import rlvr_envs
+        >>> row = rlvr_envs.make_problem("rlvr/Gcd-v0", seed=0, difficulty=0)
+        >>> row["prompt"]
+        'What is the greatest common divisor of 112 and 128?\n\nPut your final answer in \\boxed{}.'
     """
     if (seed is None) == (problem_seed is None):
         raise ConfigError("make_problem needs one of seed=... and problem_seed=...")
@@ -46,7 +57,7 @@ def make_problem(
 
 
 def solve(row: Mapping[str, Any], *, trusted: bool = False) -> str | list[str]:
-    """Return the oracle's full response to a row, or its actions where the task is interactive.
+    r"""Return the oracle's full response to a row, or its actions where the task is interactive.
 
     It runs in this process without a limit: an altered row may take for ever. For rows of
     strangers there is ``rlvr verify --oracle``.
@@ -58,6 +69,11 @@ def solve(row: Mapping[str, Any], *, trusted: bool = False) -> str | list[str]:
     Raises:
         RowError: the row is incomplete or was altered.
         UsageError: the task has no oracle for such a row.
+
+    Examples:
+        >>> import rlvr_envs
+        >>> rlvr_envs.solve(rlvr_envs.make_problem("rlvr/Gcd-v0", seed=0, difficulty=0))
+        '\\boxed{16}'
     """
     instance = Instance.from_row(row, trusted=trusted)
     with row_errors(instance.spec.id):
@@ -67,7 +83,7 @@ def solve(row: Mapping[str, Any], *, trusted: bool = False) -> str | list[str]:
 def verify(
     row: Mapping[str, Any], response: str | Sequence[str], *, trusted: bool = False
 ) -> Verdict:
-    """Judge a model's full response to a row, or the actions of an interactive episode.
+    r"""Judge a model's full response to a row, or the actions of an interactive episode.
 
     It runs in this process without a limit: an altered row may take for ever. For rows of
     strangers there are ``rlvr verify`` and `rlvr_envs.datasets.score.judge`.
@@ -80,6 +96,15 @@ def verify(
     Raises:
         RowError: the row is incomplete or was altered.
         UsageError: the row's task is interactive and the response is one text.
+
+    Examples:
+        >>> import rlvr_envs
+        >>> row = rlvr_envs.make_problem("rlvr/Gcd-v0", seed=0, difficulty=0)
+        >>> rlvr_envs.verify(row, r"Both are multiples of \boxed{16}.")
+        Verdict(score=1.0, status=<Status.CORRECT: 'correct'>, detail='the answer is right (compared
+        letter by letter)', parts={'stage': 1.0})
+        >>> rlvr_envs.verify(row, r"\boxed{8}").score
+        0.0
     """
     instance = Instance.from_row(row, trusted=trusted)
     if instance.interactive and isinstance(response, str):

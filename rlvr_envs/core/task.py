@@ -55,6 +55,15 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         trusted: whether the configuration is the caller's own, and not that of a row that could
             come from anybody; `outside` looks at it.
 
+    Examples:
+        >>> import numpy as np
+        >>> from rlvr_envs.core.registry import find
+        >>> Gcd = find("rlvr/Gcd-v0").task_type
+        >>> task = Gcd(Gcd.Config.at(0))
+        >>> problem = task.generate(np.random.default_rng(0))
+        >>> task.verify(problem, task.solve(problem)).score
+        1.0
+
     Episode End:
         After one step.
 
@@ -156,7 +165,14 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
 
 
 class IndexedTask(Task[ConfigT, ProblemT]):
-    """A task whose problems are numbered, such as the rows of a file."""
+    """A task whose problems are numbered, such as the rows of a file.
+
+    Examples:
+        >>> from rlvr_envs.core.registry import find
+        >>> MathDataset = find("rlvr/MathDataset-v0").task_type
+        >>> MathDataset(MathDataset.Config()).problem_at(0).question
+        'A shelf has 4 rows with 17 jars in each row. How many jars stand on the shelf?'
+    """
 
     @abstractmethod
     def __len__(self) -> int:
@@ -198,6 +214,13 @@ class Reply:
         void: whether there was nothing in the message to act on: no call, no move and no answer.
         out_of_turns: whether the episode is over because the task's own limit of messages, tries or
             calls is used up.
+
+    Examples:
+        >>> from rlvr_envs import Reply, Verdict
+        >>> Reply("The number is larger than 5.").verdict is None
+        True
+        >>> Reply.judged(Verdict.correct()).verdict.score
+        1.0
     """
 
     text: str
@@ -212,7 +235,17 @@ class Reply:
 
 
 class Session(Protocol):
-    """One episode of an interactive task."""
+    """One episode of an interactive task.
+
+    Examples:
+        >>> from rlvr_envs import Reply, Session, Verdict
+        >>> class Echo:
+        ...     def reply(self, action: str) -> Reply:
+        ...         return Reply(action, Verdict.correct() if action == "stop" else None)
+        >>> session: Session = Echo()
+        >>> session.reply("stop").verdict.score
+        1.0
+    """
 
     def reply(self, action: str) -> Reply:
         """Take an action and answer it; any text is taken."""
@@ -230,6 +263,17 @@ class Shorthand:
         shorten: returns an action as a short command, a word and what it is given.
         plain: returns an observation for a person to read: headings, lists, tables and links in
             Markdown, without what only a program needs.
+
+    Examples:
+        >>> from rlvr_envs.core.task import Shorthand
+        >>> shorthand = Shorthand(
+        ...     commands=(("a words", "answer"),),
+        ...     expand=lambda text: f"<answer>{text[2:]}</answer>" if text[:2] == "a " else None,
+        ...     shorten=lambda action: f"a {action[8:-9]}",
+        ...     plain=str.strip,
+        ... )
+        >>> shorthand.expand("a Paris")
+        '<answer>Paris</answer>'
     """
 
     commands: tuple[tuple[str, str], ...]
@@ -240,6 +284,16 @@ class Shorthand:
 
 class InteractiveTask(Task[ConfigT, ProblemT]):
     """A task of several turns: search, tools, games.
+
+    Examples:
+        >>> import rlvr_envs
+        >>> row = rlvr_envs.make_problem("rlvr/GuessNumber-v0", seed=0, difficulty=0)
+        >>> actions = rlvr_envs.solve(row)
+        >>> rlvr_envs.verify(row, actions).score
+        1.0
+        >>> rlvr_envs.verify(row, actions[:-1])
+        Verdict(score=0.0, status=<Status.WRONG: 'wrong'>, detail='the episode was not over after 1
+        actions', parts={})
 
     Episode End:
         After the answer, or at the turn limit.

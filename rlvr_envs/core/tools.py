@@ -29,6 +29,12 @@ class Tool:
         write: returns the action of a call, given its arguments. A BadCall says why they make no
             action.
         optional: the arguments that may be left out.
+
+    Examples:
+        >>> from rlvr_envs.core.tools import Tool
+        >>> guess = Tool("guess", "Guess a number.", {"n": "the number"}, lambda given: given["n"])
+        >>> guess.action({"n": 7})
+        '7'
     """
 
     name: str

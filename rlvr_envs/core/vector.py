@@ -29,7 +29,7 @@ _NULLABLE = ("difficulty", "problem_seed")
 
 
 class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
-    """Steps ``num_envs`` text environments together.
+    r"""Steps ``num_envs`` text environments together.
 
     Neighbours form groups of ``group_size`` that face the same problems in the same order, which
     is what group-relative methods sample; a problem, and its reference answer, is worked out
@@ -66,6 +66,16 @@ class TextVectorEnv(VectorEnv[Texts, Sequence[str], npt.NDArray[Any]]):
 
     Raises:
         ConfigError: an argument is unknown or out of range.
+
+    Examples:
+        >>> import gymnasium
+        >>> import rlvr_envs
+        >>> envs = gymnasium.make_vec("rlvr/Gcd-v0", num_envs=4, group_size=2, difficulty=0)
+        >>> prompts, infos = envs.reset(seed=0)
+        >>> prompts[0] == prompts[1], prompts[1] == prompts[2]
+        (True, False)
+        >>> envs.step([r"\boxed{16}"] * 4)[1]
+        array([1., 1., 0., 0.])
     """
 
     def __init__(

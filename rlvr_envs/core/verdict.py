@@ -13,7 +13,13 @@ from rlvr_envs.core.errors import RowError
 
 
 class Status(StrEnum):
-    """Why a score is what it is."""
+    """Why a score is what it is.
+
+    Examples:
+        >>> from rlvr_envs import Status
+        >>> [str(status) for status in Status]
+        ['correct', 'partial', 'wrong', 'unparsable', 'undecided', 'timeout', 'verifier_error']
+    """
 
     CORRECT = "correct"  # full marks
     PARTIAL = "partial"  # some credit, where a task grants it
@@ -36,6 +42,15 @@ class Verdict:
         status: why the score is what it is.
         detail: a sentence that may be shown to the model; it never holds the right answer.
         parts: named numbers behind the score, such as ``{"quality": 0.93}``.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> Verdict.graded(0.4, "2 of 5 tests passed", passed=2).status
+        <Status.PARTIAL: 'partial'>
+        >>> Verdict.wrong("7 is not prime").score
+        0.0
+        >>> Verdict.verifier_error("the solver crashed").scored
+        False
     """
 
     score: float

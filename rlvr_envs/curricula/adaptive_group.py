@@ -40,6 +40,15 @@ class AdaptiveGroup:
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import AdaptiveGroup
+        >>> group = AdaptiveGroup(keep=2, batch=4)
+        >>> group.add([1.0, 0.0, 0.0, 0.0])
+        >>> group.wanted(), group.chosen()
+        (0, [0, 1])
+        >>> group.advantages()
+        [0.75, -0.25]
     """
 
     def __init__(
@@ -140,6 +149,12 @@ class AdaptiveGroups(Nested):
     Args:
         over: what is posed.
         group: the settings, as a group that is not used itself; None for the published ones.
+
+    Examples:
+        >>> from rlvr_envs.curricula import AdaptiveGroups, Fixed, Proposal
+        >>> curriculum = AdaptiveGroups(Fixed([Proposal(task="rlvr/Gcd-v0", difficulty=2)]))
+        >>> curriculum.propose().samples
+        8
     """
 
     def __init__(self, over: Curriculum, *, group: AdaptiveGroup | None = None) -> None:

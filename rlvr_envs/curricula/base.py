@@ -34,6 +34,12 @@ class Proposal:
         hint: the level of its hint, for environments in a wrapper that gives hints.
         reset_seed: of what wrappers draw, where a problem that comes again is to be posed
             otherwise; None for the problem's own seed.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Proposal
+        >>> proposal = Proposal(task="rlvr/Gcd-v0", difficulty=2, problem_seed=7, samples=8)
+        >>> proposal.problem
+        7
     """
 
     task: str | None = None
@@ -64,7 +70,20 @@ class Answered(Protocol):
 
 
 class Played(Protocol):
-    """A group that was played."""
+    """A group that was played.
+
+    Examples:
+        >>> from types import SimpleNamespace
+        >>> from rlvr_envs.curricula import Played, Proposal
+        >>> episode = SimpleNamespace(score=1.0, weight=1.0, left_out=False)
+        >>> group: Played = SimpleNamespace(
+        ...     proposal=Proposal(problem_seed=7),
+        ...     arm=("rlvr/Gcd-v0", 2),
+        ...     episodes=[episode],
+        ...     scores=[1.0],
+        ...     informative=False,
+        ... )
+    """
 
     @property
     def proposal(self) -> Proposal:
@@ -92,6 +111,13 @@ class Curriculum(Protocol):
 
     A training step asks for a proposal for each group of episodes that it samples, plays the
     group, records the group's scores, and once all are recorded ends the step.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Curriculum, Fixed, Proposal
+        >>> curriculum: Curriculum = Fixed([Proposal(task="rlvr/Gcd-v0", difficulty=2)])
+        >>> proposal = curriculum.propose()
+        >>> curriculum.record(proposal.task, proposal.difficulty, [1.0, 0.0, 1.0, 1.0])
+        >>> curriculum.end_step()
     """
 
     def propose(self) -> Proposal:

@@ -34,6 +34,15 @@ class Dump(Windowed):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Dump
+        >>> curriculum = Dump([("rlvr/Gcd-v0", 0), ("rlvr/Gcd-v0", 3)])
+        >>> curriculum.record("rlvr/Gcd-v0", 0, [1.0, 1.0, 1.0, 1.0])
+        >>> curriculum.record("rlvr/Gcd-v0", 3, [1.0, 0.0, 1.0, 0.0])
+        >>> curriculum.end_step()
+        >>> [round(chance, 3) for chance in curriculum.chances()]
+        [0.0, 1.0]
     """
 
     def __init__(

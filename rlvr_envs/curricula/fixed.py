@@ -21,6 +21,13 @@ class Fixed(Seeded):
 
     Raises:
         ConfigError: there is nothing to propose, or the weights do not fit.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Fixed, Proposal
+        >>> proposals = [Proposal(task="rlvr/Gcd-v0"), Proposal(task="rlvr/Totient-v0")]
+        >>> curriculum = Fixed(proposals, weights=[3, 1])
+        >>> curriculum.propose().task
+        'rlvr/Gcd-v0'
     """
 
     def __init__(

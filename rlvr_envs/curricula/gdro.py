@@ -34,6 +34,13 @@ class PassRateBins:
         window: how many groups a name remembers.
         margin: by how much a rate must pass an edge.
         most: how many names are remembered, the newest.
+
+    Examples:
+        >>> from rlvr_envs.curricula import PassRateBins
+        >>> bins = PassRateBins(edges=(0.4, 0.75))
+        >>> bins.add("easy", [1.0, 0.0])
+        >>> bins.of("easy"), bins.of("new")
+        (2, 0)
     """
 
     def __init__(
@@ -126,6 +133,15 @@ class PromptGdro(Nested):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import PromptGdro
+        >>> curriculum = PromptGdro([("rlvr/Gcd-v0", 0), ("rlvr/Gcd-v0", 3)])
+        >>> curriculum.record("rlvr/Gcd-v0", 0, [1.0, 1.0])
+        >>> curriculum.record("rlvr/Gcd-v0", 3, [0.0, 0.0])
+        >>> curriculum.end_step()
+        >>> {number: round(share, 2) for number, share in curriculum.shares().items()}
+        {0: 0.58, 2: 0.42}
     """
 
     cap = 15.0

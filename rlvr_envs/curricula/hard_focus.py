@@ -36,6 +36,16 @@ class HardFocus(Seeded):
 
     Raises:
         ConfigError: an argument is out of range, or a pool would grow.
+
+    Examples:
+        >>> from rlvr_envs.curricula import HardFocus, Proposal
+        >>> problems = [Proposal(task="rlvr/Gcd-v0", problem_seed=seed) for seed in range(3)]
+        >>> curriculum = HardFocus(problems, broad_steps=1, phases=[(10, 1)])
+        >>> for seed, score in enumerate([1.0, 0.0, 0.5]):
+        ...     curriculum.record("rlvr/Gcd-v0", None, [score], seed)
+        >>> curriculum.end_step()
+        >>> [proposal.problem_seed for proposal in curriculum.pool]
+        [1]
     """
 
     def __init__(

@@ -36,6 +36,15 @@ class GrowingHorizon(Nested):
 
     Raises:
         ConfigError: an argument is out of range, or nothing would ever end a stage.
+
+    Examples:
+        >>> from rlvr_envs.curricula import GrowingHorizon
+        >>> curriculum = GrowingHorizon((5, 10), steps_per_stage=1)
+        >>> curriculum.horizon()
+        5
+        >>> curriculum.end_step()
+        >>> curriculum.horizon()
+        10
     """
 
     def __init__(

@@ -31,6 +31,15 @@ class LearningProgress(Windowed):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import LearningProgress
+        >>> curriculum = LearningProgress([("rlvr/Gcd-v0", 0), ("rlvr/Gcd-v0", 3)], window=2)
+        >>> for score in (0.25, 0.75):
+        ...     curriculum.record("rlvr/Gcd-v0", 3, [score])
+        ...     curriculum.end_step()
+        >>> curriculum.progress(), curriculum.chances()
+        ([0.0, 0.5], [0.1, 0.9])
     """
 
     def __init__(

@@ -22,6 +22,12 @@ class OnLevels(Nested):
 
     Raises:
         ConfigError: a task has a level twice.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Linear, OnLevels
+        >>> climb = Linear(["rlvr/Gcd-v0"], end=1, steps=10)
+        >>> OnLevels(climb, {"rlvr/Gcd-v0": [2, 4]}).propose().difficulty
+        2
     """
 
     def __init__(self, over: Curriculum, levels: Mapping[str, Sequence[int]]) -> None:

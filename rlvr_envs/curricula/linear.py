@@ -23,6 +23,13 @@ class Linear(Seeded):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Linear
+        >>> curriculum = Linear(["rlvr/Gcd-v0"], start=0, end=3, steps=4)
+        >>> curriculum.end_step()
+        >>> curriculum.propose().difficulty
+        1
     """
 
     def __init__(

@@ -16,6 +16,15 @@ class Nested(Seeded):
         over: the inner curriculum; None where a trainer draws tasks itself.
         seed: of the draws.
         settings: for the state, which another's settings do not take.
+
+    Examples:
+        >>> from dataclasses import replace
+        >>> from rlvr_envs.curricula import Linear, Nested
+        >>> class ShortAnswers(Nested):
+        ...     def propose(self):
+        ...         return replace(super().propose(), response_tokens=256)
+        >>> ShortAnswers(Linear(["rlvr/Gcd-v0"], end=3, steps=4)).propose().response_tokens
+        256
     """
 
     def __init__(

@@ -21,6 +21,12 @@ class Oversampled(Nested):
         over: what is posed.
         most: how many groups are drawn at most for each that is wanted.
         beta: how fast the rate follows.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Linear, Oversampled
+        >>> curriculum = Oversampled(Linear(["rlvr/Gcd-v0"], end=3, steps=4))
+        >>> curriculum.ahead(8)
+        8
     """
 
     def __init__(self, over: Curriculum, *, most: float = 4.0, beta: float = 0.3) -> None:

@@ -35,6 +35,15 @@ class HardBrittlePairs(Seeded):
 
     Raises:
         ConfigError: an argument is out of range, or the bands overlap.
+
+    Examples:
+        >>> from rlvr_envs.curricula import HardBrittlePairs, Proposal
+        >>> problems = [Proposal(task="rlvr/Gcd-v0", problem_seed=seed) for seed in range(2)]
+        >>> curriculum = HardBrittlePairs(problems)
+        >>> curriculum.record("rlvr/Gcd-v0", None, [1.0, 0.0, 0.0, 0.0], 0)
+        >>> curriculum.record("rlvr/Gcd-v0", None, [1.0, 1.0, 1.0, 0.0], 1)
+        >>> curriculum.hard(), curriculum.brittle()
+        ([0], [1])
     """
 
     def __init__(

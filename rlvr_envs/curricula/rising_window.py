@@ -40,6 +40,14 @@ class RisingWindow(Seeded):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import RisingWindow
+        >>> curriculum = RisingWindow(["rlvr/Gcd-v0"], least_scores=4)
+        >>> curriculum.record("rlvr/Gcd-v0", 0, [1.0, 1.0, 1.0, 1.0])
+        >>> curriculum.end_step()
+        >>> curriculum.window("rlvr/Gcd-v0")
+        (0, 1)
     """
 
     def __init__(  # noqa: PLR0913 - all but the first are keywords

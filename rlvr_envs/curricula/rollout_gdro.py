@@ -38,6 +38,12 @@ class RolloutGdro(Nested):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Linear, RolloutGdro
+        >>> curriculum = RolloutGdro(Linear(["rlvr/Gcd-v0"], end=3, steps=4), mean=8)
+        >>> [proposal.samples for proposal in curriculum.allot([curriculum.propose()] * 2)]
+        [8, 8]
     """
 
     def __init__(

@@ -32,6 +32,11 @@ class Stage:
         response_tokens: the most tokens of a response.
         horizon: the turns of an episode.
         weights: the tasks' shares; none for equal ones.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Stage
+        >>> Stage(tasks=("rlvr/Gcd-v0",), steps=100, difficulty=(0, 1)).levels
+        (0, 1)
     """
 
     tasks: tuple[str, ...]
@@ -80,6 +85,16 @@ class StagedDomains(Seeded):
 
     Raises:
         ConfigError: there is no stage, or one before the last would never end.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Stage, StagedDomains
+        >>> stages = [Stage(tasks=("rlvr/Math-v0",), steps=1), Stage(tasks=("rlvr/Code-v0",))]
+        >>> curriculum = StagedDomains(stages)
+        >>> curriculum.propose().task
+        'rlvr/Math-v0'
+        >>> curriculum.end_step()
+        >>> curriculum.propose().task
+        'rlvr/Code-v0'
     """
 
     def __init__(self, stages: Sequence[Stage], *, window: int = 10, seed: int = 0) -> None:

@@ -29,6 +29,10 @@ class Control:
         target: the mean score to hold.
         gain: by how much the level answers an error.
         most: the most that a step moves the level.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Control, SuccessBand
+        >>> curriculum = SuccessBand({"rlvr/Gcd-v0": 10}, control=Control(target=0.7, gain=1.0))
     """
 
     target: float = 0.5
@@ -48,6 +52,12 @@ class Curation:
         active: how many tasks are posed at a time.
         patience: the steps in a row after which a task has failed or is exhausted.
         trend: the steps over which progress is judged.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Curation, SuccessBand
+        >>> highest = {"rlvr/Gcd-v0": 10, "rlvr/Totient-v0": 10}
+        >>> len(SuccessBand(highest, curation=Curation(active=1)).active)
+        1
     """
 
     active: int = 64
@@ -85,6 +95,14 @@ class SuccessBand(Seeded):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import SuccessBand
+        >>> curriculum = SuccessBand({"rlvr/Gcd-v0": 10})
+        >>> curriculum.record("rlvr/Gcd-v0", 0, [1.0, 1.0, 1.0, 0.0])
+        >>> curriculum.end_step()
+        >>> curriculum.level("rlvr/Gcd-v0")
+        0.5
     """
 
     def __init__(

@@ -33,6 +33,14 @@ class Weakness(Windowed):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.curricula import Weakness
+        >>> curriculum = Weakness([("rlvr/Gcd-v0", 0), ("rlvr/Gcd-v0", 3)], survey_steps=1)
+        >>> curriculum.record("rlvr/Gcd-v0", 0, [1.0, 1.0])
+        >>> curriculum.record("rlvr/Gcd-v0", 3, [1.0, 0.0, 0.0])
+        >>> curriculum.failures()
+        [0.0, 1.0]
     """
 
     def __init__(  # noqa: PLR0913 - all but the first are keywords

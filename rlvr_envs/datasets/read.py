@@ -138,7 +138,7 @@ def fault_of(row: Row | None) -> str:
 
 
 def read_rows(path: Path, split: str | None = None, *, trusted: bool = False) -> Iterator[Row]:
-    """Return the rows of a dataset.
+    r"""Return the rows of a dataset.
 
     Args:
         path: a file or a folder.
@@ -149,6 +149,16 @@ def read_rows(path: Path, split: str | None = None, *, trusted: bool = False) ->
         ConfigError: there is nothing to read, or no such split, or a file of a dataset is not the
             one that its manifest lists.
         RowError: a row cannot be read; the message says where it stands and what is wrong.
+
+    Examples:
+        >>> import json
+        >>> from pathlib import Path
+        >>> import rlvr_envs
+        >>> from rlvr_envs.datasets.read import read_rows
+        >>> row = rlvr_envs.make_problem("rlvr/Gcd-v0", seed=0)
+        >>> _ = Path("rows.jsonl").write_text(json.dumps(row) + "\n")
+        >>> [row["id"] for row in read_rows(Path("rows.jsonl"))]
+        ['rlvr/Gcd-v0']
     """
     for placed in placed_rows(path, split, trusted=trusted):
         if placed.fault:

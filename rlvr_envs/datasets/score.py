@@ -166,7 +166,7 @@ def oracle_samples(
 def judge(
     samples: Iterable[Sample], *, executor: Executor | None = None, cpu_s: float | None = None
 ) -> Iterator[tuple[Sample, Verdict | Fault]]:
-    """Yield every sample with its verdict, in order; a row that cannot be used gives a `Fault`.
+    r"""Yield every sample with its verdict, in order; a row that cannot be used gives a `Fault`.
 
     Rows of strangers need an executor of processes: an altered row may take for ever.
 
@@ -178,6 +178,14 @@ def judge(
 
     Raises:
         DependencyError: a task needs a program or package that is missing here.
+
+    Examples:
+        >>> import rlvr_envs
+        >>> from rlvr_envs.datasets.score import Sample, judge
+        >>> row = rlvr_envs.make_problem("rlvr/Gcd-v0", seed=0, difficulty=0)
+        >>> samples = [Sample(0, row, 0, r"\boxed{16}"), Sample(0, row, 1, r"\boxed{8}")]
+        >>> [verdict.score for sample, verdict in judge(samples)]
+        [1.0, 0.0]
     """
     judged: deque[Sample] = deque()
 

@@ -3,11 +3,12 @@
 import base64
 import hashlib
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from rlvr_envs.core.errors import DependencyError
+from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.extras import hint
 
 
@@ -23,6 +24,25 @@ def require_plotly() -> None:
         raise DependencyError(
             f"the report page needs plotly: {hint('report', 'plotly')}"
         ) from error
+
+
+def mark_of(runs: Iterable[Path]) -> str:
+    """Return what a page holds to say which runs it was made of: a digest of their folders."""
+    folders = sorted({str(run.resolve()) for run in runs})
+    return "runs-" + hashlib.sha256("\0".join(folders).encode(errors="replace")).hexdigest()[:32]
+
+
+def check_replaceable(file: Path, mark: str) -> None:
+    """Check that nothing else is lost where a page is written: it is new, or of the same runs.
+
+    Raises:
+        ConfigError: the file is of other runs, or something else.
+    """
+    if file.exists() and (not file.is_file() or mark.encode() not in file.read_bytes()):
+        raise ConfigError(
+            f"{str(file)!r} is there already, and was not made of these runs: choose another "
+            "--out, or replace it by --force"
+        )
 
 
 def document(title: str, body: str) -> str:

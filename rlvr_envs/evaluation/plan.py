@@ -84,6 +84,12 @@ class Plan:
             the chat; small models need them to keep to the answer format.
         answer_format: the label of an answer format, instead of each task's own.
         knobs: fields of the tasks' configuration, by name.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import Plan
+        >>> plan = Plan(ids=("rlvr/Gcd-v0",), difficulties=(0, 2), episodes=10)
+        >>> len(plan.cells())
+        2
     """
 
     ids: tuple[str, ...]

@@ -82,7 +82,14 @@ class ConstantPolicy(Policy):
 
 
 class FunctionPolicy(Policy):
-    """Your own function from the chat messages to the next response, run in the event loop."""
+    r"""Your own function from the chat messages to the next response, run in the event loop.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import FunctionPolicy, evaluate
+        >>> ones = FunctionPolicy("ones", lambda messages: r"\boxed{1}")
+        >>> evaluate("rlvr/Gcd-v0", ones, difficulty=0, episodes=2).summary["overall"][0].statuses
+        {'wrong': 2}
+    """
 
     def __init__(self, name: str, function: Callable[[list[Message]], str]) -> None:
         super().__init__(name)
@@ -110,6 +117,14 @@ def make_policy(spec: str, options: PolicyOptions | None = None) -> Policy:
     Raises:
         ConfigError: the text names no policy, or an option does not fit it.
         DependencyError: the policy needs a package that is missing.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import PolicyOptions, make_policy
+        >>> make_policy("constant:7").name
+        'constant:7'
+        >>> options = PolicyOptions(base_url="http://localhost:8000/v1", temperature=0.0)
+        >>> make_policy("openai:my-model", options).name
+        'openai:my-model'
     """
     return make_policies([spec], options)[0]
 

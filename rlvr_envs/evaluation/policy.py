@@ -28,6 +28,13 @@ class PolicyError(Exception):
     Attributes:
         attempts: how many requests were sent for it, where it sends requests.
         waited_s: seconds of waiting before and between them.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import PolicyError
+        >>> raise PolicyError("the endpoint gave no answer", attempts=7)
+        Traceback (most recent call last):
+            ...
+        rlvr_envs.evaluation.policy.PolicyError: the endpoint gave no answer
     """
 
     def __init__(self, message: str, attempts: int = 0, waited_s: float = 0.0) -> None:
@@ -49,6 +56,12 @@ class Request:
         turn: the number of actions before this one.
         index: the number of the problem, where problems are numbered.
         tools: what a model may call instead of writing its actions, in an interactive task.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import Policy, Request, Response
+        >>> class Echo(Policy):
+        ...     async def act(self, request: Request) -> Response:
+        ...         return Response(request.messages[-1]["content"])
     """
 
     instance: Instance
@@ -62,7 +75,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a policy says.
+    r"""What a policy says.
 
     Attributes:
         text: what is judged, unless there are calls.
@@ -73,6 +86,11 @@ class Response:
         calls: of tools; the first is the action.
         attempts: how many requests were sent for it, where the policy sends requests.
         waited_s: seconds of waiting before and between them.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import Response
+        >>> Response(r"\boxed{7}", tokens=5).finish is None
+        True
     """
 
     text: str
@@ -91,6 +109,11 @@ class Policy(ABC):
     Attributes:
         name: what the records of a run call it.
         concurrency: how many episodes may be under way at once; 0 for as many as the run wants.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import Policy, make_policy
+        >>> isinstance(make_policy("random"), Policy)
+        True
     """
 
     concurrency: int = 0
@@ -171,7 +194,13 @@ def json_object(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyOptions:
-    """Options of the policies that run a model; `check_taken` says which one nobody takes."""
+    """Options of the policies that run a model; `check_taken` says which one nobody takes.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import PolicyOptions
+        >>> PolicyOptions(temperature=0.0, max_new_tokens=256).given()
+        {'temperature': 0.0, 'max_new_tokens': 256}
+    """
 
     base_url: str = _option("https://api.openai.com/v1", "endpoint: address up to /v1")
     api_key_env: str = _option("OPENAI_API_KEY", "endpoint: environment variable with the key")

@@ -41,7 +41,15 @@ _SAME = 1e-9  # scores that differ by less are the same number, summed in anothe
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An episode whose verdict is another one today; the scores of unscored episodes are None."""
+    """An episode whose verdict is another one today; the scores of unscored episodes are None.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import Change, evaluate, rejudge
+        >>> run = evaluate("rlvr/Gcd-v0", "oracle", episodes=2, out="run")
+        >>> changes: list[Change] = rejudge("run").changes
+        >>> len(changes)
+        0
+    """
 
     key: str
     policy: str
@@ -71,6 +79,13 @@ class Rejudged:
         before: the statistics with the old verdicts.
         after: those with the new ones.
         folder: the new run, or None.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate, rejudge
+        >>> run = evaluate("rlvr/Gcd-v0", "oracle", episodes=2, out="run")
+        >>> rejudged = rejudge("run")
+        >>> rejudged.changes, rejudged.problems
+        ([], 2)
     """
 
     counts: dict[tuple[str, str], int]
@@ -130,6 +145,12 @@ def rejudge(  # noqa: PLR0913 - all but one are keywords, with the names of the 
         ConfigError: the folder holds no run, or ``out`` is not empty.
         RowError: a problem is missing or cannot be used, or a line is malformed.
         DependencyError: a task needs a program or package that is missing here.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate, rejudge
+        >>> run = evaluate("rlvr/Gcd-v0", "oracle", episodes=2, out="run")
+        >>> rejudge("run").counts
+        {('correct', 'correct'): 2}
     """
     check_executor(executor)
     folder, target = Path(run), None if out is None else Path(out)

@@ -30,6 +30,7 @@ from rlvr_envs.evaluation.runner import Evaluation, versions
 from rlvr_envs.evaluation.store import EPISODES, REPORT
 from rlvr_envs.evaluation.summary import Group, Summary
 from rlvr_envs.evaluation.table import estimate_text, too_few_text
+from rlvr_envs.evaluation.usage import cost
 
 # Longer texts are cut in the page; they are whole in episodes.jsonl.
 MAX_TEXT_CHARS = 6000
@@ -40,8 +41,13 @@ _FEW_IDS = 3
 _escape = html.escape
 
 
-def write_report(done: Evaluation) -> Path:
+def write_report(done: Evaluation, *, price: tuple[float, float] | None = None) -> Path:
     """Write ``report.html`` into the folder of a run and return its path.
+
+    Args:
+        done: the evaluation.
+        price: dollars for a million tokens read and for a million written; None leaves out what
+            the tokens cost.
 
     Raises:
         DependencyError: plotly is missing.
@@ -54,17 +60,19 @@ def write_report(done: Evaluation) -> Path:
     path = done.folder / REPORT
     with replaced(path) as file:
         # A lone surrogate, which a response may hold, has no place in UTF-8.
-        file.write(page(done, samples).encode("utf-8", "replace"))
+        file.write(page(done, samples, price=price).encode("utf-8", "replace"))
     return path
 
 
-def page(done: Evaluation, samples: Iterable[Sample]) -> str:
-    """Return the whole page."""
+def page(
+    done: Evaluation, samples: Iterable[Sample], *, price: tuple[float, float] | None = None
+) -> str:
+    """Return the whole page; for the price see `write_report`."""
     summary = done.summary
     ids = done.plan.ids
     body = (
         _facts(done),
-        _tiles(summary),
+        _tiles(summary, price),
         _plots(summary),
         _metrics_table(summary),
         _by_domain(summary),
@@ -95,7 +103,7 @@ def _levels(plan: Plan) -> str:
     return ", ".join("default" if level is None else str(level) for level in plan.difficulties)
 
 
-def _tiles(summary: Summary) -> str:
+def _tiles(summary: Summary, price: tuple[float, float] | None) -> str:
     plots = Plots(summary)
     tiles = []
     for group in summary["overall"]:
@@ -116,6 +124,8 @@ def _tiles(summary: Summary) -> str:
         if group.tokens is not None:
             read = "" if group.prompt_tokens is None else f"{group.prompt_tokens:,} tokens in · "
             lines.append(f"{read}{group.tokens:,} tokens out")
+        if price and (dollars := cost(group.prompt_tokens, group.tokens, price)) is not None:
+            lines.append(f"${dollars:.4f} at ${price[0]:g} in and ${price[1]:g} out a million")
         if group.retries:
             lines.append(f"{group.retries} requests tried again, {group.waited_s:.0f} s of waiting")
         small = "".join(f"<small>{_escape(line)}</small>" for line in lines if line)

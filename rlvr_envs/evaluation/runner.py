@@ -32,7 +32,16 @@ from rlvr_envs.evaluation.summary import Summary, light, summarise
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an evaluation has come; ``resumed`` episodes were on disk before it began."""
+    """How far an evaluation has come; ``resumed`` episodes were on disk before it began.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import Progress, evaluate
+        >>> def show(progress: Progress) -> None:
+        ...     print(f"{progress.done}/{progress.total}")
+        >>> run = evaluate("rlvr/Gcd-v0", "oracle", episodes=1, progress=show)
+        0/1
+        1/1
+    """
 
     done: int
     total: int
@@ -51,6 +60,12 @@ class Evaluation:
         summary: the statistics.
         folder: where the run is stored, or None.
         size: how many episodes of each policy make the run complete.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate
+        >>> run = evaluate("rlvr/Gcd-v0", "oracle", episodes=2)
+        >>> run.size, len(run.records), run.folder
+        (2, 2, None)
     """
 
     plan: Plan
@@ -101,6 +116,14 @@ def evaluate(  # noqa: PLR0913 - every argument is the user's, and all but two a
         ConfigError: an argument is unknown, out of range or does not fit the folder.
         RegistrationError: there is no such id.
         DependencyError: a policy needs a package that is missing.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate
+        >>> run = evaluate("rlvr/Gcd-v0", ["oracle", "constant:1"], difficulty=[0], episodes=3)
+        >>> for group in run.summary["overall"]:
+        ...     print(group.by, group.score.mean)
+        {'policy': 'constant:1'} 0.0
+        {'policy': 'oracle'} 1.0
     """
     if difficulty is None or isinstance(difficulty, str):
         levels = read_difficulties(difficulty)
@@ -136,6 +159,12 @@ def run_plan(  # noqa: PLR0913 - as above
 
     Raises:
         ConfigError: an argument is out of range or does not fit the folder.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import Plan, make_policy, run_plan
+        >>> plan = Plan(ids=("rlvr/Gcd-v0",), difficulties=(0, 2), episodes=2)
+        >>> len(run_plan(plan, [make_policy("oracle")]).records)
+        4
     """
     names = [policy.name for policy in policies]
     if not names or len(set(names)) < len(names):

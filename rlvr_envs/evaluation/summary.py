@@ -70,6 +70,12 @@ class Group:
         tokens: tokens written, likewise.
         retries: how many requests repeated one that had failed.
         waited_s: seconds of waiting before requests, of all episodes together.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate
+        >>> [group] = evaluate("rlvr/Gcd-v0", "oracle", episodes=2).summary["task"]
+        >>> group.score.mean, group.statuses
+        (1.0, {'correct': 2})
     """
 
     by: dict[str, Any]
@@ -116,6 +122,12 @@ class Summary:
         samples: the number of samples of a problem.
         comparisons: the policies two by two.
         domains: domain → its tasks, sorted; what posed no problem has neither.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate
+        >>> summary = evaluate("rlvr/Gcd-v0", "oracle", episodes=2).summary
+        >>> list(summary.levels)
+        ['overall', 'difficulty', 'domain', 'domain_difficulty', 'id', 'task', 'task_difficulty']
     """
 
     levels: dict[str, list[Group]]
@@ -169,7 +181,14 @@ def powers(samples: int) -> list[int]:
 
 
 def summarise(records: Sequence[Record], *, samples: int) -> Summary:
-    """Return the statistics of a run's records."""
+    """Return the statistics of a run's records.
+
+    Examples:
+        >>> from rlvr_envs.evaluation import evaluate, summarise
+        >>> run = evaluate("rlvr/Gcd-v0", "oracle", episodes=4)
+        >>> summarise(run.records[:2], samples=1)["overall"][0].episodes
+        2
+    """
     optimised = optimisation_tasks(records)
     levels = {}
     for level, names in LEVELS.items():

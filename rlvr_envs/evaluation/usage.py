@@ -55,6 +55,11 @@ def retries(record: Mapping[str, Any]) -> int:
     return max(0, int(record.get("attempts", 0)) - int(asked))
 
 
-def cost(prompt_tokens: int, tokens: int, price: tuple[float, float]) -> float:
-    """Return the price of tokens, given that of a million read and of a million written."""
+def cost(prompt_tokens: int | None, tokens: int | None, price: tuple[float, float]) -> float | None:
+    """Return the price of tokens, given that of a million read and of a million written.
+
+    None where either was not counted.
+    """
+    if prompt_tokens is None or tokens is None:
+        return None
     return (prompt_tokens * price[0] + tokens * price[1]) / 1e6

@@ -6,6 +6,13 @@ from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.executor import MEMORY_MIB, Executor, Processes, Serial
 
 EXECUTORS = ("serial", "processes", "ray")
+"""What `open_executor` opens by name.
+
+Examples:
+    >>> from rlvr_envs.executors import EXECUTORS
+    >>> EXECUTORS
+    ('serial', 'processes', 'ray')
+"""
 
 
 def open_executor(
@@ -29,6 +36,13 @@ def open_executor(
     Raises:
         ConfigError: there is no such executor, or an argument does not fit it.
         DependencyError: it needs a package that is missing.
+
+    Examples:
+        >>> from rlvr_envs.executors import Call, open_executor
+        >>> with open_executor("serial") as executor:
+        ...     [outcome] = executor.map("math:gcd", [Call((12, 18))], cpu_s=1)
+        >>> outcome.value
+        6
     """
     if name is None:
         name = "serial" if workers in (None, 1) else "processes"

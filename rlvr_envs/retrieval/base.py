@@ -23,7 +23,16 @@ _DIGITS = 4  # of the scores that are shown
 
 
 class RetrievalError(RlvrEnvsError):
-    """An engine or its server failed; the fault is not the answer's."""
+    """An engine or its server failed; the fault is not the answer's.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.dense import vectors
+        >>> vectors(lambda texts: [], ["Paris"])
+        Traceback (most recent call last):
+            ...
+        rlvr_envs.retrieval.base.RetrievalError: the embedder should give 1 rows of finite numbers,
+        got an array of shape (0,)
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,13 @@ class Document:
         id: what it is opened by; no two documents share one.
         title: indexed, and counts for more than the text.
         text: what is indexed beside the title.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import Document
+        >>> from rlvr_envs.retrieval.engines import build
+        >>> engine = build([Document(id="1", title="Paris", text="The capital of France.")], "bm25")
+        >>> engine.search("France", 3)[0].title
+        'Paris'
     """
 
     id: str
@@ -43,7 +59,16 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A document that was found; the score ranks the hits of one query and means nothing else."""
+    """A document that was found; the score ranks the hits of one query and means nothing else.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import Document, Hit
+        >>> from rlvr_envs.retrieval.engines import build
+        >>> engine = build([Document("1", "Paris", "The capital of France.")], "bm25")
+        >>> hits: list[Hit] = engine.search("paris", 3)
+        >>> hits[0].id, hits[0].title
+        ('1', 'Paris')
+    """
 
     id: str
     title: str
@@ -51,7 +76,15 @@ class Hit:
 
 
 class Engine(Protocol):
-    """An index that can be searched; it is shared by environments and never changes."""
+    """An index that can be searched; it is shared by environments and never changes.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import Engine, Hit
+        >>> class Nothing:
+        ...     def search(self, query: str, k: int) -> list[Hit]:
+        ...         return []
+        >>> engine: Engine = Nothing()
+    """
 
     def search(self, query: str, k: int) -> list[Hit]:
         """Return up to ``k`` hits, the best first, equals by id; any text is a query.
@@ -70,6 +103,15 @@ def check_k(k: int) -> int:
 
     Raises:
         ConfigError: it is not in 1..`MAX_HITS`.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import check_k
+        >>> check_k(5)
+        5
+        >>> check_k(0)
+        Traceback (most recent call last):
+            ...
+        rlvr_envs.core.errors.ConfigError: k should be an integer in 1..1000, got 0
     """
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_HITS:
         raise ConfigError(f"k should be an integer in 1..{MAX_HITS}, got {k!r}")
@@ -77,7 +119,14 @@ def check_k(k: int) -> int:
 
 
 def ranked(hits: Iterable[Hit], k: int) -> list[Hit]:
-    """Return the best ``k`` hits; scores that differ by rounding only are made equal."""
+    """Return the best ``k`` hits; scores that differ by rounding only are made equal.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import Hit, ranked
+        >>> hits = [Hit("b", "B", 1.0), Hit("a", "A", 1.0), Hit("c", "C", 2.0)]
+        >>> [hit.id for hit in ranked(hits, 2)]
+        ['c', 'a']
+    """
     level = top = float("nan")
     levelled = []
     for hit in sorted(hits, key=lambda hit: -hit.score):
@@ -90,5 +139,11 @@ def ranked(hits: Iterable[Hit], k: int) -> list[Hit]:
 
 
 def lowest(score: float) -> float:
-    """Return the lowest score of hits that may share a rank with a hit of this score."""
+    """Return the lowest score of hits that may share a rank with a hit of this score.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import lowest
+        >>> lowest(2.0) < 2.0
+        True
+    """
     return score - abs(score) * _EQUAL - 10.0**-_DIGITS

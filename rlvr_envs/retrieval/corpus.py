@@ -53,7 +53,7 @@ _opening = threading.Lock()
 
 
 class Corpus:
-    """The documents of a file, by search and by id; made by `open_corpus`.
+    r"""The documents of a file, by search and by id; made by `open_corpus`.
 
     A pickled corpus is the path of its file: it is opened anew where it arrives.
 
@@ -61,6 +61,14 @@ class Corpus:
         path: of the file.
         folder: where the index lies.
         digest: 32 hex digits that are equal for equal documents in the same order.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from rlvr_envs.retrieval.corpus import open_corpus
+        >>> text = '{"id": "1", "title": "Paris", "text": "In France."}\n'
+        >>> _ = Path("docs.jsonl").write_text(text)
+        >>> open_corpus("docs.jsonl", engine="bm25", cache="index").page("1").text
+        'In France.'
     """
 
     def __init__(self, source: "_Source", folder: Path) -> None:
@@ -147,7 +155,7 @@ class _Source:
 
 
 def open_corpus(path: Path | str, engine: str = "auto", cache: Path | str | None = None) -> Corpus:
-    """Return the corpus of a file, indexing it where that has not been done.
+    r"""Return the corpus of a file, indexing it where that has not been done.
 
     Args:
         path: the file.
@@ -157,6 +165,14 @@ def open_corpus(path: Path | str, engine: str = "auto", cache: Path | str | None
     Raises:
         ConfigError: there is no such file, or a line of it is no document; the message says which.
         DependencyError: the engine is not installed, or pyarrow for a Parquet file.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from rlvr_envs.retrieval.corpus import open_corpus
+        >>> text = '{"id": "1", "title": "Paris", "text": "In France."}\n'
+        >>> _ = Path("docs.jsonl").write_text(text)
+        >>> open_corpus("docs.jsonl", engine="bm25", cache="index").search("France", 3)[0].title
+        'Paris'
     """
     kept_in = Path(cache).resolve() if cache is not None else _default_cache()
     source = _Source.of(Path(path).resolve(), choose(engine), kept_in)

@@ -32,6 +32,12 @@ class ElasticEngine:
 
     Both speak the same language; `elasticsearch` and `opensearch` make one from an address, and
     the constructor takes a client that is set up otherwise.
+
+    Examples:
+        >>> from elasticsearch import Elasticsearch  # doctest: +SKIP
+        >>> from rlvr_envs.retrieval.databases import ElasticEngine
+        >>> client = Elasticsearch("http://localhost:9200", api_key="…")  # doctest: +SKIP
+        >>> engine = ElasticEngine(client, "pages")  # doctest: +SKIP
     """
 
     def __init__(self, client: Any, index: str) -> None:
@@ -110,6 +116,12 @@ def elasticsearch(url: str, index: str, timeout_s: float = 10.0) -> ElasticEngin
 
     Raises:
         DependencyError: the client is not installed.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import Document
+        >>> from rlvr_envs.retrieval.databases import elasticsearch
+        >>> engine = elasticsearch("http://localhost:9200", "pages")  # doctest: +SKIP
+        >>> engine.add([Document("1", "Paris", "In France.")])  # doctest: +SKIP
     """
     client = _client("elasticsearch", "elasticsearch")
     return ElasticEngine(client.Elasticsearch(url, request_timeout=timeout_s), index)
@@ -120,6 +132,11 @@ def opensearch(url: str, index: str, timeout_s: float = 10.0) -> ElasticEngine:
 
     Raises:
         DependencyError: the client is not installed.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.databases import opensearch
+        >>> engine = opensearch("http://localhost:9200", "pages")  # doctest: +SKIP
+        >>> engine.search("France", 3)  # doctest: +SKIP
     """
     client = _client("opensearchpy", "opensearch-py")
     return ElasticEngine(client.OpenSearch(url, timeout=timeout_s), index)
@@ -140,7 +157,15 @@ def _elastic_query(wanted: queries.Query) -> dict[str, Any]:
 
 
 class QdrantEngine:
-    """A collection of Qdrant, searched by vectors; quotes are part of the text that is embedded."""
+    """A collection of Qdrant, searched by vectors; quotes are part of the text that is embedded.
+
+    Examples:
+        >>> from qdrant_client import QdrantClient  # doctest: +SKIP
+        >>> from rlvr_envs.retrieval.databases import QdrantEngine
+        >>> from rlvr_envs.retrieval.dense import sentence_transformers
+        >>> embed = sentence_transformers("all-MiniLM-L6-v2")  # doctest: +SKIP
+        >>> engine = QdrantEngine(QdrantClient("localhost"), "pages", embed)  # doctest: +SKIP
+    """
 
     def __init__(self, client: Any, collection: str, embed: Embed) -> None:
         """Take a ``qdrant_client.QdrantClient`` and what maps texts to vectors."""
@@ -227,6 +252,14 @@ def qdrant(url: str, collection: str, embed: Embed, timeout_s: int = 10) -> Qdra
 
     Raises:
         DependencyError: the client is not installed.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import Document
+        >>> from rlvr_envs.retrieval.databases import qdrant
+        >>> def embed(texts):
+        ...     return [[len(text), 1.0] for text in texts]
+        >>> engine = qdrant(":memory:", "pages", embed)  # doctest: +SKIP
+        >>> engine.add([Document("1", "Paris", "In France.")])  # doctest: +SKIP
     """
     package = _client("qdrant_client", "qdrant-client")
     if url == ":memory:":

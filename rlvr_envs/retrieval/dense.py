@@ -18,13 +18,28 @@ from rlvr_envs.retrieval.base import Document, Hit, RetrievalError, check_k, low
 from rlvr_envs.retrieval.texts import Lookup, Texts
 
 Embed = Callable[[Sequence[str]], Any]
-"""Maps texts to as many rows of equally many numbers: an array, or lists of floats."""
+"""Maps texts to as many rows of equally many numbers: an array, or lists of floats.
+
+Examples:
+    >>> from rlvr_envs.retrieval.dense import Embed
+    >>> embed: Embed = lambda texts: [[len(text), text.count(" ")] for text in texts]
+"""
 
 _BATCH = 256
 
 
 class DenseEngine:
-    """An engine over the vectors of documents, in memory."""
+    """An engine over the vectors of documents, in memory.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import Document
+        >>> from rlvr_envs.retrieval.dense import DenseEngine
+        >>> def embed(texts):
+        ...     return [[text.count("a"), text.count("e")] for text in texts]
+        >>> documents = [Document("1", "Panama", "A canal."), Document("2", "Erie", "Lake")]
+        >>> DenseEngine(documents, embed).search("banana", 1)[0].title
+        'Panama'
+    """
 
     def __init__(self, documents: Iterable[Document], embed: Embed) -> None:
         """Embed documents, which are gone through once, title and text together.
@@ -80,6 +95,11 @@ def vectors(embed: Embed, texts: Sequence[str]) -> Any:
 
     Raises:
         RetrievalError: the callable failed or gave something else.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.dense import vectors
+        >>> vectors(lambda texts: [[3.0, 4.0] for _ in texts], ["Paris"])
+        array([[0.6, 0.8]], dtype=float32)
     """
     try:
         rows = np.asarray(embed(texts), np.float32)
@@ -103,6 +123,12 @@ def sentence_transformers(model: str, device: str = "cpu") -> Embed:
     Raises:
         DependencyError: sentence-transformers is not installed.
         ConfigError: there is no such model.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.dense import sentence_transformers
+        >>> embed = sentence_transformers("all-MiniLM-L6-v2")  # doctest: +SKIP
+        >>> embed(["the capital of France"]).shape  # doctest: +SKIP
+        (1, 384)
     """
     try:
         package = import_module("sentence_transformers")

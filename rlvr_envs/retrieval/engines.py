@@ -23,6 +23,13 @@ def build(documents: Iterable[Document], engine: str = "auto") -> Engine:
     Raises:
         ConfigError: there is no such engine, or two documents share an id.
         DependencyError: the engine is not installed.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.base import Document
+        >>> from rlvr_envs.retrieval.engines import build
+        >>> documents = [Document("1", "Paris", "In France."), Document("2", "Rome", "In Italy.")]
+        >>> [hit.id for hit in build(documents, "bm25").search("Italy", 3)]
+        ['2']
     """
     if choose(engine) == "tantivy":
         from rlvr_envs.retrieval.tantivy_engine import TantivyEngine

@@ -35,6 +35,11 @@ class HttpEngine:
         timeout_s: for one request.
         tries: how often a request is made before it counts as failed.
         size: how many documents the server holds, which it does not tell.
+
+    Examples:
+        >>> from rlvr_envs.retrieval.remote import HttpEngine
+        >>> engine = HttpEngine(url="http://127.0.0.1:8000", timeout_s=5)
+        >>> engine.search("capital of France", 3)  # doctest: +SKIP
     """
 
     url: str

@@ -19,7 +19,13 @@ STARVED = 20
 
 
 class RunStatus(StrEnum):
-    """How a run ended; only ``ok`` and ``nonzero_exit`` are ends of the program's own choosing."""
+    """How a run ended; only ``ok`` and ``nonzero_exit`` are ends of the program's own choosing.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes import RunStatus
+        >>> RunStatus("cpu_timeout") is RunStatus.CPU_TIMEOUT
+        True
+    """
 
     OK = "ok"
     NONZERO_EXIT = "nonzero_exit"
@@ -51,6 +57,13 @@ class Limits:
         stdout_kib: what is kept of the standard output, in KiB.
         stderr_kib: what is kept of the standard error, in KiB.
         output_kib: what may be written to either before the program is killed, in KiB.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes import Job, Limits, Sandbox
+        >>> endless = {"main.py": b"while True: pass"}
+        >>> with Sandbox() as sandbox:
+        ...     sandbox.run(Job(script="main.py", files=endless, limits=Limits(cpu_s=0.2))).status
+        <RunStatus.CPU_TIMEOUT: 'cpu_timeout'>
     """
 
     cpu_s: float = 2.0
@@ -92,7 +105,7 @@ COMPILE_LIMITS = Limits(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A program and how to run it, in a fresh working directory ``/work``.
+    r"""A program and how to run it, in a fresh working directory ``/work``.
 
     Exactly one of ``argv`` and ``script`` is given.
 
@@ -117,6 +130,13 @@ class Job:
             patterns of absolute paths. Libraries that they load are found. None is everything for
             ``argv``; a script has its own interpreter's and no others.
         compile_programs: what the compile command may execute, likewise.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes import Job, Sandbox
+        >>> job = Job(argv=("sort",), stdin=b"pear\napple\n")
+        >>> with Sandbox() as sandbox:
+        ...     sandbox.run(job).stdout
+        b'apple\npear\n'
     """
 
     argv: tuple[str, ...] = ()
@@ -150,11 +170,19 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One run within a batch.
+    r"""One run within a batch.
 
     Attributes:
         stdin: what the program reads.
         args: arguments, after the job's own.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes import Case, Job, Sandbox
+        >>> job = Job(script="main.py", files={"main.py": b"print(int(input()) * 2)"})
+        >>> with Sandbox() as sandbox:
+        ...     results = sandbox.run_batch(job, [Case(stdin=b"3"), Case(stdin=b"4")])
+        >>> [result.stdout for result in results]
+        [b'6\n', b'8\n']
     """
 
     stdin: bytes = b""
@@ -182,6 +210,13 @@ class Result:
         isolation: what the backend isolates by.
         accounted_by_kernel: whether the kernel counted CPU time, memory and processes. Elsewhere
             they are samples, which a program can evade: pay for no speed that is measured so.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes import Job, Sandbox
+        >>> with Sandbox() as sandbox:
+        ...     result = sandbox.run(Job(argv=("false",)))
+        >>> result.ok, result.exit_code
+        (False, 1)
     """
 
     status: RunStatus

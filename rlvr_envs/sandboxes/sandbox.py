@@ -40,7 +40,7 @@ GRACE_S = 30.0
 
 
 class Sandbox:
-    """Runs programs that nobody vouches for.
+    r"""Runs programs that nobody vouches for.
 
     Slots start when they are needed. Thread-safe; usable as a context manager; used in a forked
     child, it starts slots of its own.
@@ -61,6 +61,12 @@ class Sandbox:
     Raises:
         SandboxUnavailable: the backend does not work here; the message says why.
         ConfigError: there is no such backend, or it was not allowed.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes import Job, Sandbox
+        >>> with Sandbox(slots=1) as sandbox:
+        ...     sandbox.run(Job(script="main.py", files={"main.py": b"print(6 * 7)"})).stdout
+        b'42\n'
     """
 
     def __init__(
@@ -260,7 +266,15 @@ class Sandbox:
 
 
 class SandboxSession:
-    """A working directory whose files persist from run to run; processes do not."""
+    """A working directory whose files persist from run to run; processes do not.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes import Job, Sandbox
+        >>> with Sandbox() as sandbox, sandbox.session() as session:
+        ...     session.write("notes.txt", b"kept")
+        ...     session.run(Job(argv=("cat", "notes.txt"))).stdout
+        b'kept'
+    """
 
     def __init__(self, sandbox: Sandbox, pool: SlotPool, limits: Limits) -> None:
         self._sandbox = sandbox

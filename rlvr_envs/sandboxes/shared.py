@@ -27,11 +27,17 @@ os.register_at_fork(after_in_child=_make_lock)  # another thread may hold it at 
 
 
 def shared_sandbox() -> Sandbox:
-    """Return the sandbox of this process.
+    r"""Return the sandbox of this process.
 
     Raises:
         SandboxUnavailable: no backend works here, or the chosen one does not.
         ConfigError: the chosen backend does not exist, or a variable is no number.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes.base import Job
+        >>> from rlvr_envs.sandboxes.shared import shared_sandbox
+        >>> shared_sandbox().run(Job(argv=("echo", "hello"))).stdout
+        b'hello\n'
     """
     name = _wanted[-1] if _wanted else os.environ.get(VARIABLE, "auto")
     with _locks[0]:
@@ -46,6 +52,10 @@ def use_backend(name: str, *, allow_unsafe: bool = False) -> Sandbox:
     Raises:
         SandboxUnavailable: it does not work here.
         ConfigError: there is no such backend, or it is unsafe and that was not allowed.
+
+    Examples:
+        >>> from rlvr_envs.sandboxes.shared import use_backend
+        >>> sandbox = use_backend("docker")  # doctest: +SKIP
     """
     with _locks[0]:
         if name not in _held:

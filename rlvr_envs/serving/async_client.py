@@ -35,7 +35,17 @@ _PASSING = (httpx.TransportError, WebSocketException, OSError)
 
 
 class ServerError(RlvrEnvsError):
-    """The server refused a request, or could not be reached."""
+    """The server refused a request, or could not be reached.
+
+    Examples:
+        >>> from rlvr_envs.serving.client import Client
+        >>> with Client("http://127.0.0.1:9", retry_s=0) as client:
+        ...     client.problems("rlvr/Gcd-v0")
+        Traceback (most recent call last):
+            ...
+        rlvr_envs.serving.async_client.ServerError: http://127.0.0.1:9 did not answer for 0 s: All
+        connection attempts failed
+    """
 
 
 class _Later(Exception):
@@ -51,6 +61,12 @@ class Turn:
         reward: of this turn; None after a reset, and where the answer was not scored.
         done: whether the episode is over.
         metadata: the task, its problem seed, the turn; at the end the verdict.
+
+    Examples:
+        >>> from rlvr_envs.serving.client import Turn
+        >>> turn = Turn(text="The number is larger than 5.", reward=0.0, done=False, metadata={})
+        >>> turn.verdict is None
+        True
     """
 
     text: str

@@ -57,7 +57,15 @@ def _run(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 class Session:
-    """`AsyncSession` for synchronous code; get one from `Client.session`."""
+    r"""`AsyncSession` for synchronous code; get one from `Client.session`.
+
+    Examples:
+        >>> from rlvr_envs.serving.client import Client
+        >>> with Client("http://localhost:8000") as client:  # doctest: +SKIP
+        ...     with client.session("rlvr/Gcd-v0") as session:
+        ...         turn = session.reset(seed=7)
+        ...         turn = session.step(r"\boxed{6}")
+    """
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -86,7 +94,14 @@ class Session:
 
 
 class Client:
-    """`AsyncClient` for synchronous code; the arguments are the same."""
+    r"""`AsyncClient` for synchronous code; the arguments are the same.
+
+    Examples:
+        >>> from rlvr_envs.serving.client import Client
+        >>> with Client("http://localhost:8000") as client:  # doctest: +SKIP
+        ...     [row] = client.problems("rlvr/Gcd-v0", difficulty=2, seed=0, count=1)
+        ...     client.verify(row, r"\boxed{6}").score
+    """
 
     def __init__(self, url: str, *, token: str | None = None, retry_s: float = 60.0) -> None:
         self._client = AsyncClient(url, token=token, retry_s=retry_s)

@@ -66,12 +66,17 @@ _DIAGNOSIS = 600  # characters of a compiler's message that a verdict quotes
 
 @dataclass(frozen=True, slots=True)
 class StdioTest:
-    """An input and the output that it should give.
+    r"""An input and the output that it should give.
 
     Attributes:
         stdin: what the program reads.
         expected: what it should print; of no use where a checker decides.
         empty_ok: whether printing nothing may be right.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.program import StdioTest, judge_stdio
+        >>> judge_stdio("print(input())", "python", [StdioTest(stdin="7\n", expected="7\n")]).score
+        1.0
     """
 
     stdin: str
@@ -87,6 +92,12 @@ class Call:
         args: the arguments, as plain data.
         expected: the result, as plain data.
         match: how closely the result must agree.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.program import Call, judge_function
+        >>> call = Call(args=(2, 3), expected=5)
+        >>> judge_function("def add(a, b): return a - b", "add", [call]).score
+        0.0
     """
 
     args: tuple[Any, ...]
@@ -113,7 +124,7 @@ def judge_stdio(  # noqa: PLR0913 - all but three are keywords with a usual valu
     checker: Checker | None = None,
     packages: tuple[str, ...] = (),
 ) -> Verdict:
-    """Judge a program by its output on each input.
+    r"""Judge a program by its output on each input.
 
     Args:
         source: the program.
@@ -133,6 +144,14 @@ def judge_stdio(  # noqa: PLR0913 - all but three are keywords with a usual valu
         ConfigError: there are no tests, or one that an empty program would pass.
         ToolchainMissing: the language is not installed.
         SandboxUnavailable: no sandbox works here.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.program import StdioTest, judge_stdio
+        >>> source = "print(int(input()) * 2)"
+        >>> judge_stdio(source, "python", [StdioTest("3\n", "6\n"), StdioTest("5\n", "10\n")]).score
+        1.0
+        >>> judge_stdio(source, "python", [StdioTest("3\n", "9\n")]).status
+        <Status.WRONG: 'wrong'>
     """
     _check(tests, reward)
     if checker is None and any(not (t.expected.strip() or t.empty_ok) for t in tests):
@@ -213,7 +232,7 @@ def judge_function(
     limits: Limits | None = None,
     packages: tuple[str, ...] = (),
 ) -> Verdict:
-    """Judge a Python function by its results, each call in a process of its own.
+    r"""Judge a Python function by its results, each call in a process of its own.
 
     Args:
         source: Python code that defines the function.
@@ -227,6 +246,12 @@ def judge_function(
         ConfigError: there are no calls, or the name is none.
         ToolchainMissing: the sandbox's Python lacks a package.
         SandboxUnavailable: no sandbox works here.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.program import Call, judge_function
+        >>> source = "def double(n):\n    return 2 * n"
+        >>> judge_function(source, "double", [Call((3,), 6), Call((5,), 10)]).score
+        1.0
     """
     _check(calls, reward)
     ordered = sorted(calls, key=lambda call: len(to_text(call.args)))
@@ -270,6 +295,12 @@ def call_function(
         ConfigError: the arguments are no plain data, or the name is none.
         ToolchainMissing: the sandbox's Python lacks a package.
         SandboxUnavailable: no sandbox works here.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.program import call_function
+        >>> outcomes = call_function("def double(n): return 2 * n", "double", [(3,), ("ab",)])
+        >>> [outcome.value for outcome in outcomes]
+        [6, 'abab']
     """
     nonces, cases = function_cases(function, args_list, loose)
     job = with_packages(function_job(source, limits or FUNCTION_LIMITS), packages, shared_sandbox())
@@ -278,7 +309,13 @@ def call_function(
 
 
 def run_python(source: str, stdin: str = "", *, limits: Limits | None = None) -> Result:
-    """Run a Python program and return how it ended and what it wrote."""
+    r"""Run a Python program and return how it ended and what it wrote.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.program import run_python
+        >>> run_python("print(input()[::-1])", "stressed\n").stdout
+        b'desserts\n'
+    """
     job = languages.find("python").job(source, limits=limits)
     return shared_sandbox().run(replace(job, stdin=stdin.encode("utf-8", "replace")))
 

@@ -18,7 +18,7 @@ RESTART = "The task starts over from where it began."
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An episode of what is wrapped, which is one attempt of the episode around it.
+    r"""An episode of what is wrapped, which is one attempt of the episode around it.
 
     Attributes:
         number: from 1.
@@ -28,6 +28,17 @@ class Attempt:
         verdict: that it ended with.
         reward: that what is wrapped gave at its end.
         parts: where that reward comes from; they add up to it.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import Attempt, Attempts
+        >>> class Repeated(Attempts):
+        ...     def _feedback(self, attempt: Attempt) -> str:
+        ...         return f"{attempt.answer()} is wrong."
+        >>> env = Repeated(gymnasium.make("rlvr/Gcd-v0", difficulty=0), attempts=2)
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step(r"\boxed{7}")[0]
+        '7 is wrong.'
     """
 
     number: int
@@ -63,6 +74,12 @@ class Attempts(gymnasium.Wrapper[str, str, str, str]):
 
     Raises:
         ConfigError: the number is none, or a wrapper inside does not go with this one.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import Attempts, UnaryRetry
+        >>> isinstance(UnaryRetry(gymnasium.make("rlvr/Gcd-v0")), Attempts)
+        True
     """
 
     def __init__(self, env: gymnasium.Env[str, str], attempts: int) -> None:

@@ -62,7 +62,7 @@ _FIELD = re.compile(r"\{(question|instruction)\}")
 
 
 class PromptAugmentation(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
-    """Poses each problem in one of many templates, by default always the same for a problem.
+    r"""Poses each problem in one of many templates, by default always the same for a problem.
 
     The text of the problem and the sentence on how to answer are in the prompt word for word; what
     wrappers inside have added around them stays where it is. ``info["template"]`` is the template's
@@ -79,6 +79,15 @@ class PromptAugmentation(gymnasium.Wrapper[str, str, str, str], RecordConstructo
 
     Raises:
         ConfigError: a template lacks one of the two, there is none, or ``by`` is neither.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import PromptAugmentation
+        >>> templates = ["Question: {question} {instruction}"]
+        >>> env = PromptAugmentation(gymnasium.make("rlvr/Gcd-v0", difficulty=0), templates)
+        >>> env.reset(seed=0)[0]
+        'Question: What is the greatest common divisor of 112 and 128? Put your final answer in
+        \\boxed{}.'
     """
 
     def __init__(

@@ -76,6 +76,14 @@ class Calibrated:
         accuracy: of a right answer.
         brier: of the confidence. A weight above that of accuracy would pay a sure failure more
             than an unsure success.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Calibrated, Played
+        >>> text = "<answer>16</answer><analysis>Easy.</analysis><confidence>0.5</confidence>"
+        >>> played = Played(verdict=Verdict.correct(), actions=(text,), earned=1.0, seed=0)
+        >>> Calibrated().parts(played)
+        {'format': 0.5, 'accuracy': 0.5, 'brier': 0.375}
     """
 
     format: float = 0.5
@@ -118,6 +126,15 @@ class CalibratedConfidence(EpisodeReward, RecordConstructorArgs):
 
     Raises:
         ConfigError: a weight does not fit, or a task is interactive.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import CalibratedConfidence
+        >>> env = CalibratedConfidence(gymnasium.make("rlvr/Gcd-v0", difficulty=0))
+        >>> prompt, info = env.reset(seed=0)
+        >>> analysis = "<analysis>Both are multiples of 16.</analysis><confidence>0.5</confidence>"
+        >>> env.step(f"<answer>16</answer>{analysis}")[4]["reward_parts"]
+        {'format': 0.5, 'accuracy': 0.5, 'brier': 0.375}
     """
 
     def __init__(
@@ -165,7 +182,13 @@ class CalibratedConfidence(EpisodeReward, RecordConstructorArgs):
 
 
 def brier_score(confidences: Sequence[float], right: Sequence[float]) -> float:
-    """Return the mean of (confidence - right)^2: 0 is best, always saying 0.5 gives 0.25."""
+    """Return the mean of (confidence - right)^2: 0 is best, always saying 0.5 gives 0.25.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import brier_score
+        >>> brier_score([0.5, 0.5], [1, 0])
+        0.25
+    """
     sure, true = _checked(confidences, right)
     return float(np.mean((sure - true) ** 2))
 
@@ -176,6 +199,11 @@ def expected_calibration_error(
     """Return how far confidence and accuracy are apart, on average over bins of equal width.
 
     A bin holds its lower end, the last one both ends; empty ones do not count.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import expected_calibration_error
+        >>> expected_calibration_error([0.75, 0.75], [1, 0])
+        0.25
     """
     sure, true = _checked(confidences, right)
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
@@ -190,6 +218,11 @@ def auroc(confidences: Sequence[float], right: Sequence[float]) -> float:
     """Return the chance that a right answer has the higher confidence of a right and a wrong one.
 
     Ties count half. NaN where all answers are right, or none.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import auroc
+        >>> auroc([0.9, 0.8, 0.3], [1, 0, 0])
+        1.0
     """
     sure, true = _checked(confidences, right)
     positives = int(true.sum())
@@ -203,7 +236,13 @@ def auroc(confidences: Sequence[float], right: Sequence[float]) -> float:
 
 
 def calibration(confidences: Sequence[float], right: Sequence[float]) -> dict[str, float]:
-    """Return accuracy, Brier score, expected calibration error and AUROC by name."""
+    """Return accuracy, Brier score, expected calibration error and AUROC by name.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import calibration
+        >>> calibration([1.0, 0.5], [1, 0])
+        {'accuracy': 0.5, 'brier': 0.125, 'ece': 0.25, 'auroc': 1.0}
+    """
     return {
         "accuracy": float(np.mean(_checked(confidences, right)[1])),
         "brier": brier_score(confidences, right),

@@ -19,6 +19,14 @@ class Failures(ProblemMemory):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import Failures
+        >>> memory = Failures(patience=2)
+        >>> for score in (0.0, 0.0):
+        ...     memory.record("problem 7", level=0, most=3, score=score)
+        >>> memory.level("problem 7")
+        1
     """
 
     kind: ClassVar[str] = "failures"

@@ -25,6 +25,13 @@ class Format:
         tags: names such as ``("think", "answer")``: each opens once, closes once, in this order,
             and nothing but white space is outside of them.
         pattern: a regular expression for the whole message, in which a dot is any character.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Format, Played
+        >>> played = Played(verdict=Verdict.correct(), actions=("16, I think",), earned=1.0, seed=0)
+        >>> Format(share=0.25, tags=("think", "answer")).parts(played)
+        {'format': -0.25}
     """
 
     share: float = 0.1
@@ -61,7 +68,16 @@ class Format:
 
 
 class FormatReward(EpisodeReward, RecordConstructorArgs):
-    """Makes a share of the reward depend on the form of the last message; see `Format`."""
+    r"""Makes a share of the reward depend on the form of the last message; see `Format`.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import FormatReward
+        >>> env = FormatReward(gymnasium.make("rlvr/Gcd-v0", difficulty=0), share=0.25)
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step(r"\boxed{7}")[1]
+        0.25
+    """
 
     def __init__(
         self,

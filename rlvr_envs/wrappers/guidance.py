@@ -12,7 +12,7 @@ from rlvr_envs.wrappers.retry import Feedback, criticism
 
 
 class GuidanceAfterFailure(Attempts, RecordConstructorArgs):
-    """Answers a failed attempt by guidance, and has the agent try again (Agent-RLVR, 2506.11425).
+    r"""Answers a failed attempt by guidance, and has the agent try again (Agent-RLVR, 2506.11425).
 
     The guidance is what the verdict says and, each time, the next stronger hint; or what
     ``guidance`` returns. The reward is that of the last attempt by what is wrapped, and attempts
@@ -28,6 +28,17 @@ class GuidanceAfterFailure(Attempts, RecordConstructorArgs):
 
     Raises:
         ConfigError: an argument is out of range, or the guidance is no text.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import GuidanceAfterFailure
+        >>> env = GuidanceAfterFailure(gymnasium.make("rlvr/WordProblem-v0", difficulty=0))
+        >>> prompt, info = env.reset(seed=0)
+        >>> print(env.step(r"\boxed{7}")[0])
+        That is not right: the answer was read and is not right (compared as numbers). Try again.
+        <BLANKLINE>
+        Hint, how a worked solution begins:
+        ration packs in the Birch module: 29
     """
 
     def __init__(

@@ -26,6 +26,14 @@ def reference_prefixes(instance: Instance) -> list[str]:
 
     A text of several lines is cut into lines, another into words, and a single word into
     characters; where a task has several turns, its first actions. Long ones are cut at 32 places.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import reference_prefixes
+        >>> env = gymnasium.make("rlvr/Sudoku-v0", difficulty=0).unwrapped
+        >>> prompt, info = env.reset(seed=0)
+        >>> reference_prefixes(env.instance)[0]
+        '2 1 3 4'
     """
     reference = instance.reference()
     if isinstance(reference, list):
@@ -38,6 +46,14 @@ def worked_prefixes(instance: Instance) -> list[str]:
 
     They are its first steps; a solution of a single step is cut into sentences, and a single
     sentence into words. Empty where the task has no worked solution.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import worked_prefixes
+        >>> env = gymnasium.make("rlvr/Gcd-v0", difficulty=0).unwrapped
+        >>> prompt, info = env.reset(seed=0)
+        >>> worked_prefixes(env.instance)[0]
+        '128 = 1 * 112 + 16.'
     """
     steps = instance.task.explain(instance.problem)
     if len(steps) > 1:
@@ -47,7 +63,16 @@ def worked_prefixes(instance: Instance) -> list[str]:
 
 
 def solution_prefixes(instance: Instance) -> list[str]:
-    """Return `worked_prefixes`, or `reference_prefixes` where there are none."""
+    """Return `worked_prefixes`, or `reference_prefixes` where there are none.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import solution_prefixes
+        >>> env = gymnasium.make("rlvr/WordProblem-v0", difficulty=0).unwrapped
+        >>> prompt, info = env.reset(seed=0)
+        >>> solution_prefixes(env.instance)[0]
+        'ration packs in the Birch module: 29'
+    """
     return worked_prefixes(instance) or reference_prefixes(instance)
 
 
@@ -273,6 +298,14 @@ class HintOnRequest(PromptHints, RecordConstructorArgs):
 
     Raises:
         ConfigError: the hints are no texts.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import HintOnRequest
+        >>> env = HintOnRequest(gymnasium.make("rlvr/WordProblem-v0", difficulty=0))
+        >>> prompt, info = env.reset(seed=0, options={"hint_level": 1})
+        >>> info["hint_level"], prompt == info["bare_prompt"]
+        (1, False)
     """
 
     def __init__(
@@ -293,7 +326,7 @@ class HintOnRequest(PromptHints, RecordConstructorArgs):
 
 
 class HintOnFailure(PromptHints, RecordConstructorArgs):
-    """Gives a hint to a problem that was failed before, when it comes back.
+    r"""Gives a hint to a problem that was failed before, when it comes back.
 
     A problem is posed without a hint until ``memory`` has counted enough failures of it in a row;
     then with the weakest hint, and so on. A solved episode takes one step back. Guide (arXiv
@@ -310,6 +343,16 @@ class HintOnFailure(PromptHints, RecordConstructorArgs):
 
     Raises:
         ConfigError: the hints are no texts.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import HintOnFailure
+        >>> env = HintOnFailure(gymnasium.make("rlvr/WordProblem-v0", difficulty=0), patience=1)
+        >>> prompt, info = env.reset(options={"problem_seed": 7})
+        >>> step = env.step(r"\boxed{0}")
+        >>> hinted, info = env.reset(options={"problem_seed": 7})
+        >>> prompt == hinted, info["hint_level"]
+        (False, 1)
     """
 
     def __init__(
@@ -357,6 +400,14 @@ class ItemResponseHints(PromptHints, RecordConstructorArgs):
 
     Raises:
         ConfigError: the hints are no texts.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import ItemResponse, ItemResponseHints
+        >>> memory = ItemResponse(rollouts=8, target=0.5)
+        >>> env = ItemResponseHints(gymnasium.make("rlvr/WordProblem-v0", difficulty=3), memory)
+        >>> env.reset(seed=0)[1]["hint_level"]
+        9
     """
 
     def __init__(

@@ -33,6 +33,15 @@ class Horizon(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
 
     Raises:
         ConfigError: the horizon is no number of turns, or there is another one inside.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import Horizon
+        >>> env = Horizon(gymnasium.make("rlvr/GuessNumber-v0"), 1)
+        >>> prompt, info = env.reset(seed=0)
+        >>> observation, reward, terminated, truncated, info = env.step("Hm.")
+        >>> truncated, info["truncated_by"]
+        (True, 'horizon')
     """
 
     def __init__(

@@ -121,6 +121,15 @@ class ItemResponse(ProblemMemory):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import ItemResponse
+        >>> memory = ItemResponse(rollouts=1)
+        >>> memory.level("problem 7", steps=4)
+        3
+        >>> memory.record("problem 7", level=3, steps=4, score=1.0)
+        >>> memory.level("problem 7", steps=4)
+        1
     """
 
     kind: ClassVar[str] = "item_response"

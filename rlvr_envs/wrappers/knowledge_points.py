@@ -35,6 +35,15 @@ class MinimalSubset(ProblemMemory):
 
     Raises:
         ConfigError: an argument is out of range.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import MinimalSubset
+        >>> memory = MinimalSubset(rollouts=1)
+        >>> bin(memory.level("problem 7", points=3))
+        '0b111'
+        >>> memory.record("problem 7", level=0b111, points=3, score=1.0)
+        >>> bin(memory.level("problem 7", points=3))
+        '0b11'
     """
 
     kind: ClassVar[str] = "minimal_subset"
@@ -131,6 +140,13 @@ class KnowledgePoints(PromptHints, RecordConstructorArgs):
 
     Raises:
         ConfigError: the points are no texts, or an argument is out of range.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import KnowledgePoints
+        >>> env = KnowledgePoints(gymnasium.make("rlvr/WordProblem-v0", difficulty=3))
+        >>> bin(env.reset(seed=0)[1]["hint_level"])
+        '0b111111111'
     """
 
     def __init__(

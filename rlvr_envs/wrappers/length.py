@@ -34,6 +34,13 @@ class Overlong:
         factor: what is taken at most.
         length: of a text; characters unless told otherwise. For tokens:
             ``lambda text: len(tokenizer.encode(text))``.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Overlong, Played
+        >>> played = Played(verdict=Verdict.correct(), actions=("x" * 90,), earned=1.0, seed=0)
+        >>> Overlong(limit=100, buffer=40).parts(played)
+        {'overlong': -0.75}
     """
 
     limit: int
@@ -60,7 +67,16 @@ class Overlong:
 
 
 class SoftOverlong(EpisodeReward, RecordConstructorArgs):
-    """Takes from the reward of long episodes, as DAPO does; see `Overlong` for the arguments."""
+    r"""Takes from the reward of long episodes, as DAPO does; see `Overlong` for the arguments.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import SoftOverlong
+        >>> env = SoftOverlong(gymnasium.make("rlvr/Gcd-v0", difficulty=0), limit=100, buffer=40)
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step("So " * 23 + r" it is \boxed{16}")[1]
+        0.35
+    """
 
     def __init__(
         self,
@@ -110,6 +126,12 @@ def group_length_rewards(
 
     Raises:
         ConfigError: a number is out of range, or there is not a length for each reward.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import group_length_rewards
+        >>> rewards = group_length_rewards([1.0, 1.0, 0.0], [100, 300, 500])
+        >>> [round(reward, 3) for reward in rewards]
+        [0.946, 0.854, 0.0]
     """
     check_probability("threshold", threshold)
     if not 0.0 <= strength < 1.0:
@@ -134,6 +156,11 @@ def best_groups(accuracies: Sequence[float], share: float) -> list[bool]:
 
     Experimental, as `group_length_rewards`. The number of groups is rounded down; of groups that
     are equal, the first ones are taken.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import best_groups
+        >>> best_groups([0.25, 1.0, 0.5, 0.75], share=0.5)
+        [False, True, False, True]
     """
     check_probability("share", share)
     count = math.floor(share * len(accuracies) + 1e-9)
@@ -186,7 +213,7 @@ def boxed_or_tagged(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """Takes from a right answer what its text says twice (after arXiv 2508.02178).
+    r"""Takes from a right answer what its text says twice (after arXiv 2508.02178).
 
     The reward r becomes r - external * E - internal * I, where E is `external_redundancy` of the
     last message and I is `internal_redundancy` of its part before the first mention of the answer.
@@ -200,6 +227,14 @@ class Redundancy:
         external: the weight of what follows the answer.
         internal: the weight of repetition before it; both together at most 1.
         answer: finds the final answer in a message, empty where there is none.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Played, Redundancy
+        >>> text = r"It is \boxed{16}. Let me check that again, and once more."
+        >>> played = Played(verdict=Verdict.correct(), actions=(text,), earned=1.0, seed=0)
+        >>> {name: round(part, 2) for name, part in Redundancy().parts(played).items()}
+        {'redundancy': -0.15}
     """
 
     external: float = 0.2
@@ -232,7 +267,16 @@ class Redundancy:
 
 
 class RedundancyPenalty(EpisodeReward, RecordConstructorArgs):
-    """Takes from right answers that repeat themselves or go on; see `Redundancy`. Experimental."""
+    r"""Takes from right answers that repeat themselves or go on; see `Redundancy`. Experimental.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import RedundancyPenalty
+        >>> env = RedundancyPenalty(gymnasium.make("rlvr/Gcd-v0", difficulty=0))
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step(r"\boxed{16}")[1]
+        1.0
+    """
 
     def __init__(
         self,

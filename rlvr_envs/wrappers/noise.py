@@ -24,6 +24,11 @@ def backward_corrected(observed: float, rho0: float, rho1: float) -> float:
 
     Raises:
         ConfigError: the rates add up to 1 or more, where the outcome tells nothing.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import backward_corrected
+        >>> backward_corrected(1.0, rho0=0.25, rho1=0.25)
+        1.5
     """
     informative = 1.0 - rho0 - rho1
     if informative <= 0.0:
@@ -36,6 +41,11 @@ def forward_corrected(observed: float, rho1: float) -> float:
 
     Its mean over the noise is (1 - rho0 - rho1) * (R* - 1): 0 for a true positive, so the expected
     update is the clean one up to a baseline and a positive factor, and rho0 need not be known.
+
+    Examples:
+        >>> from rlvr_envs.wrappers import forward_corrected
+        >>> forward_corrected(1.0, rho1=0.25), forward_corrected(0.0, rho1=0.25)
+        (0.25, -0.75)
     """
     return observed * rho1 + (1.0 - observed) * (rho1 - 1.0)
 
@@ -51,6 +61,13 @@ class Noise:
         assumed_rho0: what the correction takes rho0 for, a number or what returns one; None for
             the true rate. With both true rates 0, a correction is for the verifier's own errors.
         assumed_rho1: likewise; an `AppealRate` can stand here.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Noise, Played
+        >>> played = Played(verdict=Verdict.correct(), actions=("7",), earned=1.0, seed=0)
+        >>> Noise(rho0=0.25, rho1=0.0, correction="backward").parts(played)
+        {'noisy_verifier': 1.0}
     """
 
     rho0: float = 0.0
@@ -92,7 +109,7 @@ class Noise:
 
 
 class NoisyVerifier(EpisodeReward, RecordConstructorArgs):
-    """Replaces the reward by the outcome as a verifier with known error rates would see it.
+    r"""Replaces the reward by the outcome as a verifier with known error rates would see it.
 
     See `Noise` for the arguments, and the module for the channel. Graded tasks count as right
     only with full marks.
@@ -101,6 +118,15 @@ class NoisyVerifier(EpisodeReward, RecordConstructorArgs):
     they are the outcome less a constant; where they are also divided by the group's standard
     deviation, neither does the backward correction. Both matter without a baseline, with one that
     was learned, or when rates differ between tasks.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import NoisyVerifier
+        >>> env = NoisyVerifier(gymnasium.make("rlvr/Gcd-v0", difficulty=0), rho0=1.0)
+        >>> prompt, info = env.reset(seed=0)
+        >>> observation, reward, *_, info = env.step(r"\boxed{7}")
+        >>> reward, info["verdict"].score
+        (1.0, 0.0)
     """
 
     def __init__(
@@ -141,6 +167,12 @@ class AppealRate:
 
     Args:
         decay: what the average keeps of its value at each batch, in [0, 1).
+
+    Examples:
+        >>> from rlvr_envs.wrappers import AppealRate
+        >>> rate = AppealRate()
+        >>> rate.update(positives=40, negatives=60, appealed=12, overturned=2)
+        0.2
     """
 
     def __init__(self, decay: float = 0.9) -> None:

@@ -32,6 +32,13 @@ class Played:
             that episodes of a group differ even if all were reset with the same seed.
         problem: a text that the episodes of a problem share.
         truncated: whether it was cut off before the agent was done.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Overlong, Played
+        >>> played = Played(verdict=Verdict.correct(), actions=("x" * 100,), earned=1.0, seed=0)
+        >>> Overlong(limit=100, buffer=40).parts(played)
+        {'overlong': -1.0}
     """
 
     verdict: Verdict
@@ -48,6 +55,16 @@ class EpisodeScheme(Protocol):
     Attributes:
         name: of the scheme, in ``info["reward_parts"]`` of an episode that is not scored.
         adds: whether its parts are added to the reward so far; otherwise they replace it.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import EpisodeReward, Played
+        >>> class Brief:
+        ...     name, adds = "brief", True
+        ...
+        ...     def parts(self, played: Played) -> dict[str, float]:
+        ...         return {"brief": 0.1 if len(played.actions[-1]) < 80 else 0.0}
+        >>> env = EpisodeReward(gymnasium.make("rlvr/Gcd-v0"), Brief())
     """
 
     name: ClassVar[str]
@@ -70,6 +87,14 @@ class EpisodeReward(gymnasium.Wrapper[str, str, str, str]):
 
     Raises:
         ConfigError: the environment is another one.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import EpisodeReward, Overlong
+        >>> env = EpisodeReward(gymnasium.make("rlvr/Gcd-v0"), Overlong(limit=100, buffer=40))
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step("x" * 100)[4]["reward_parts"]
+        {'environment': 0.0, 'overlong': -1.0}
     """
 
     def __init__(self, env: gymnasium.Env[str, str], scheme: EpisodeScheme) -> None:

@@ -21,11 +21,11 @@ _TAKEN = ("raw", *(f"fenced:{tag}" for tag in PYTHON))
 
 
 class PythonTool(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
-    """Runs the Python code of a message in the sandbox and returns what it wrote.
+    r"""Runs the Python code of a message in the sandbox and returns what it wrote.
 
     A message with a final answer, in the task's answer format and outside of Python blocks, goes
     to the environment without its Python blocks and ends the episode. Another one with a complete
-    ```python block has the last such block run: a new process in a working directory that lasts
+    block (```python) has the last such block run: a new process in a working directory that lasts
     for the episode. After ``max_turns`` messages without an answer the episode is truncated. If
     the sandbox breaks, the episode is not scored.
 
@@ -42,6 +42,18 @@ class PythonTool(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
 
     Raises:
         ConfigError: an argument is out of range or, at reset, the task does not fit.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import PythonTool
+        >>> env = PythonTool(gymnasium.make("rlvr/Gcd-v0", difficulty=0))
+        >>> prompt, info = env.reset(seed=0)
+        >>> observation = env.step("```python\nimport math\nprint(math.gcd(112, 128))\n```")[0]
+        >>> observation.splitlines()[1]
+        '16'
+        >>> env.step(r"\boxed{16}")[1]
+        1.0
+        >>> env.close()
     """
 
     def __init__(

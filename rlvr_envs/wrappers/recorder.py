@@ -24,7 +24,7 @@ _ELSEWHERE = (
 
 
 class Recorder(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
-    """Writes each finished episode to a folder as one line of JSON, as the agent saw it here.
+    r"""Writes each finished episode to a folder as one line of JSON, as the agent saw it here.
 
     A line has ``row`` (the problem as a dataset row), ``prompt``, ``actions``, ``observations``
     (what each action was answered with), ``rewards`` (of each action), ``reward`` (their sum),
@@ -42,6 +42,16 @@ class Recorder(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
 
     Raises:
         ConfigError: the environment is another one.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import Recorder, read_records
+        >>> env = Recorder(gymnasium.make("rlvr/Gcd-v0", difficulty=0), "episodes")
+        >>> prompt, info = env.reset(seed=0)
+        >>> step = env.step(r"\boxed{16}")
+        >>> env.close()
+        >>> [record["reward"] for record in read_records("episodes")]
+        [1.0]
     """
 
     def __init__(self, env: gymnasium.Env[str, str], folder: str | os.PathLike[str]) -> None:
@@ -132,11 +142,20 @@ class Lines:
 
 
 def read_records(folder: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """Yield the episodes of a folder, file by file; unfinished last lines are left out.
+    r"""Yield the episodes of a folder, file by file; unfinished last lines are left out.
 
     Raises:
         ConfigError: there is no such folder.
         RowError: a whole line is no JSON object.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import Recorder, read_records
+        >>> with Recorder(gymnasium.make("rlvr/Gcd-v0", difficulty=0), "episodes") as env:
+        ...     prompt, info = env.reset(seed=0)
+        ...     step = env.step(r"\boxed{16}")
+        >>> next(read_records("episodes"))["actions"]
+        ['\\boxed{16}']
     """
     if not Path(folder).is_dir():
         raise ConfigError(f"there is no folder {os.fspath(folder)!r}{did_you_mean_path(folder)}")
@@ -148,7 +167,7 @@ def read_records(folder: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
 
 def replay(env: gymnasium.Env[str, str], record: Mapping[str, Any]) -> dict[str, Any]:
-    """Play the actions of a record in an environment and return the info that they end with.
+    r"""Play the actions of a record in an environment and return the info that they end with.
 
     The environment poses the recorded problem again; its wrappers may be others. The key
     ``replayed_reward`` of the info is the sum of the rewards.
@@ -156,6 +175,16 @@ def replay(env: gymnasium.Env[str, str], record: Mapping[str, Any]) -> dict[str,
     Raises:
         RowError: the record has no problem that can be posed, or its actions do not end it.
         ConfigError: the environment is not of this package or does not pose such problems.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import Recorder, read_records, replay
+        >>> with Recorder(gymnasium.make("rlvr/Gcd-v0", difficulty=0), "episodes") as env:
+        ...     prompt, info = env.reset(seed=0)
+        ...     step = env.step(r"\boxed{16}")
+        >>> [record] = read_records("episodes")
+        >>> replay(gymnasium.make("rlvr/Gcd-v0"), record)["replayed_reward"]
+        1.0
     """
     if not isinstance(env.unwrapped, TextEnv):
         raise ConfigError(f"replay needs an environment of this package, got {env!r:.80}")

@@ -17,7 +17,7 @@ INCORRECT = "Incorrect. Please think again."
 
 
 class UnaryRetry(Attempts, RecordConstructorArgs):
-    """Answers every failed attempt by the same words (UFO, arXiv 2507.14295).
+    r"""Answers every failed attempt by the same words (UFO, arXiv 2507.14295).
 
     The agent is told that it is wrong and nothing else, whatever was wrong. With t for the number
     of attempts before the last one, the last step earns
@@ -41,6 +41,16 @@ class UnaryRetry(Attempts, RecordConstructorArgs):
 
     Raises:
         ConfigError: an argument is out of range; at a reset, the task has several turns.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import UnaryRetry
+        >>> env = UnaryRetry(gymnasium.make("rlvr/Gcd-v0", difficulty=0), attempts=3)
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step(r"\boxed{7}")[0]
+        'Incorrect. Please think again.'
+        >>> env.step(r"\boxed{16}")[1]
+        0.5
     """
 
     def __init__(
@@ -81,7 +91,7 @@ class UnaryRetry(Attempts, RecordConstructorArgs):
 
 
 class VerbalRetry(Attempts, RecordConstructorArgs):
-    """Tells the agent what was wrong, and has it try again (RLTF, arXiv 2602.02482).
+    r"""Tells the agent what was wrong, and has it try again (RLTF, arXiv 2602.02482).
 
     What is shown is the verdict's detail, which never holds the right answer, or what ``feedback``
     returns. The reward is that of the last attempt by what is wrapped; attempts before it earn
@@ -100,6 +110,14 @@ class VerbalRetry(Attempts, RecordConstructorArgs):
 
     Raises:
         ConfigError: an argument is out of range, or the feedback is no text.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import VerbalRetry
+        >>> env = VerbalRetry(gymnasium.make("rlvr/Gcd-v0", difficulty=0))
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step("I do not know.")[0]
+        'That is not right: no complete \\boxed{} was found. Try again.'
     """
 
     def __init__(

@@ -19,6 +19,13 @@ class Scheme(Protocol):
     Attributes:
         name: of the scheme, in ``info["reward_parts"]``.
         adds: whether its reward is the reward so far and something more; otherwise it replaces it.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Scheme, ToolCosts
+        >>> scheme: Scheme = ToolCosts(per_call=0.125)
+        >>> scheme.needs, scheme.reward(Verdict.correct(calls=2), earned=1.0)
+        (('calls',), 0.75)
     """
 
     name: ClassVar[str]
@@ -53,6 +60,13 @@ class SearchR1:
     their tags and one call; here, if it has a call and ends with it. There the answer has been
     retrieved if its text stands in anything that looks like a result, also in one that the model
     wrote; here, if the pages that the answer rests on were opened.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import SearchR1
+        >>> verdict = Verdict.wrong("another name", em=0, malformed=0)
+        >>> SearchR1(structure=0.2, final=0.1).reward(verdict, earned=0.0)
+        0.2
     """
 
     structure: float = 0.0
@@ -109,6 +123,12 @@ class ASearcher:
     Attributes:
         measure: ``"f1"`` or ``"em"``.
         decline_penalty: from 0.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import ASearcher
+        >>> ASearcher().reward(Verdict.graded(0.5, f1=0.5, malformed=0), earned=0.5)
+        0.5
     """
 
     measure: str = "f1"
@@ -159,6 +179,12 @@ class ToolCosts:
 
     With a cap in (0, 1), an episode of reward 1 stays above any of reward 0. No cap (None) has to
     be asked for: then a quick wrong answer may beat a right one that took many calls.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import ToolCosts
+        >>> ToolCosts(per_call=0.125).reward(Verdict.correct(calls=2), earned=1.0)
+        0.75
     """
 
     per_call: float = 0.01

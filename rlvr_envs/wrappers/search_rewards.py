@@ -19,6 +19,15 @@ class SearchR1Reward(ShapedReward, RecordConstructorArgs):
         structure: of a wrong answer after well-formed messages, and what a right one loses.
         final: of a wrong answer after a message that was not well formed.
         retrieval: of a wrong answer, if all evidence was opened.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import SearchR1Reward
+        >>> env = gymnasium.make("rlvr/ChainSearch-v0", difficulty=0)
+        >>> env = SearchR1Reward(env, structure=0.2, final=0.1)
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step("<answer>nobody</answer>")[1]
+        0.2
     """
 
     def __init__(
@@ -44,6 +53,14 @@ class ASearcherReward(ShapedReward, RecordConstructorArgs):
             with a penalty also ``em`` and ``declined``.
         measure: ``"f1"`` or ``"em"``.
         decline_penalty: of saying that a question with an answer has none.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import ASearcherReward
+        >>> env = ASearcherReward(gymnasium.make("rlvr/ChainSearch-v0", difficulty=0))
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step("<answer>nobody</answer>")[1]
+        0.0
     """
 
     def __init__(

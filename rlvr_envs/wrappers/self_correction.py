@@ -14,7 +14,7 @@ REVISE = (
 
 
 class SelfCorrection(Attempts, RecordConstructorArgs):
-    """Asks for a second answer, right or wrong the first (SCoRe, arXiv 2409.12917).
+    r"""Asks for a second answer, right or wrong the first (SCoRe, arXiv 2409.12917).
 
     With r1 and r2 for the rewards of the two by what is wrapped, the episode earns
     r2 + alpha * (r2 - r1) with its second step and nothing with the first.
@@ -27,6 +27,15 @@ class SelfCorrection(Attempts, RecordConstructorArgs):
 
     Raises:
         ConfigError: alpha is out of range; at a reset, the task has several turns.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import SelfCorrection
+        >>> env = SelfCorrection(gymnasium.make("rlvr/Gcd-v0", difficulty=0))
+        >>> prompt, info = env.reset(seed=0)
+        >>> step = env.step(r"\boxed{7}")
+        >>> env.step(r"\boxed{16}")[1]
+        2.0
     """
 
     def __init__(self, env: gymnasium.Env[str, str], *, alpha: float = 1.0) -> None:

@@ -58,6 +58,16 @@ class SelfPlay(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
 
     Raises:
         ConfigError: an argument is out of range, or the task has no proposals.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import SelfPlay
+        >>> def solver(question, row):
+        ...     return "nobody"
+        >>> env = SelfPlay(gymnasium.make("rlvr/SearchProposer-v0", difficulty=0), solver)
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step("no question")[1]
+        0.0
     """
 
     def __init__(  # noqa: PLR0913 - every argument is the user's, and most are keywords

@@ -26,6 +26,11 @@ class ShapedReward(gymnasium.Wrapper[str, str, str, str]):
     Raises:
         ConfigError: the environment is another one or, at the end of an episode, its verdicts do
             not have the parts that the scheme needs.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import ShapedReward, ToolCosts
+        >>> env = ShapedReward(gymnasium.make("rlvr/ChainSearch-v0"), ToolCosts(per_call=0.02))
     """
 
     def __init__(self, env: gymnasium.Env[str, str], scheme: Scheme) -> None:

@@ -41,6 +41,13 @@ class Flips:
         by: ``"problem"`` flips all episodes of a problem or none, as in the source; ``"episode"``
             flips each by itself.
         seed: of the choice of problems.
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Flips, Played
+        >>> played = Played(verdict=Verdict.correct(), actions=("7",), earned=1.0, seed=0)
+        >>> Flips(p=1.0).parts(played)
+        {'random_flips': -1.0}
     """
 
     p: float = 0.4
@@ -69,7 +76,16 @@ class Flips:
 
 
 class RandomFlips(EpisodeReward, RecordConstructorArgs):
-    """Flips rewards at random: for studies of spurious rewards. See `Flips` for the arguments."""
+    r"""Flips rewards at random: for studies of spurious rewards. See `Flips` for the arguments.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import RandomFlips
+        >>> env = RandomFlips(gymnasium.make("rlvr/Gcd-v0", difficulty=0), p=1.0)
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step(r"\boxed{16}")[1]
+        0.0
+    """
 
     def __init__(
         self,
@@ -94,6 +110,13 @@ class Phrases:
         phrases: what is looked for.
         each: what a phrase is worth.
         weight: the share of the phrases in the reward, in (0, 1].
+
+    Examples:
+        >>> from rlvr_envs import Verdict
+        >>> from rlvr_envs.wrappers import Phrases, Played
+        >>> played = Played(verdict=Verdict.wrong("7"), actions=("Wait …",), earned=0.0, seed=0)
+        >>> Phrases(phrases=("wait", "let me check")).parts(played)
+        {'reasoning_pattern': 0.2}
     """
 
     phrases: tuple[str, ...] = PHRASES
@@ -121,7 +144,16 @@ class Phrases:
 
 
 class ReasoningPattern(EpisodeReward, RecordConstructorArgs):
-    """Pays for phrases of reasoning: for studies of spurious rewards. See `Phrases`."""
+    """Pays for phrases of reasoning: for studies of spurious rewards. See `Phrases`.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import ReasoningPattern
+        >>> env = ReasoningPattern(gymnasium.make("rlvr/Gcd-v0", difficulty=0), ("wait",), each=1.0)
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step("Wait …")[1]
+        1.0
+    """
 
     def __init__(
         self,

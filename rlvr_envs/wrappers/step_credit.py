@@ -11,7 +11,7 @@ from rlvr_envs.wrappers.shaping import check_wraps_text
 
 
 class StepCredit(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
-    """Pays for right steps as well as for the right answer ("On the Interplay", arXiv 2512.07783).
+    r"""Pays for right steps as well as for the right answer ("On the Interplay", arXiv 2512.07783).
 
     With r for the reward of what is wrapped and c for the share of the needed steps that the last
     message works out rightly, an episode ends with (1 - weight) * r + weight * c; with ``strict``
@@ -25,6 +25,15 @@ class StepCredit(gymnasium.Wrapper[str, str, str, str], RecordConstructorArgs):
 
     Raises:
         ConfigError: the weight is out of range; at the end of an episode, the task reads no steps.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import StepCredit
+        >>> env = StepCredit(gymnasium.make("rlvr/WordProblem-v0", difficulty=0), weight=0.75)
+        >>> prompt, info = env.reset(seed=0)
+        >>> steps = "air filters in the River module: 12 + 29 = 41\n"  # the last of three
+        >>> env.step(steps + r"\boxed{41}")[4]["reward_parts"]
+        {'outcome': 0.25, 'steps': 0.25}
     """
 
     def __init__(

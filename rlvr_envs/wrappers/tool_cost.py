@@ -23,6 +23,14 @@ class ToolCost(ShapedReward, RecordConstructorArgs):
         per_malformed: the price of a message without a readable call.
         cap: the most that an episode pays, between 0 and 1; None for no cap.
         charge: ``"earned"`` takes a share of what was earned, ``"always"`` the same from all.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import ToolCost
+        >>> env = ToolCost(gymnasium.make("rlvr/ChainSearch-v0", difficulty=0), charge="always")
+        >>> prompt, info = env.reset(seed=0)
+        >>> env.step("<answer>nobody</answer>")[4]["reward_parts"]
+        {'environment': 0.0, 'tool_cost': 0.0}
     """
 
     def __init__(

@@ -36,6 +36,13 @@ class ShapedReward(_Wrapper):
     Raises:
         ConfigError: at the end of an episode, its verdict does not have the parts that the scheme
             needs.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import ToolCosts
+        >>> from rlvr_envs.wrappers.vector import ShapedReward
+        >>> envs = gymnasium.make_vec("rlvr/ChainSearch-v0", num_envs=2)
+        >>> envs = ShapedReward(envs, ToolCosts(per_call=0.02))
     """
 
     def __init__(self, env: Environments, scheme: Scheme) -> None:
@@ -67,6 +74,16 @@ class EpisodeReward(_Wrapper):
     Args:
         env: a vector environment of this package's environments.
         scheme: what the reward is.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers import Overlong
+        >>> from rlvr_envs.wrappers.vector import EpisodeReward
+        >>> envs = gymnasium.make_vec("rlvr/Gcd-v0", num_envs=2)
+        >>> envs = EpisodeReward(envs, Overlong(limit=100, buffer=40))
+        >>> prompts, infos = envs.reset(seed=0)
+        >>> envs.step(["x" * 100, "x" * 80])[1]
+        array([-1. , -0.5])
     """
 
     def __init__(self, env: Environments, scheme: EpisodeScheme) -> None:
@@ -126,7 +143,14 @@ class EpisodeReward(_Wrapper):
 
 
 class SearchR1Reward(ShapedReward):
-    """The reward of Search-R1; the arguments are those of the wrapper for one environment."""
+    """The reward of Search-R1; the arguments are those of the wrapper for one environment.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers.vector import SearchR1Reward
+        >>> envs = gymnasium.make_vec("rlvr/ChainSearch-v0", num_envs=2)
+        >>> envs = SearchR1Reward(envs, structure=0.2, final=0.1)
+    """
 
     def __init__(
         self,
@@ -140,7 +164,14 @@ class SearchR1Reward(ShapedReward):
 
 
 class ASearcherReward(ShapedReward):
-    """The reward of ASearcher; the arguments are those of the wrapper for one environment."""
+    """The reward of ASearcher; the arguments are those of the wrapper for one environment.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers.vector import ASearcherReward
+        >>> envs = gymnasium.make_vec("rlvr/ChainSearch-v0", num_envs=2)
+        >>> envs = ASearcherReward(envs, measure="em")
+    """
 
     def __init__(
         self, env: Environments, *, measure: str = "f1", decline_penalty: float = 0.0
@@ -149,7 +180,14 @@ class ASearcherReward(ShapedReward):
 
 
 class ToolCost(ShapedReward):
-    """A price for calling tools; the arguments are those of the wrapper for one environment."""
+    """A price for calling tools; the arguments are those of the wrapper for one environment.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers.vector import ToolCost
+        >>> envs = gymnasium.make_vec("rlvr/ChainSearch-v0", num_envs=2)
+        >>> envs = ToolCost(envs, per_call=0.02)
+    """
 
     def __init__(
         self,
@@ -184,6 +222,14 @@ class Horizon(_Wrapper):
 
     Raises:
         ConfigError: the horizon is no number of turns, or the environments are elsewhere.
+
+    Examples:
+        >>> import gymnasium
+        >>> from rlvr_envs.wrappers.vector import Horizon
+        >>> envs = Horizon(gymnasium.make_vec("rlvr/GuessNumber-v0", num_envs=2), 1)
+        >>> prompts, infos = envs.reset(seed=0)
+        >>> envs.step(["Hm.", "Hm."])[3]
+        array([ True,  True])
     """
 
     def __init__(self, env: Environments, horizon: HorizonLike, *, announce: bool = False) -> None:

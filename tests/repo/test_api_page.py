@@ -2,57 +2,17 @@
 
 import importlib
 import inspect
-import pkgutil
-import re
-from pathlib import Path
 
 import pytest
-
-import rlvr_envs
-
-PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text("utf-8")
-SECTION = re.compile(r"^::: ([\w.]+)\n((?:    .*\n)*)", re.MULTILINE)
-PACKAGES = ["rlvr_envs"] + [
-    f"rlvr_envs.{found.name}" for found in pkgutil.iter_modules(rlvr_envs.__path__) if found.ispkg
-]
-EXPORTS = [
-    (package, name)
-    for package in PACKAGES
-    for name in getattr(importlib.import_module(package), "__all__", ())
-    if not name.startswith("__")
-]
-
-
-def listed():
-    """Return the names that the page documents, and the modules that it documents as a whole."""
-    names, modules = set(), set()
-    for path, options in SECTION.findall(PAGE):
-        members = re.search(r"members: \[(.*)\]", options)
-        if members:
-            names |= {f"{path}.{name}" for name in members[1].split(", ")}
-        elif path.rpartition(".")[2][0].isupper() or not inspect.ismodule(resolve(path)):
-            names.add(path)
-        else:
-            modules.add(path)
-    return names, modules
-
-
-def resolve(path):
-    """Return the module or the object of a path."""
-    try:
-        return importlib.import_module(path)
-    except ModuleNotFoundError:
-        module, _, name = path.rpartition(".")
-        return getattr(importlib.import_module(module), name)
+from api_page import EXPORTS, PAGE, SECTION, find, listed
 
 
 @pytest.mark.parametrize(("package", "name"), EXPORTS, ids=lambda value: value)
 def test_every_export_stands_on_the_page(package, name):
     names, modules = listed()
-    found = getattr(importlib.import_module(package), name)
-    home = f"{getattr(found, '__module__', package)}.{getattr(found, '__qualname__', name)}"
-    assert {f"{package}.{name}", home} & names or {package, home.rpartition(".")[0]} & modules, (
-        f"put '::: {home}' into docs/api.md"
+    home = find(package, name)
+    assert {f"{package}.{name}", home.path} & names or {package, home.module} & modules, (
+        f"put '::: {home.path}' into docs/api.md"
     )
 
 
@@ -67,8 +27,8 @@ def test_every_exported_class_and_function_has_a_docstring(package, name):
 def test_every_section_of_the_page_exists():
     paths = [path for path, _ in SECTION.findall(PAGE)]
     assert len(paths) == len(set(paths)) > 20
-    for path in paths:
-        assert inspect.getdoc(resolve(path)), path
-    names, _ = listed()
-    for name in names:
-        resolve(name)
+    names, modules = listed()
+    for path in names:
+        assert find(*path.rsplit(".", 1)).doc, path
+    for path in modules:
+        assert inspect.getdoc(importlib.import_module(path)), path

@@ -18,7 +18,14 @@ from rlvr_envs.core.errors import ConfigError
 
 @estimator
 def reinforce(rewards: Tensor) -> Tensor:
-    """Return A = r, with no baseline (Williams, 1992)."""
+    """Return A = r, with no baseline (Williams, 1992).
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import reinforce
+        >>> reinforce(torch.tensor([[1.0, 0.0, torch.nan]]))
+        tensor([[1., 0., 0.]])
+    """
     check_rewards(rewards)
     return scored_only(rewards, rewards)
 
@@ -29,6 +36,12 @@ def dr_grpo(rewards: Tensor) -> Tensor:
 
     Without the division by s, groups that are almost solved or almost never solved do not weigh
     more than others. Belongs with the loss's `constant_length`.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import dr_grpo
+        >>> dr_grpo(torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
+        tensor([[ 0.7500, -0.2500, -0.2500, -0.2500]])
     """
     check_rewards(rewards)
     return scored_only(rewards, rewards - mean(rewards))
@@ -39,6 +52,12 @@ def grpo(rewards: Tensor, *, eps: float = 1e-4) -> Tensor:
     """Return A = (r - m) / (s + eps) (GRPO, arXiv 2402.03300).
 
     ``eps`` is 1e-4 in TRL and 1e-6 in verl.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import grpo
+        >>> grpo(torch.tensor([[1.0, 0.0, 0.0, 0.0]]))
+        tensor([[ 1.4997, -0.4999, -0.4999, -0.4999]])
     """
     check_rewards(rewards)
     return scored_only(rewards, (rewards - mean(rewards)) / (deviation(rewards) + eps))
@@ -52,6 +71,12 @@ def rloo(rewards: Tensor) -> Tensor:
 
     Raises:
         ConfigError: groups of one, which leave nothing out.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import rloo
+        >>> rloo(torch.tensor([[1.0, 0.0, 0.0, 0.0, 0.0]]))
+        tensor([[ 1.0000, -0.2500, -0.2500, -0.2500, -0.2500]])
     """
     check_rewards(rewards)
     if rewards.shape[1] < 2:
@@ -65,6 +90,13 @@ def lite_ppo(rewards: Tensor, *, eps: float = 1e-4) -> Tensor:
     """Return A = (r - m) / (s_batch + eps), s_batch over all rewards (Lite PPO, arXiv 2508.08221).
 
     TRL calls it ``scale_rewards="batch"``. Belongs with the loss's `token_mean`.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import lite_ppo
+        >>> lite_ppo(torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
+        tensor([[ 0.9998, -0.9998],
+                [ 0.0000,  0.0000]])
     """
     check_rewards(rewards)
     spread = deviation(rewards.reshape(1, -1))
@@ -82,6 +114,12 @@ def reinforce_plus_plus(rewards: Tensor, lengths: Tensor, *, eps: float = 1e-8) 
         rewards: (N, G).
         lengths: (N, G), in tokens.
         eps: as in verl.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import reinforce_plus_plus
+        >>> reinforce_plus_plus(torch.tensor([[1.0, 0.0]]), lengths=torch.tensor([[10, 30]]))
+        tensor([[ 1.7103, -0.5701]])
     """
     check_rewards(rewards)
     if not informative(rewards.reshape(1, -1)).any():
@@ -98,6 +136,12 @@ def informative(rewards: Tensor) -> Tensor:
     """Return (N,), true where a group's scored rewards differ (DAPO, arXiv 2503.14476).
 
     DAPO's dynamic sampling draws until a batch is full of these; the others have no gradient.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import informative
+        >>> informative(torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
+        tensor([ True, False])
     """
     check_rewards(rewards)
     low = rewards.nan_to_num(nan=torch.inf).amin(1)
@@ -115,6 +159,12 @@ def overlong_penalty(lengths: Tensor, *, longest: int, buffer: int) -> Tensor:
         lengths: (B,) or (N, G), in tokens.
         longest: L_max, where answers are cut off.
         buffer: L_cache, over how many tokens the penalty grows.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import overlong_penalty
+        >>> overlong_penalty(torch.tensor([[60, 80, 120]]), longest=100, buffer=40)
+        tensor([[ 0.0000, -0.5000, -1.0000]])
     """
     if not 0 < buffer <= longest:
         raise ConfigError(f"need 0 < buffer <= longest, got {buffer!r} and {longest!r}")
@@ -123,7 +173,16 @@ def overlong_penalty(lengths: Tensor, *, longest: int, buffer: int) -> Tensor:
 
 
 def check_rewards(rewards: Tensor) -> None:
-    """Raise `ConfigError` where rewards are not (N, G), not floats, or infinite."""
+    """Raise `ConfigError` where rewards are not (N, G), not floats, or infinite.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import check_rewards
+        >>> check_rewards(torch.tensor([1.0, 0.0]))
+        Traceback (most recent call last):
+            ...
+        rlvr_envs.core.errors.ConfigError: rewards are (groups, answers), got shape (2,)
+    """
     if rewards.ndim != 2 or not rewards.numel():
         raise ConfigError(f"rewards are (groups, answers), got shape {tuple(rewards.shape)}")
     if not rewards.is_floating_point():
@@ -133,23 +192,51 @@ def check_rewards(rewards: Tensor) -> None:
 
 
 def count(rewards: Tensor) -> Tensor:
-    """Return how many of each row are scored, (N, 1)."""
+    """Return how many of each row are scored, (N, 1).
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import count
+        >>> count(torch.tensor([[1.0, 0.0, torch.nan]]))
+        tensor([[2]])
+    """
     return (~rewards.isnan()).sum(1, keepdim=True)
 
 
 def mean(rewards: Tensor) -> Tensor:
-    """Return the mean of each row, (N, 1), and of equal rewards exactly their value."""
+    """Return the mean of each row, (N, 1), and of equal rewards exactly their value.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import mean
+        >>> mean(torch.tensor([[1.0, 0.0, torch.nan]]))
+        tensor([[0.5000]])
+    """
     low = rewards.nan_to_num(nan=torch.inf).amin(1, keepdim=True)
     high = rewards.nan_to_num(nan=-torch.inf).amax(1, keepdim=True)
     return torch.where(low == high, low, rewards.nanmean(1, keepdim=True))
 
 
 def deviation(rewards: Tensor) -> Tensor:
-    """Return the sample standard deviation of each row, (N, 1), 0 where only one is scored."""
+    """Return the sample standard deviation of each row, (N, 1), 0 where only one is scored.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import deviation
+        >>> deviation(torch.tensor([[1.0, 0.0, 0.0, 1.0]]))
+        tensor([[0.5774]])
+    """
     squares = (rewards - mean(rewards)).square().nansum(1, keepdim=True)
     return (squares / (count(rewards) - 1).clamp(min=1)).sqrt()
 
 
 def scored_only(rewards: Tensor, values: Tensor) -> Tensor:
-    """Return the values, 0 where there is no reward."""
+    """Return the values, 0 where there is no reward.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.advantages import scored_only
+        >>> scored_only(torch.tensor([[1.0, torch.nan]]), torch.tensor([[5.0, 5.0]]))
+        tensor([[5., 0.]])
+    """
     return values.masked_fill(rewards.isnan(), 0.0)

@@ -30,6 +30,16 @@ def made(choices: "Sequence[Choice]") -> list[Callback]:
 
     Raises:
         ConfigError: what is registered makes no callback.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.callbacks import made
+        >>> from rlvr_envs.agents.grpo.plugins import callback
+        >>> from rlvr_envs.agents.grpo.run import Callback
+        >>> @callback
+        ... class Quiet(Callback):
+        ...     pass
+        >>> len(made([callback.choose("Quiet")]))
+        1
     """
     found = [(choice, choice({})) for choice in choices]
     for choice, each in found:
@@ -48,6 +58,14 @@ def demonstration(
 
     With ``worked`` the worked solution comes before the answer, where the task has one.
     ``problem`` is another problem of the group's task and difficulty.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.callbacks import demonstration
+        >>> from rlvr_envs.agents.grpo.run import Callback
+        >>> class Demonstrated(Callback):
+        ...     def on_group(self, run, group):
+        ...         if not any(group.scores) and (shown := demonstration(run, group)):
+        ...             group.episodes[0] = shown
     """
     posed = group.posed
     cell = (posed.task, posed.difficulty)

@@ -223,6 +223,12 @@ class Config:
 
     Raises:
         ConfigError: a plug-in file fails, or there is no plug-in of a name or no such setting.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.config import Config
+        >>> config = Config().replace(steps=50, loss="cispo(high=4.0)")
+        >>> config.loss.settings
+        {'high': 4.0}
     """
 
     data: Data = field(default_factory=Data)

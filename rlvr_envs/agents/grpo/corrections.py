@@ -20,7 +20,14 @@ Level = Literal["token", "sequence"]
 
 @correction
 def none(mask: Tensor) -> Tensor:
-    """Return 1: what differs is taken as it is."""
+    """Return 1: what differs is taken as it is.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.corrections import none
+        >>> none(torch.tensor([[True, False]]))
+        tensor([[1., 1.]])
+    """
     return torch.ones_like(mask, dtype=torch.float32)
 
 
@@ -32,6 +39,13 @@ def truncate(
 
     Of a sequence it is the product over its tokens. It is 1 outside the mask where ``level`` is
     "token".
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.corrections import truncate
+        >>> old, sampled = torch.tensor([[0.0, -2.0]]), torch.tensor([[-2.0, 0.0]])
+        >>> truncate(old, sampled, torch.tensor([[True, True]]), most=2.0)
+        tensor([[2.0000, 0.1353]])
     """
     return _weights(old, sampled, mask, level, most).clamp(max=most)
 
@@ -49,6 +63,13 @@ def leave_out(
     """Return exp(old - sampled), and 0 where it is not within [least, most].
 
     As `truncate`, but what differs too much is not learned from at all.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.corrections import leave_out
+        >>> old, sampled = torch.tensor([[0.0, -2.0]]), torch.tensor([[-2.0, 0.0]])
+        >>> leave_out(old, sampled, torch.tensor([[True, True]]), most=2.0)
+        tensor([[0.0000, 0.1353]])
     """
     weights = _weights(old, sampled, mask, level, most)
     return weights.masked_fill((weights < least) | (weights > most), 0.0)
@@ -65,7 +86,15 @@ def drop_stale(  # noqa: PLR0913 - three inputs, and settings
     most: float = 2.0,
     level: Level = "token",
 ) -> Tensor:
-    """Return `truncate`, and 0 for tokens that were sampled more than ``oldest`` updates ago."""
+    """Return `truncate`, and 0 for tokens that were sampled more than ``oldest`` updates ago.
+
+    Examples:
+        >>> import torch
+        >>> from rlvr_envs.agents.grpo.corrections import drop_stale
+        >>> old, mask = torch.zeros(1, 2), torch.tensor([[True, True]])
+        >>> drop_stale(old, old, mask, lag=torch.tensor([[1, 5]]), oldest=4)
+        tensor([[1., 0.]])
+    """
     return truncate(old, sampled, mask, most=most, level=level).masked_fill(lag > oldest, 0.0)
 
 

@@ -116,6 +116,8 @@ def begin(
     )
     if kept is not None:
         restore(run, kept)
+        if workers.is_main and not quiet and (told := _finished(run)):
+            sys.stderr.write(f"{told}\n")
     elif workers.is_main:
         write_config(config, folder)
     if config.sampling.max_staleness and (workers.size > 1 or not sampler.concurrent):
@@ -126,6 +128,21 @@ def begin(
         )
     hand_over(run)
     return run
+
+
+def _finished(run: Run) -> str:
+    """Say that there is nothing left to do, and how to go on; empty where there is."""
+    told = f"{run.folder}: the run is finished at step {run.step}"
+    patience = run.config.evaluation.patience
+    if run.step >= run.total:
+        more = 2 * run.config.optimiser.steps
+        return f"{told}; to extend it, ask for more steps, such as --resume --steps {more}"
+    if run.best.over(patience):
+        return (
+            f"{told}, after {run.best.since} evaluations that were not better; to extend it, "
+            f"have more patience, such as --resume --patience {2 * patience}"
+        )
+    return ""
 
 
 def make_rollout(config: Config, make_env: MakeEnv, sampler: Sampler, chat: Chat) -> Rollout:

@@ -62,6 +62,11 @@ class Plugin:
         inputs: the names of what it is handed.
         settings: its settings' parameters, by name.
         traits: what else the decorator was told.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.plugins import loss
+        >>> loss.choose("cispo").plugin.settings
+        {'high': <Parameter "high: float = 5.0">}
     """
 
     kind: str
@@ -103,7 +108,14 @@ class Plugin:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A plug-in with its settings, ready to be called."""
+    """A plug-in with its settings, ready to be called.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.plugins import loss
+        >>> choice = loss.choose("cispo(high=4.0)")
+        >>> choice.name, choice.settings, choice.wants("mask")
+        ('cispo', {'high': 4.0}, True)
+    """
 
     plugin: Plugin
     settings: dict[str, Any] = field(default_factory=dict)
@@ -133,6 +145,16 @@ class Registry:
         kind: what it is called in messages.
         inputs: what a plug-in may take.
         traits: what else a decorator may be told.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.plugins import aggregation
+        >>> "token_mean" in [plugin.name for plugin in aggregation]
+        True
+        >>> aggregation.choose("token_mena")
+        Traceback (most recent call last):
+            ...
+        rlvr_envs.core.errors.ConfigError: no aggregation 'token_mena'; did you mean 'token_mean'?
+        ...
     """
 
     def __init__(self, kind: str, inputs: Sequence[str], *traits: str) -> None:
@@ -214,7 +236,6 @@ class Registry:
         return iter([self._plugins[name] for name in sorted(self._plugins)])
 
 
-# What an estimator may take: see `credit.Groups`.
 estimator = Registry(
     "estimator",
     (
@@ -224,7 +245,16 @@ estimator = Registry(
     ),
     *("compares", "odd", "level", "scales"),
 )
-# What a loss may take: see `objective.LossInputs`.
+"""Registers what gives advantages; what it may take: see `credit.Groups`.
+
+Examples:
+    >>> from rlvr_envs.agents.grpo.plugins import estimator
+    >>> @estimator
+    ... def above_half(rewards, *, scale: float = 1.0):
+    ...     return scale * (rewards - 0.5)
+    >>> estimator.choose("above_half(scale=2.0)").settings
+    {'scale': 2.0}
+"""
 loss = Registry(
     "loss",
     (
@@ -233,11 +263,48 @@ loss = Registry(
     ),
     *("one_advantage", "always"),
 )
+"""Registers what gives the losses of tokens; what it may take: see `objective.LossInputs`.
+
+Examples:
+    >>> from rlvr_envs.agents.grpo.plugins import loss
+    >>> @loss
+    ... def weighed(logp, advantages, mask):
+    ...     return -(advantages * logp).where(mask, 0)
+    >>> loss.choose("weighed").wants("reference")
+    False
+"""
 aggregation = Registry(
     "aggregation", ("lengths", "groups", "advantages", "longest"), "one_advantage"
 )
+"""Registers what weighs episodes.
+
+Examples:
+    >>> from rlvr_envs.agents.grpo.plugins import aggregation
+    >>> @aggregation
+    ... def short_first(lengths):
+    ...     return 1 / lengths**2
+    >>> aggregation.choose("short_first").name
+    'short_first'
+"""
 correction = Registry("correction", ("old", "sampled", "mask", "lag"))
+"""Registers what corrects for the difference between the trainer and the sampler.
+
+Examples:
+    >>> from rlvr_envs.agents.grpo.plugins import correction
+    >>> @correction
+    ... def ratio(old, sampled):
+    ...     return (old - sampled).exp()
+    >>> correction.choose("ratio").plugin.inputs
+    ('old', 'sampled')
+"""
 source = Registry("source", ("seed", "tasks", "problems"), "reads_rows")
+"""Registers what says which problem is posed.
+
+Examples:
+    >>> from rlvr_envs.agents.grpo.plugins import source
+    >>> source.choose("stream").plugin.inputs
+    ('seed', 'problems')
+"""
 curriculum = Registry(
     "curriculum",
     (
@@ -245,8 +312,39 @@ curriculum = Registry(
         *("climb", "inner", "draw"),
     ),
 )
+"""Registers what makes a curriculum.
+
+Examples:
+    >>> from rlvr_envs.agents.grpo.plugins import curriculum
+    >>> from rlvr_envs.curricula import Fixed, Proposal
+    >>> @curriculum
+    ... def one_level(tasks, seed, *, level: int = 0):
+    ...     return Fixed([Proposal(task=task, difficulty=level) for task in tasks], seed=seed)
+    >>> made = curriculum.choose("one_level(level=2)")({"tasks": ["rlvr/Gcd-v0"], "seed": 0})
+    >>> made.propose().difficulty
+    2
+"""
 sampler = Registry("sampler", ("model", "chat", "context", "dtype", "folder", "workers"), "check")
+"""Registers what makes an engine that continues token sequences.
+
+Examples:
+    >>> from rlvr_envs.agents.grpo.plugins import sampler
+    >>> sampler.choose("slots(slots=64)").settings
+    {'slots': 64}
+"""
 callback = Registry("callback", (), "hints")
+"""Registers what is told of groups, batches and steps.
+
+Examples:
+    >>> from rlvr_envs.agents.grpo.plugins import callback
+    >>> from rlvr_envs.agents.grpo.run import Callback
+    >>> @callback
+    ... class Count(Callback):
+    ...     def on_step(self, run, numbers):
+    ...         numbers["steps"] = run.step
+    >>> callback.choose("Count").name
+    'Count'
+"""
 
 REGISTRIES = (estimator, loss, aggregation, correction, source, curriculum, sampler, callback)
 
@@ -257,6 +355,10 @@ def load() -> None:
 
     Raises:
         ConfigError: one cannot be imported.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.plugins import load
+        >>> load()
     """
     for module in CORE:
         importlib.import_module(module)
@@ -270,10 +372,16 @@ def load() -> None:
 
 
 def load_file(path: str) -> str:
-    """Import a plug-in file and return the digest of its text, once for each.
+    r"""Import a plug-in file and return the digest of its text, once for each.
 
     Raises:
         ConfigError: there is no such file, or it fails.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from rlvr_envs.agents.grpo.plugins import load_file
+        >>> _ = Path("mine.py").write_text("from rlvr_envs.agents.grpo.plugins import loss\n")
+        >>> digest = load_file("mine.py")
     """
     file = Path(path).resolve()
     try:
@@ -309,6 +417,11 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
 
     Raises:
         ConfigError: it is neither, or a value is no literal.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.plugins import parse_call
+        >>> parse_call("clipped(low=0.2, high=0.28)")
+        ('clipped', {'low': 0.2, 'high': 0.28})
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -350,7 +463,14 @@ def _signed(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def fits(value: object, kind: Any) -> bool:
-    """Whether a value is of an annotated type; a truth value is no number."""
+    """Whether a value is of an annotated type; a truth value is no number.
+
+    Examples:
+        >>> from typing import Literal
+        >>> from rlvr_envs.agents.grpo.plugins import fits
+        >>> fits(3, float), fits(True, int), fits("token", Literal["token", "sequence"])
+        (True, False, True)
+    """
     try:
         typeguard.check_type(value, kind)
     except typeguard.TypeCheckError:

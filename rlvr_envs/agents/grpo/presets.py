@@ -21,6 +21,11 @@ class Recipe:
         paper: where they were published.
         differs: what of the paper is not reproduced; empty where all is.
         settings: by name, without their groups.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.presets import recipes
+        >>> {recipe.name: recipe.paper for recipe in recipes()}["default"]
+        "DAPO's clipping and aggregation, Dr. GRPO's advantages"
     """
 
     name: str
@@ -37,6 +42,12 @@ def recipe(name: str, paper: str, *, differs: str = "", **settings: Any) -> None
 
     Raises:
         ConfigError: there is another of that name.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.presets import preset, recipe
+        >>> recipe("mine", "our report, section 3", loss="cispo", group_size=16)
+        >>> preset("mine").sampling.group_size
+        16
     """
     added = Recipe(name, paper, differs, settings)
     if _RECIPES.get(name, added) != added:
@@ -45,7 +56,13 @@ def recipe(name: str, paper: str, *, differs: str = "", **settings: Any) -> None
 
 
 def recipes() -> list[Recipe]:
-    """Return all presets, the core's first."""
+    """Return all presets, the core's first.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.presets import recipes
+        >>> [recipe.name for recipe in recipes()][:3]
+        ['default', 'grpo', 'dr_grpo']
+    """
     plugins.load()
     return list(_RECIPES.values())
 
@@ -55,6 +72,11 @@ def settings_of(name: str) -> dict[str, Any]:
 
     Raises:
         ConfigError: there is none of that name.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.presets import settings_of
+        >>> settings_of("dapo")["loss"]
+        'clipped(low=0.2, high=0.28)'
     """
     known = {each.name: each for each in recipes()}
     if name not in known:
@@ -68,6 +90,11 @@ def preset(name: str = "default", **settings: Any) -> Config:
 
     Raises:
         ConfigError: there is none of that name, or no such setting.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.presets import preset
+        >>> preset("dr_grpo", steps=50).algorithm.loss
+        'clipped(high=0.2)'
     """
     for path in settings.get("plugins", ()):
         plugins.load_file(path)

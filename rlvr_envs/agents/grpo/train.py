@@ -74,6 +74,13 @@ def train(
             known.
         DependencyError: a package is missing.
         UsageError: another process is training in the same folder.
+
+    Examples:
+        >>> from rlvr_envs.agents.grpo.presets import preset
+        >>> from rlvr_envs.agents.grpo.train import train
+        >>> tiny = {"model": "tiny", "groups": 2, "group_size": 2, "max_tokens": 4, "device": "cpu"}
+        >>> train(preset(tasks=("Gcd-v0",), steps=1, out="run", **tiny), quiet=True).name
+        'step-00000001'
     """
     check(config)
     # Of several workers one writes.

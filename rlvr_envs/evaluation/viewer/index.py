@@ -23,6 +23,7 @@ from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.core.version import __version__
 from rlvr_envs.evaluation.compare import Answered, PairComparison, Series, compare
 from rlvr_envs.evaluation.metrics import Estimate, clustered_mean
+from rlvr_envs.evaluation.page import mark_of
 from rlvr_envs.evaluation.runs import Run, StoredEpisode, labels
 from rlvr_envs.evaluation.viewer.plots import figures, plotly_script
 
@@ -259,6 +260,7 @@ def _write_all(
     _write(data, "problems", 0, _ascii(columns))
     main = {
         "version": __version__,
+        "runs": mark_of(run.path for run in runs),
         "rows": len(table),
         "pieces": -(-len(table) // ROWS),
         "series": [

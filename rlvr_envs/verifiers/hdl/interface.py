@@ -17,6 +17,11 @@ class Port:
         name: a plain identifier.
         direction: ``input`` or ``output``.
         width: in bits.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.hdl.interface import Port
+        >>> Port("count", "output", width=4).declaration()
+        'output [3:0] count'
     """
 
     name: str
@@ -53,6 +58,11 @@ class Clocking:
         reset: the input that resets, empty where there is none.
         reset_active: the level at which it does.
         asynchronous: whether it does so without an edge of the clock.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.hdl.interface import Clocking
+        >>> Clocking(clock="clk", reset="rst_n", reset_active=0, asynchronous=True).reset_active
+        0
     """
 
     clock: str
@@ -77,6 +87,11 @@ class Reference:
         free_x: whether an x at an output of the reference allows any value there; otherwise the
             reference never has one.
         trusted: whether the source may hold what an answer may not, such as prints and assertions.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.hdl.interface import Port, Reference
+        >>> source = "module TopModule(input a, output y); assign y = ~a; endmodule"
+        >>> reference = Reference(source, (Port("a", "input"), Port("y", "output")))
     """
 
     source: str

@@ -50,6 +50,16 @@ def judge(
         ConfigError: there is no such reward.
         DependencyError: the tools are not installed.
         SandboxUnavailable: no sandbox works here.
+
+    Examples:
+        >>> from rlvr_envs.verifiers.hdl.interface import Port, Reference
+        >>> from rlvr_envs.verifiers.hdl.judge import judge
+        >>> golden = "module TopModule(input a, output y); assign y = ~a; endmodule"
+        >>> reference = Reference(golden, (Port("a", "input"), Port("y", "output")))
+        >>> judge("module TopModule(input a, output y); assign y = !a; endmodule", reference).score
+        1.0
+        >>> judge("module TopModule(input a, output y); assign y = a; endmodule", reference).score
+        0.0
     """
     if reward not in REWARDS:
         hint = did_you_mean(reward, REWARDS)

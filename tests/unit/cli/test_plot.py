@@ -63,6 +63,32 @@ def test_each_run_by_itself(runs, capsys):
     assert "Training of a, b" in (runs / "x.html").read_text("utf-8")
 
 
+def test_the_page_lies_in_the_folder_of_the_first_run(runs, capsys):
+    pytest.importorskip("plotly")
+    page = runs / "a" / "curves.html"
+    assert main(["plot", str(runs / "a")]) == 0
+    assert capsys.readouterr().out == f"{page}\n"
+    assert main(["plot", str(runs / "a"), "--smooth", "7"]) == 0  # the same run: drawn anew
+    assert "the 6 before it" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("earlier", ["page", "text"])
+def test_what_is_not_of_the_same_runs_is_replaced_by_force_only(runs, capsys, earlier):
+    pytest.importorskip("plotly")
+    out = runs / "x.html"
+    if earlier == "page":
+        assert main(["plot", str(runs / "a"), "--out", str(out)]) == 0
+    else:
+        out.write_text("my notes")
+    before = out.read_bytes()
+    given = ["plot", str(runs / "b"), "--out", str(out)]
+    assert main(given) == 2
+    assert "was not made of these runs" in capsys.readouterr().err
+    assert out.read_bytes() == before
+    assert main([*given, "--force"]) == 0
+    assert "Training of b" in out.read_text("utf-8")
+
+
 def test_a_folder_without_a_run_is_said_in_a_line(tmp_path, capsys):
     assert main(["plot", str(tmp_path), "--out", str(tmp_path / "x.html")]) == 2
     assert "is not a run" in capsys.readouterr().err

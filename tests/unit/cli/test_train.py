@@ -121,8 +121,13 @@ def test_a_run_is_begun_gone_on_with_and_drawn(tmp_path):
     # the folder is enough, and the limit of the last process is none of this one
     assert go_on["status"] == 0, go_on["stderr"]
     assert "the newest checkpoint: a run/checkpoints/step-00000003" in go_on["stderr"]
-    # a run that is over says the same
+    assert "finished" not in go_on["stderr"]
+    # a run that is over says so, and how to extend it
     assert again["status"] == 0
+    assert (
+        "a run: the run is finished at step 3; to extend it, ask for more steps, such as "
+        "--resume --steps 4\n" in again["stderr"]
+    )
     assert "the newest checkpoint: a run/checkpoints/step-00000003" in again["stderr"]
     assert other["status"] == 2
     assert "cannot go on with other settings" in other["stderr"]

@@ -138,6 +138,22 @@ def test_samples_are_of_every_kind_and_do_not_depend_on_the_order(hostile_run, t
     }
 
 
+class Counting(Policy):
+    """Answers 1, and counts 1,000 tokens read and 500 written."""
+
+    async def act(self, request):
+        return Response("\\boxed{1}", prompt_tokens=1000, tokens=500)
+
+
+def test_tokens_have_a_price_where_they_are_counted(tmp_path):
+    policies = [Counting("counting"), "oracle"]
+    run = evaluate("EvalPlus-v0", policies, episodes=4, out=tmp_path)
+    assert "$" not in shown(run)
+    path = write_report(run, price=(2.5, 10.0))
+    text = "".join(outline(path.read_text(encoding="utf-8")).text)
+    assert text.count("$0.0300 at $2.5 in and $10 out a million") == text.count("$0.") == 1
+
+
 def test_a_single_task_at_one_difficulty_and_a_run_without_scores_have_pages(tmp_path):
     for name in ("EvalPlus-v0", "EvalUnposable-v0", "EvalHotCold-v0", "EvalListed-v0"):
         run = evaluate(name, "oracle", episodes=2, out=tmp_path / name)

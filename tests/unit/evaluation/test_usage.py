@@ -69,3 +69,5 @@ def test_records_from_before_there_were_counts():
 
 def test_a_price_is_for_a_million_tokens():
     assert cost(2_000_000, 500_000, (0.5, 4.0)) == 3.0
+    assert cost(None, 500_000, (0.5, 4.0)) is None
+    assert cost(2_000_000, None, (0.5, 4.0)) is None

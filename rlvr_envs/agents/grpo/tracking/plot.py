@@ -50,7 +50,12 @@ def fit(series: Sequence[Series]) -> dict[tuple[str, str], Curve]:
 
 
 def draw(
-    series: Sequence[Series], out: Path, *, window: int | None = None, fits: Fits | None = None
+    series: Sequence[Series],
+    out: Path,
+    *,
+    window: int | None = None,
+    fits: Fits | None = None,
+    mark: str = "",
 ) -> Path:
     """Draw the curves of runs and return the path of the file.
 
@@ -60,6 +65,7 @@ def draw(
         out: an HTML file, or a picture for plotly's kaleido.
         window: the steps over which values are averaged; None for a twentieth of the longest run.
         fits: what `fit` has found, to be drawn as well.
+        mark: what a page holds to say which runs it was made of (`mark_of`).
 
     Raises:
         ConfigError: nothing was logged, or ``out`` has another suffix.
@@ -83,7 +89,7 @@ def draw(
         figure.write_image(out, scale=2)
     else:
         with replaced(out) as file:
-            file.write(_page(found, look).encode(errors="replace"))
+            file.write(_page(found, look, mark).encode(errors="replace"))
     return out
 
 
@@ -99,13 +105,13 @@ def _require(package: str, how: str) -> None:
         raise DependencyError(f"the plot needs {package}: {how}") from error
 
 
-def _page(found: dict[str, list[Panel]], look: _Look) -> str:
+def _page(found: dict[str, list[Panel]], look: _Look, mark: str) -> str:
     title = "Training of " + ", ".join(one.name for one in look.series)
     cards = "".join(
         f'<h2>{name}</h2>\n<div class="card plot">{placed(_figure(panels, look))}</div>\n'
         for name, panels in found.items()
     )
-    return document(title, f'<p class="note">{_note(look)}</p>\n{cards}')
+    return document(title, f'<!-- {mark} --><p class="note">{_note(look)}</p>\n{cards}')
 
 
 def _note(look: _Look) -> str:

@@ -174,7 +174,12 @@ def test_a_run_without_progress_stops_and_keeps_its_best(tmp_path, scored, capsy
 
     # It stays stopped, unless more patience is given.
     again = config.replace(resume=True)
-    assert train(again, make_env=paying(by_parity), quiet=True).name == "step-00000004"
+    assert train(again, make_env=paying(by_parity)).name == "step-00000004"
+    told = (
+        f"{tmp_path}: the run is finished at step 4, after 2 evaluations that were not better; to "
+        "extend it, have more patience, such as --resume --patience 4\n"
+    )
+    assert told in capsys.readouterr().err
     scored(0.4, 0.3)
     newest = train(again.replace(patience=4), make_env=paying(by_parity), quiet=True)
     assert newest.name == "step-00000006", "two were counted before"
