@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
-from rlvr_envs.core.extras import hint
+from rlvr_envs.core.extras import needs
 
 if TYPE_CHECKING:
     from rlvr_envs.serving.quota import Quota
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         from rlvr_envs.serving.guard import Tokens
         from rlvr_envs.serving.run import serve
     except ImportError as error:
-        raise DependencyError(f"serving needs {error.name}: {hint('serve')}") from error
+        raise DependencyError(needs("serving", error, "serve")) from error
     quota = _quota(args)
     settings = Settings(
         ids=args.ids,

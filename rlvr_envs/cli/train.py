@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from rlvr_envs.cli._text import say, say_json
 from rlvr_envs.core.errors import ConfigError, DependencyError, did_you_mean
-from rlvr_envs.core.extras import hint
+from rlvr_envs.core.extras import needs
 
 if TYPE_CHECKING:
     from rlvr_envs.agents.grpo.config import Config
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         from rlvr_envs.agents.grpo.model.checkpoint import best_of
         from rlvr_envs.agents.grpo.train import train
     except ImportError as error:
-        raise DependencyError(f"training needs {error.name}: {hint('train')}") from error
+        raise DependencyError(needs("training", error, "train")) from error
     from rlvr_envs.agents.grpo.config import Config, flat
 
     given = _together(args.arguments)

@@ -7,11 +7,13 @@
 A page of the same runs is written anew; one of other runs is replaced with --force only.
 
 RUN is the folder of a run, a folder that holds runs, or FOLDER:policy. The page shows the episodes
-that had ended when the command began.
+that have ended; load it again to see more of a run that goes on.
 """
 
 import argparse
+import shutil
 import tempfile
+import threading
 import webbrowser
 from pathlib import Path
 
@@ -54,17 +56,46 @@ def run(args: argparse.Namespace) -> int:
         say(f"{args.out / 'index.html'}: {_episodes(count)}")
         return 0
     with tempfile.TemporaryDirectory(prefix="rlvr-view-") as folder:
-        count = write_page(runs, Path(folder))
-        _serve(Path(folder), args.port, count, browser=not args.no_browser)
+        _serve(_Pages(args.runs, Path(folder)), args.port, browser=not args.no_browser)
     return 0
 
 
-def _serve(folder: Path, port: int, count: int, *, browser: bool) -> None:
+class _Pages:
+    """The page of some runs, made anew where a run has grown; the one before stays too.
+
+    Args:
+        runs: as the command line names them.
+        folder: gets a folder for each page.
+    """
+
+    def __init__(self, runs: list[str], folder: Path) -> None:
+        self._runs, self.folder = runs, folder
+        self._lock = threading.Lock()
+        self._sizes: list[int] = []
+        self._number = 0
+        self.count = 0
+
+    def newest(self) -> str:
+        """Return the name of the folder of a page that shows all episodes that have ended."""
+        from rlvr_envs.evaluation.viewer.index import write_page
+
+        with self._lock:
+            runs = open_runs(self._runs)
+            sizes = [run.size for run in runs]
+            if sizes != self._sizes:
+                self.count = write_page(runs, self.folder / str(self._number + 1))
+                self._number, self._sizes = self._number + 1, sizes
+                shutil.rmtree(self.folder / str(self._number - 2), ignore_errors=True)
+        return str(self._number)
+
+
+def _serve(pages: _Pages, port: int, *, browser: bool) -> None:
     from rlvr_envs.evaluation.viewer.serve import HOST, server
 
-    with server(folder, port) as serving:
+    pages.newest()
+    with server(pages.folder, port, pages.newest) as serving:
         address = f"http://{HOST}:{serving.server_address[1]}/"
-        say(f"{_episodes(count)} at {address} (Ctrl-C ends it)", flush=True)
+        say(f"{_episodes(pages.count)} at {address} (Ctrl-C ends it)", flush=True)
         if browser:
             webbrowser.open(address)
         try:

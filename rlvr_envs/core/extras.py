@@ -55,6 +55,12 @@ def hint(extra: str, package: str | None = None) -> str:
     return pip_install(*wanted)
 
 
+def needs(what: str, error: ImportError, extra: str) -> str:
+    """Return what to say where a part of an extra is missing, or has a wrong version."""
+    lacking = error.name or f"other packages ({' '.join(str(error).split())})"
+    return f"{what} needs {lacking}: {hint(extra)}"
+
+
 def pip_install(*requirements: str) -> str:
     """Return the command that installs packages, to be pasted into a shell."""
     return shlex.join(["pip", "install", *requirements])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, did_you_mean_path
-from rlvr_envs.core.extras import hint, pip_install
+from rlvr_envs.core.extras import needs, pip_install
 from rlvr_envs.core.seeding import draw_seed, stream
 from rlvr_envs.evaluation.policy import (
     Message,
@@ -175,7 +175,7 @@ def _packages(files: ModelFiles) -> tuple[Any, Any]:
         import torch
         import transformers
     except ImportError as error:
-        raise DependencyError(f"a local model needs {error.name}: {hint('train')}") from error
+        raise DependencyError(needs("a local model", error, "train")) from error
     return torch, transformers
 
 

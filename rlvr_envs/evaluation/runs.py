@@ -96,6 +96,12 @@ class Run:
         """Whether `rlvr train` wrote it."""
         return not (self.path / EPISODES).exists()
 
+    @property
+    def size(self) -> int:
+        """The bytes of the file of its episodes, which grows with each."""
+        path = self.path / (SAMPLES if self.training else EPISODES)
+        return path.stat().st_size if path.exists() else 0
+
     def seed(self) -> int | None:
         """Return the seed of an evaluation's problems, if it is stored."""
         with suppress(OSError, ValueError, KeyError, TypeError):

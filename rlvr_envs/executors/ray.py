@@ -15,7 +15,7 @@ from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, WorkerDied
 from rlvr_envs.core.executor import MEMORY_MIB, Call, Executor, Outcome, Processes, batched
-from rlvr_envs.core.extras import hint
+from rlvr_envs.core.extras import needs
 from rlvr_envs.core.version import __version__
 
 try:
@@ -23,7 +23,7 @@ try:
     from ray.exceptions import RayError, RayTaskError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ImportError as error:
-    raise DependencyError(f"the executor 'ray' needs {error.name}: {hint('ray')}") from error
+    raise DependencyError(needs("the executor 'ray'", error, "ray")) from error
 
 # One batch is at work on a host while the next one waits there.
 _BATCHES_A_HOST = 2

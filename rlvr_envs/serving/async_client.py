@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 from rlvr_envs.core.errors import ConfigError, DependencyError, RlvrEnvsError
-from rlvr_envs.core.extras import hint
+from rlvr_envs.core.extras import needs
 from rlvr_envs.core.instance import Row
 from rlvr_envs.core.verdict import Verdict
 
@@ -23,7 +23,7 @@ try:
     from websockets.asyncio.client import ClientConnection, connect
     from websockets.exceptions import InvalidStatus, WebSocketException
 except ImportError as error:
-    raise DependencyError(f"this client needs {error.name}: {hint('serve')}") from error
+    raise DependencyError(needs("this client", error, "serve")) from error
 
 Result = TypeVar("Result")
 

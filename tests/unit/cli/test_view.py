@@ -4,12 +4,16 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 
 import pytest
 from fakes.run_folders import record, write_run
 
 from rlvr_envs.cli.main import main
+from rlvr_envs.cli.view import _Pages
+from rlvr_envs.core.errors import RowError
+from rlvr_envs.evaluation.viewer.serve import server
 
 
 @pytest.fixture
@@ -58,6 +62,34 @@ def test_it_serves_the_page_until_it_is_interrupted(run, tmp_path):
         assert process.wait(60) == 0
         assert process.stderr.read() == ""
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_run_that_goes_on_is_shown_as_it_is_when_the_page_is_loaded(run, tmp_path):
+    pages = _Pages([str(run)], tmp_path / "pages")
+    assert pages.newest() == "1"
+    assert pages.newest() == "1"  # nothing has come
+    write_run(run, [record(), record(seed=2), record(seed=3)])
+    with server(pages.folder, newest=pages.newest) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{serving.server_address[1]}"
+        with urllib.request.urlopen(f"{address}/") as page:
+            assert page.url == f"{address}/2/"
+        with urllib.request.urlopen(f"{address}/1/index.html") as page:
+            assert page.url == f"{address}/2/"
+        with urllib.request.urlopen(f"{address}/1/data/main.js") as old:
+            assert b'"rows":2' in old.read()
+        with urllib.request.urlopen(f"{address}/2/data/main.js") as new:
+            assert b'"rows":3' in new.read()
+        serving.shutdown()
+        thread.join()
+    write_run(run, [record(seed=seed) for seed in range(5)])
+    assert pages.newest() == "3"
+    assert sorted(path.name for path in pages.folder.iterdir()) == ["2", "3"]
+    assert pages.count == 5
+    (run / "episodes.jsonl").write_text("nothing\n")
+    with pytest.raises(RowError, match="line 1"):
+        pages.newest()
 
 
 def _env(tmp_path):

@@ -61,3 +61,15 @@ def test_sources_without_an_installation_give_hints_too(monkeypatch):
     assert extras.hint("verilog").startswith("pip install '.[verilog]'  # in the clone")
     assert extras.hint("report", "httpx") == "pip install httpx"
     assert extras.missing("verilog") == []
+
+
+def test_what_lacks_a_package_or_has_a_wrong_version_says_so(there):
+    missing = ImportError("No module named 'pyosys'", name="pyosys")
+    assert extras.needs("proving", missing, "verilog") == (
+        "proving needs pyosys: pip install 'pyosys>=0.70'"
+    )
+    wrong = ImportError("pyosys>=0.70 is required\nbut found 0.1")
+    assert extras.needs("proving", wrong, "verilog") == (
+        "proving needs other packages (pyosys>=0.70 is required but found 0.1): "
+        "pip install 'pyosys>=0.70'"
+    )

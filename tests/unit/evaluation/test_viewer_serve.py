@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, RowError
 from rlvr_envs.evaluation.viewer.serve import server
 
 
@@ -58,6 +58,24 @@ def test_nothing_beside_the_files_is_given(ask, path):
     answer, body = ask(path)
     assert answer.status == 404
     assert body != b"no"
+
+
+def test_a_page_that_cannot_be_made_anew_says_why(tmp_path):
+    def broken():
+        raise RowError("line 3 holds no episode")
+
+    with server(tmp_path, newest=broken) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
+        thread.start()
+        connection = http.client.HTTPConnection(*serving.server_address, timeout=30)
+        connection.request("GET", "/")
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        serving.shutdown()
+        thread.join()
+    assert answer.status == 500
+    assert b"line 3 holds no episode" in body
 
 
 def test_a_taken_port_is_named(ask, tmp_path):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlvr_envs.core.errors import ConfigError, DependencyError
-from rlvr_envs.core.extras import hint
+from rlvr_envs.core.extras import needs
 
 PAD, END = "<pad>", "<end>"
 _BYTES = 256  # tokens that every byte-level vocabulary has
@@ -84,7 +84,7 @@ def tiny_tokenizer(texts: Sequence[str], *, vocab: int = 512) -> Any:
         from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
         from transformers import PreTrainedTokenizerFast
     except ImportError as error:
-        raise DependencyError(f"the tiny model needs {error.name}: {hint('train')}") from error
+        raise DependencyError(needs("the tiny model", error, "train")) from error
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.Sequence(
         [
