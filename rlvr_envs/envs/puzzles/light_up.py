@@ -57,9 +57,9 @@ class LightUpConfig(TaskConfig):
         if difficulty < len(_LEVELS):
             size, number_percent, n_drafts = _LEVELS[difficulty]
             return cls(size=size, number_percent=number_percent, n_drafts=n_drafts)
-        return cls(
-            size=min(_LARGEST, difficulty), number_percent=0, n_drafts=4 if difficulty <= 10 else 2
-        )
+        if difficulty == len(_LEVELS):
+            return cls(size=10, number_percent=0, n_drafts=4)
+        return cls(size=min(_LARGEST, difficulty + 2), number_percent=0)
 
 
 @dataclass(frozen=True, slots=True)
