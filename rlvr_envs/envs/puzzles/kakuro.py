@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import combinations
 
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
@@ -16,6 +14,7 @@ from rlvr_envs.generators.grids.cells import plane
 from rlvr_envs.generators.grids.clues import choose_clues
 from rlvr_envs.generators.grids.deductions import Words, worked
 from rlvr_envs.generators.grids.latin_squares import EMPTY
+from rlvr_envs.generators.grids.sums import Sum, choices
 from rlvr_envs.verifiers.grids import read_grid, show_grid
 
 Cell = tuple[int, int]  # row and column
@@ -316,50 +315,6 @@ def _outer_first(digits: list[int]) -> list[int]:
 
 BLACK = "#"
 UNKNOWN = 0b1111111110  # the candidates of a cell of which nothing is known
-
-
-class Sum:
-    """Cells of different digits that add up to a total."""
-
-    def __init__(self, cells: Values, total: int) -> None:
-        self.cells = cells
-        self.choices = choices(len(cells))[total]
-
-    def narrow(self, masks: list[int]) -> list[int] | None:
-        possible = fixed = 0
-        for cell in self.cells:
-            mask = masks[cell]
-            possible |= mask
-            if not mask & (mask - 1):
-                fixed |= mask
-        kept, needed = 0, UNKNOWN
-        for choice in self.choices:
-            if not choice & ~possible and not fixed & ~choice:
-                kept |= choice
-                needed &= choice
-        changed = []
-        for cell in self.cells:
-            left = masks[cell] & kept
-            elsewhere = 0
-            for other in self.cells:
-                if other != cell:
-                    elsewhere |= masks[other]
-            left = left & needed & ~elsewhere or left
-            if not left:
-                return None
-            if left != masks[cell]:
-                masks[cell] = left
-                changed.append(cell)
-        return changed
-
-
-@cache
-def choices(length: int) -> dict[int, list[int]]:
-    """Return the sets of so many digits, as bits, by their sum."""
-    found: dict[int, list[int]] = {}
-    for digits in combinations(range(1, 10), length):
-        found.setdefault(sum(digits), []).append(sum(1 << digit for digit in digits))
-    return found
 
 
 def runs_of(rows: Sequence[str]) -> tuple[list[Run], list[Run]]:

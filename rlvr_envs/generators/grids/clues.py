@@ -10,7 +10,12 @@ _REMOVALS = 40  # clues at most that are tried whether they can go
 
 
 def choose_clues(
-    rng: Rng, network: Network, solution: Values, n_clues: int, unknown: int
+    rng: Rng,
+    network: Network,
+    solution: Values,
+    n_clues: int,
+    unknown: int,
+    max_nodes: int | None = None,
 ) -> list[int]:
     """Return cells that determine the solution, in order; ``n_clues`` or as few more as found.
 
@@ -23,12 +28,13 @@ def choose_clues(
         solution: the value of each cell.
         n_clues: how many cells are wanted.
         unknown: the mask of a cell that is not shown.
+        max_nodes: guesses of a search for a rival; by default what `rival_of` takes.
     """
     order = shuffled(rng, len(solution))
     kept = set(order[:n_clues])
     at_once = 1 + len(solution) // 60
     while len(kept) < len(solution):
-        rival = rival_of(solution, network, shown_masks(solution, kept, unknown))
+        rival = rival_of(solution, network, shown_masks(solution, kept, unknown), max_nodes)
         if rival.none_exists:
             break
         if rival.values is None:
@@ -41,7 +47,7 @@ def choose_clues(
             break
         masks = shown_masks(solution, kept, unknown)
         masks[cell] = unknown ^ 1 << solution[cell]
-        if rival_of(solution, network, masks).none_exists:
+        if rival_of(solution, network, masks, max_nodes).none_exists:
             kept.remove(cell)
     return sorted(kept)
 

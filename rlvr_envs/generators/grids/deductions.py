@@ -132,6 +132,33 @@ class Count:
         return free
 
 
+class Between:
+    """Cells of 0s and 1s of which a number from ``low`` to ``high`` are 1."""
+
+    def __init__(self, cells: Values, low: int, high: int) -> None:
+        self.cells, self.low, self.high = cells, low, high
+
+    def narrow(self, masks: list[int]) -> list[int] | None:
+        ones, free = 0, []
+        for cell in self.cells:
+            mask = masks[cell]
+            if mask == 0b11:
+                free.append(cell)
+            elif mask == 0b10:
+                ones += 1
+        if ones > self.high or ones + len(free) < self.low:
+            return None
+        if ones == self.high:
+            fixed = 0b01
+        elif ones + len(free) == self.low:
+            fixed = 0b10
+        else:
+            return []
+        for cell in free:
+            masks[cell] = fixed
+        return free
+
+
 class Alone:
     """If the first cell holds 1, all the others hold 0."""
 
