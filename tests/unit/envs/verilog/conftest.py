@@ -1,11 +1,15 @@
 """Running a design cycle by cycle, for tests that hold it against a model in Python."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from rlvr_envs.core.seeding import stream
+from rlvr_envs.generators.hardware.mutations import mutate
 from rlvr_envs.verifiers.hdl.aig import read
-from rlvr_envs.verifiers.hdl.equivalence import gold_of
+from rlvr_envs.verifiers.hdl.equivalence import ReferenceRefused, gold_of
+from rlvr_envs.verifiers.hdl.judge import judge
 from rlvr_envs.verifiers.hdl.simulate import Difference, replay
 
 
@@ -54,3 +58,32 @@ def random_rows():
         return rows
 
     return draw
+
+
+@pytest.fixture
+def judged_mutants(run_design):
+    """Return a function that judges mutants of a design which a model in Python contradicts.
+
+    The model says what the outputs are in each cycle of some rows, so it, and not the verifier,
+    decides which mutants are wrong. Each of them must earn nothing.
+    """
+
+    def judged(design, rows, expected, count=20):
+        reference, wrong, rng = design.reference, set(), stream("mutants", design.title)
+        for _ in range(12 * count):
+            source = mutate(design.golden, rng)
+            if len(wrong) == count or source is None:
+                break
+            if source in wrong:
+                continue
+            try:
+                shown = run_design(replace(design, golden=source), rows)
+            except ReferenceRefused:  # it does not compile
+                continue
+            if shown != expected:
+                wrong.add(source)
+                verdict = judge(source, reference)
+                assert verdict.score == 0.0, source
+        return len(wrong)
+
+    return judged
