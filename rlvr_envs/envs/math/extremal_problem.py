@@ -23,7 +23,8 @@ _WIDEST = 40  # sizes beyond this give numbers of hundreds of digits, which teac
 
 def _bound(size: int) -> int:
     """Return the largest n of a question."""
-    return 100 * 5**size
+    bound: int = 100 * 5**size
+    return bound
 
 
 # Subsets of 1..n without a difference; numbers: n, the difference.

@@ -135,7 +135,7 @@ class FamilyTask(Task[ConfigT, FamilyProblem]):
         A solver who tries five lemmas wherever an idea is needed makes ``5 ** ideas`` tries.
         """
         ideas = self.families[problem.kind].ideas
-        return _BRANCHES**ideas + written(problem.solution)
+        return float(_BRANCHES**ideas + written(problem.solution))
 
     def baseline(self, rng: Rng, problem: FamilyProblem) -> str:
         """Answer as a solver does who misses an idea."""

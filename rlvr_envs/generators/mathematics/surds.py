@@ -111,8 +111,5 @@ def _square_part(value: int) -> tuple[int, int]:
 
 def _term(size: Fraction, radicand: int) -> str:
     top, bottom = size.numerator, size.denominator
-    if radicand == 1:
-        above = str(top)
-    else:
-        above = f"{'' if top == 1 else top}\\sqrt{{{radicand}}}"
+    above = str(top) if radicand == 1 else f"{'' if top == 1 else top}\\sqrt{{{radicand}}}"
     return above if bottom == 1 else f"\\frac{{{above}}}{{{bottom}}}"

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, pairwise, product
 from math import gcd
 
@@ -121,6 +122,7 @@ def test_coins():
             assert answer("coins", n, k) == distances(0, moves)[n]
 
 
+@cache
 def most_pieces(rows, columns, length):
     """Go cell by cell; what matters is how far pieces from above reach down in each column."""
     best = {(0,) * columns: 0}
