@@ -26,7 +26,8 @@ _DAWSON = (34, 53)
 
 def _bound(size: int) -> int:
     """Return the largest pile of a question."""
-    return 100 * 5**size
+    bound: int = 100 * 5**size
+    return bound
 
 
 def _binary(values: list[int]) -> str:
@@ -136,7 +137,7 @@ def _state_nim(*piles: int) -> Question:
             f"So x is that sum of the others. In binary they are {_binary([*piles])}.",
             f"The sum without carries is {reduce(xor, piles):b} = {reduce(xor, piles)}.",
         ],
-        abs(reduce(lambda a, b: a - b, sorted(piles, reverse=True))),
+        abs(2 * max(piles) - sum(piles)),
     )
 
 

@@ -23,7 +23,8 @@ _WIDEST = 40  # sizes beyond this give numbers of hundreds of digits, which teac
 
 def _bound(size: int) -> int:
     """Return the largest n of a question."""
-    return 100 * 5**size
+    bound: int = 100 * 5**size
+    return bound
 
 
 # Subsets of 1..n without a difference; numbers: n, the difference.
@@ -388,6 +389,7 @@ def _state_trail(closed: int, first: int, second: int) -> Question:
         place = f"A city has {first} squares. One street joins each two squares."
         spread = f"{whole} streets; {odd} squares have an odd number of them."
     spared = _spared(closed, lost, first, second)
+    helped = "one square of each side" if second else "two squares"
     return Question(
         f"{place} You walk along streets and use no street twice. "
         f"{'You end at the square where you started.' if closed else 'You may end at any square.'} "
@@ -399,7 +401,11 @@ def _state_trail(closed: int, first: int, second: int) -> Question:
                 "By Euler, a set of streets that hangs together can be walked in one go if at "
                 "most two squares have an odd number of them, and back to the start if none has."
             ),
-            f"At least {spared} streets must be left out, and that is enough.",
+            (
+                f"A street that is left out helps {helped}"
+                f"{'' if closed else ', and two squares may stay odd'}. So at least {spared} "
+                "streets must be left out, and that is enough."
+            ),
             f"{whole} - {spared} = {whole - spared}",
         ],
         whole,
@@ -648,8 +654,7 @@ class ExtremalProblemTask(FamilyTask[ExtremalProblemConfig]):
         The numbers grow.
 
     References:
-        Jukna, Extremal Combinatorics, chapters 4, 7 and 8. Bollobás, Combinatorics, chapters 2
-        to 4 and 10.
+        Jukna, Extremal Combinatorics, chapters 4, 7 and 8. Bollobás, Combinatorics.
     """
 
     Config = ExtremalProblemConfig

@@ -566,7 +566,7 @@ class FunctionalEquationTask(FamilyTask[FunctionalEquationConfig]):
         system of equations, periods, descent, induction. The numbers grow.
 
     References:
-        Small, Functional Equations and How to Solve Them, chapters 2 to 4.
+        Small, Functional Equations and How to Solve Them.
     """
 
     Config = FunctionalEquationConfig

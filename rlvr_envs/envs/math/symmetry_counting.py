@@ -2,7 +2,7 @@
 
 import string
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, factorial, gcd, lcm, prod
@@ -261,7 +261,10 @@ def _draw_square(rng: Rng, size: int) -> Numbers:
 def _board_index(rows: int, columns: int, flips: int) -> Index:
     cells = [(r, c) for r in range(rows) for c in range(columns)]
     last, end = rows - 1, columns - 1
-    maps = [lambda r, c: (r, c), lambda r, c: (last - r, end - c)]
+    maps: list[Callable[[int, int], tuple[int, int]]] = [
+        lambda r, c: (r, c),
+        lambda r, c: (last - r, end - c),
+    ]
     if flips:
         maps += [lambda r, c: (last - r, c), lambda r, c: (r, end - c)]
     if rows == columns:
@@ -428,7 +431,7 @@ def _partitions(n: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
 def _permutations(lengths: tuple[int, ...]) -> int:
     """Return how many permutations have cycles of these lengths."""
     counts = Counter(lengths)
-    centraliser = prod(length**many * factorial(many) for length, many in counts.items())
+    centraliser: int = prod(length**many * factorial(many) for length, many in counts.items())
     return factorial(sum(lengths)) // centraliser
 
 
