@@ -96,8 +96,10 @@ class ProofBackend(Protocol):
 class KernelBackend:
     """Proofs of one statement, checked by the package's own kernel."""
 
-    def __init__(self) -> None:
-        self._statement: Statement | None = None
+    @property
+    def facts(self) -> Mapping[str, Expr]:
+        """The lemmas and axioms of the statement."""
+        return self._tactics.facts
 
     def start(self, statement: Statement) -> State:
         """Return the state before the first tactic.
@@ -115,7 +117,7 @@ class KernelBackend:
         facts = {name: read_formula(text, signature) for name, text in known}
         hypotheses = {n: read_formula(t, signature, variables) for n, t in statement.hypotheses}
         goal = Goal(variables, hypotheses, read_formula(statement.goal, signature, variables))
-        self._statement, self._goal = statement, goal
+        self._goal = goal
         self._tactics = Tactics(signature, facts)
         self._given = frozenset({*facts.values(), *hypotheses.values()})
         self._principles = frozenset(

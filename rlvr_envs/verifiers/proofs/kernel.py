@@ -49,6 +49,10 @@ class Expr:
     loose: int = field(init=False, compare=False, repr=False)  # quantifiers that are missing
     nodes: int = field(init=False, compare=False, repr=False)
     depth: int = field(init=False, compare=False, repr=False)
+    digest: int = field(init=False, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        return self.digest
 
     def __post_init__(self) -> None:
         wants_terms = self.op in ("fn", "=")
@@ -63,6 +67,8 @@ class Expr:
         object.__setattr__(self, "loose", max(0, loose))
         object.__setattr__(self, "nodes", 1 + sum(arg.nodes for arg in self.args))
         object.__setattr__(self, "depth", 1 + max((arg.depth for arg in self.args), default=0))
+        digest = hash((self.op, self.name, self.args, self.index))
+        object.__setattr__(self, "digest", digest)
         if self.nodes > MOST_NODES or self.depth > MOST_DEPTH:
             raise ProofError(
                 f"an expression has at most {MOST_NODES} symbols and {MOST_DEPTH} levels"

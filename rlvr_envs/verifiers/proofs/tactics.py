@@ -571,7 +571,10 @@ class Tactics:
             curried = kernel.implies_intro(p, kernel.implies_intro(q, both))
             return self._split(goal, formula, None).justify([curried])
 
-        return Move(tuple(g for inner in inners for g in inner.goals), nested)
+        goals = [each for inner in inners for each in inner.goals]
+        if len(goals) == 1:
+            goals = [replace(goals[0], case="intro")]
+        return Move(tuple(goals), nested)
 
     def _by_cases(self, goal: Goal, reader: Reader) -> Move:
         name = None
