@@ -33,11 +33,12 @@ The tactics are those of Lean 4, no others:
 - constructor; left; right; rcases h with ⟨a, b⟩; rcases h with a | b; exfalso; contradiction;
 - by_cases h : P; by_contra h;
 - rfl; symm; rw [e, ← e]; rw [e] at h.
-Here e is a hypothesis or lemma, perhaps applied (h a b), projected (h.1, h.2, h.mp, h.mpr, h.symm, \
-h.trans k), ⟨e, e⟩, Or.inl e, Or.inr e or fun x => e. Names that are in use cannot be taken again."""
+Here e is a hypothesis or lemma, perhaps applied (h a b), projected (h.1, h.2, h.mp, h.mpr, \
+h.symm, h.trans k), ⟨e, e⟩, Or.inl e, Or.inr e or fun x => e. Names that are in use cannot be \
+taken again."""
 _INDUCTION = """
-On a natural number n: cases n with m; induction n with m ih; induction n generalizing x with m ih. \
-The numbers have 0, S, + and * alone, and S n is not rewritten to n + 1."""
+On a natural number n: cases n with m; induction n with m ih; induction n generalizing x with \
+m ih. The numbers have 0, S, + and * alone, and S n is not rewritten to n + 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,8 +237,8 @@ class ProofStepsTask(InteractiveTask[ProofStepsConfig, ProofStepsProblem]):
         induction = _INDUCTION if statement.sort == "ℕ" else ""
         return (
             f"{text}\n\nThe goal:\n{state.text}\n\n{_TACTICS}{induction}\n\n"
-            f"You have {problem.n_turns} messages. In each, write one or several tactics, each on a "
-            f"line of its own, in a fenced code block, for example\n{_FENCED.wrap('intro h')}\n"
+            f"You have {problem.n_turns} messages. In each, write one or several tactics, each on "
+            f"a line of its own, in a fenced code block, for example\n{_FENCED.wrap('intro h')}\n"
             "They are applied in order, each to the first goal, until one fails; then you see what "
             f'is left to prove. A block with the word "{_UNDO}" takes back your last message that '
             "changed anything. You have succeeded when no goal is left."

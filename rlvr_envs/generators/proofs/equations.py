@@ -120,7 +120,7 @@ def _product(rng: Rng, leaves: Sequence[Expr], size: int, *, inverse: bool) -> E
     return fn("i", made) if inverse and integer(rng, 0, 3) == 0 else made
 
 
-def _with_lemmas(  # noqa: PLR0913, PLR0917 - the parts of one statement
+def _with_lemmas(  # noqa: PLR0913 - the parts of one statement
     rng: Rng,
     statement: Statement,
     library: Mapping[str, Lemma],
@@ -226,8 +226,10 @@ def draw_recursion(rng: Rng, idea: int) -> Proved:
     )
     shift = (
         f"∀ n x, {g} n ({step}) = {of(f'{g} n x')}",
-        ("intro n", "induction n with j ih", "intro x", f"rw [{g}_zero, {g}_zero]", "intro x")
-        + (f"rw [{g}_succ, {g}_succ, ih]",),
+        (
+            *("intro n", "induction n with j ih", "intro x", f"rw [{g}_zero, {g}_zero]"),
+            *("intro x", f"rw [{g}_succ, {g}_succ, ih]"),
+        ),
     )
     have = (f"have shift : {shift[0]}", *shift[1])
     if idea <= 1:
@@ -255,7 +257,7 @@ def draw_recursion(rng: Rng, idea: int) -> Proved:
     return found if found is not None else draw_recursion(rng, idea)
 
 
-def _plain(  # noqa: PLR0913, PLR0917 - the names of one statement
+def _plain(
     rng: Rng, f: str, s: str, k: str, single: Named, of: Callable[[str], str]
 ) -> tuple[str, tuple[str, ...], Named]:
     """Return a statement that one induction proves, with its proof and what it uses."""

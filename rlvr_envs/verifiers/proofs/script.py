@@ -74,7 +74,9 @@ def _rows(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def _line(rows: list[tuple[int, str]], number: int, indent: int, row: str) -> list[Line]:
+def _line(  # noqa: C901 - one branch a kind of line
+    rows: list[tuple[int, str]], number: int, indent: int, row: str
+) -> list[Line]:
     while row[:1] in _BULLETS or row.startswith(("by ", "{ ", "}")):
         row = row[2:] if row.startswith("by ") else row[1:]
         row = row.strip()

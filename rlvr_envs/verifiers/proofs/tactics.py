@@ -173,8 +173,8 @@ class Tactics:
 
     def _proof(self, goal: Goal, reader: Reader, wanted: Expr | None = None) -> Proof:
         """Return the proof that is read: applied names, ⟨_, _⟩, fun, Or.inl, Or.inr, rfl."""
-        if len(reader.words) > 40 * _MOST_PARTS:
-            raise ProofError("the term is too long")
+        if sum(word in ("(", "⟨", "fun") for word in reader.words) > _MOST_PARTS:
+            raise ProofError(f"a term has at most {_MOST_PARTS} parentheses and functions")
         if reader.skip("fun"):
             return self._function(goal, reader, wanted)
         if reader.skip("Or"):
@@ -278,8 +278,8 @@ class Tactics:
         if not names or wanted is None:
             raise ProofError("fun x => ... stands where an implication or a ∀ is wanted")
         inner, target, built = goal, wanted, list[tuple[str, Expr | None]]()
-        for name in names:
-            name = self._free("h", inner) if name == "_" else self._new(name, inner)
+        for word in names:
+            name = self._free("h", inner) if word == "_" else self._new(word, inner)
             built.append((name, target.args[0] if target.op == "→" else None))
             inner = self._introduced(inner, target, name)
             target = inner.target
@@ -426,7 +426,8 @@ class Tactics:
         for each in known:
             if each.op == "→" and each.args[1] == FALSE and each.args[0] in known:
                 both = kernel.implies_elim(kernel.assume(each), kernel.assume(each.args[0]))
-                return Move((), lambda _: kernel.false_elim(both, goal.target))
+                proved = kernel.false_elim(both, goal.target)
+                return Move((), lambda _, proved=proved: proved)
         raise ProofError("no hypothesis is False, and none is the negation of another")
 
     def _cases(self, goal: Goal, reader: Reader) -> Move:
@@ -468,7 +469,9 @@ class Tactics:
 
         return Move(split.goals, justify)
 
-    def _split(self, goal: Goal, formula: Expr, name: Callable[[str, Goal], str] | None) -> Move:
+    def _split(  # noqa: C901 - one branch a kind of formula
+        self, goal: Goal, formula: Expr, name: Callable[[str, Goal], str] | None
+    ) -> Move:
         """Return the cases of a formula; `justify` gives ``formula → target``.
 
         Args:
@@ -535,30 +538,33 @@ class Tactics:
         kind, trees = tree
         if len(trees) == 1:
             return self._by_pattern(goal, formula, trees[0])
-        if formula.op != "∨" and kind == "|" or formula.op not in ("∧", "∨", "↔"):
-            raise ProofError(f"the pattern does not fit {self._text(formula, goal)}")
-        if (formula.op == "∨") != (kind == "|"):
+        if formula.op not in (("∨",) if kind == "|" else ("∧", "↔")):
             raise ProofError(f"the pattern does not fit {self._text(formula, goal)}")
         rest: _Tree = trees[1] if len(trees) == 2 else (kind, trees[1:])
+        return (self._either if formula.op == "∨" else self._both)(goal, formula, trees[0], rest)
+
+    def _either(self, goal: Goal, formula: Expr, first: "_Tree", rest: "_Tree") -> Move:
         p, q = formula.args
-        if formula.op == "∨":
-            moves = [self._by_pattern(goal, p, trees[0]), self._by_pattern(goal, q, rest)]
-            count = len(moves[0].goals)
+        moves = [self._by_pattern(goal, p, first), self._by_pattern(goal, q, rest)]
+        count = len(moves[0].goals)
 
-            def joined(theorems: Sequence[Theorem]) -> Theorem:
-                split = self._split(goal, formula, None)
-                one = moves[0].justify(theorems[:count])
-                return split.justify([one, moves[1].justify(theorems[count:])])
+        def joined(theorems: Sequence[Theorem]) -> Theorem:
+            split = self._split(goal, formula, None)
+            one = moves[0].justify(theorems[:count])
+            return split.justify([one, moves[1].justify(theorems[count:])])
 
-            labelled = [
-                replace(each, case=label) if len(move.goals) == 1 else each
-                for move, label in zip(moves, ("inl", "inr"), strict=True)
-                for each in move.goals
-            ]
-            return Move(tuple(labelled), joined)
+        labelled = [
+            replace(each, case=label) if len(move.goals) == 1 else each
+            for move, label in zip(moves, ("inl", "inr"), strict=True)
+            for each in move.goals
+        ]
+        return Move(tuple(labelled), joined)
+
+    def _both(self, goal: Goal, formula: Expr, first: "_Tree", rest: "_Tree") -> Move:
+        p, q = formula.args
         if formula.op == "↔":
             p, q = implies(p, q), implies(q, p)
-        outer = self._by_pattern(goal, p, trees[0])
+        outer = self._by_pattern(goal, p, first)
         inners = [self._by_pattern(each, q, rest) for each in outer.goals]
 
         def nested(theorems: Sequence[Theorem]) -> Theorem:
@@ -716,13 +722,8 @@ class Tactics:
         taken = goal.taken(self.signature).union(self.facts)
         base = self._reintroduced(outer, instance(motive, ZERO), general, moved, "zero")
         number, premise = name, ""
-        kept = frozenset(general) | frozenset(moved)
         if named:
-            number = self._named(outer, reader, name)
-            if keep and reader.next:
-                premise = self._named(outer, reader, "ih")
-            if clash := kept & {number, premise} or frozenset({number}) & {premise}:
-                raise ProofError(f"the name {min(clash)} is taken; choose another")
+            number, premise = self._names_of_step(outer, reader, (*general, *moved), name, keep)
         premise = premise or fresh("ih", taken | {number})
         k = var(number)
         step = replace(outer, variables=(*outer.variables, number))
@@ -749,6 +750,18 @@ class Tactics:
             return made
 
         return Move((base, step), justify)
+
+    def _names_of_step(
+        self, goal: Goal, reader: Reader, kept: Sequence[str], name: str, keep: bool
+    ) -> tuple[str, str]:
+        """Return the names of the number and of the hypothesis of a step, which may be empty."""
+        number, premise = self._named(goal, reader, name), ""
+        if keep and reader.next:
+            premise = self._named(goal, reader, "ih")
+        for clash in (number, premise):
+            if clash in kept or number == premise:
+                raise ProofError(f"the name {clash} is taken; choose another")
+        return number, premise
 
     def _depending(self, goal: Goal, names: Iterable[str]) -> dict[str, Expr]:
         names = frozenset(names)

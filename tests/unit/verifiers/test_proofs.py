@@ -96,27 +96,35 @@ def numbers(goal, *hypotheses, variables=()):
         ),
         (
             numbers("∀ a b, a + b = b + a"),
-            "have zero_add : ∀ a, 0 + a = a := by\n  intro a\n  induction a with\n"
-            "  | zero => rw [add_zero]\n  | succ n ih => rw [add_succ, ih]\n"
-            "have succ_add : ∀ a b, S a + b = S (a + b)\n· intro a b\n  induction b with\n"
-            "  | zero => rw [add_zero, add_zero]\n  | succ n ih => rw [add_succ, ih, add_succ]\n"
-            "intro a b\ninduction b with n ih\nrw [add_zero, zero_add]\n"
-            "rw [add_succ, succ_add, ih]",
+            (
+                "have zero_add : ∀ a, 0 + a = a := by\n  intro a\n  induction a with\n"
+                "  | zero => rw [add_zero]\n  | succ n ih => rw [add_succ, ih]\n"
+                "have succ_add : ∀ a b, S a + b = S (a + b)\n· intro a b\n  induction b with\n"
+                "  | zero => rw [add_zero, add_zero]\n  | succ n ih => rw [add_succ, ih, add_succ]\n"
+                "intro a b\ninduction b with n ih\nrw [add_zero, zero_add]\n"
+                "rw [add_succ, succ_add, ih]"
+            ),
         ),
         (
             numbers("∀ a b c, a + c = b + c → a = b"),
-            "intro a b c h\ninduction c with n ih\nrw [add_zero, add_zero] at h\nexact h\n"
-            "apply ih\napply succ_inj\nrw [add_succ, add_succ] at h\nexact h",
+            (
+                "intro a b c h\ninduction c with n ih\nrw [add_zero, add_zero] at h\nexact h\n"
+                "apply ih\napply succ_inj\nrw [add_succ, add_succ] at h\nexact h"
+            ),
         ),
         (
             numbers("∀ a, a + 0 = 0 → a = 0"),
-            "intro a h\ncases a with\n| zero => rfl\n| succ n =>\n  rw [add_zero] at h\n"
-            "  exfalso\n  exact zero_ne_succ n h.symm",
+            (
+                "intro a h\ncases a with\n| zero => rfl\n| succ n =>\n  rw [add_zero] at h\n"
+                "  exfalso\n  exact zero_ne_succ n h.symm"
+            ),
         ),
         (
             numbers("∀ n m, n + S m = S n + m"),
-            "intro n m\ninduction m generalizing n with k ih\nrw [add_succ, add_zero, add_zero]\n"
-            "rw [add_succ, add_succ (S n), ih]",
+            (
+                "intro n m\ninduction m generalizing n with k ih\nrw [add_succ, add_zero, add_zero]\n"
+                "rw [add_succ, add_succ (S n), ih]"
+            ),
         ),
     ],
 )
@@ -511,6 +519,8 @@ def test_what_is_no_formula_is_refused(text):
         "rw [" + "h, " * 3000 + "h]",
         "exact " + "(" * 4000,
         "exact " + "⟨" * 4000,
+        *(f"exact {sign * 300}h" for sign in ("(", "⟨", "fun x => ", "Or.inl (", "f ", "¬")),
+        *(f"have k : {sign * 300}a = a" for sign in ("(", "f (", "∀ x, ", "a = a → ", "¬")),
         "exact h" + ".symm" * 3000,
         "rcases h with " + "⟨" * 3000,
         "intro " + "x " * 3000,
