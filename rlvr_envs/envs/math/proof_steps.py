@@ -18,8 +18,9 @@ from rlvr_envs.generators.proofs.equations import (
 )
 from rlvr_envs.generators.proofs.propositional import Shape, draw_sequent
 from rlvr_envs.generators.proofs.statements import Proved
-from rlvr_envs.verifiers.proofs.backend import KernelBackend, Statement, listed
+from rlvr_envs.verifiers.proofs.backend import KernelBackend, ProofBackend, Statement, listed
 from rlvr_envs.verifiers.proofs.kernel import ProofError
+from rlvr_envs.verifiers.proofs.lean import LeanBackend
 from rlvr_envs.verifiers.proofs.script import apply_line, read_script
 
 MAX_TURNS = 64
@@ -70,6 +71,11 @@ class ProofStepsConfig(TaskConfig):
         high=5,
     )
     n_turns: int = knob(32, "messages allowed", low=2, high=MAX_TURNS)
+    backend: str = knob(
+        "kernel",
+        "what checks tactics: the package's kernel, or that and Lean 4 by its REPL on the PATH",
+        choices=("kernel", "lean"),
+    )
 
     @classmethod
     def at(cls, difficulty: int) -> "ProofStepsConfig":
@@ -108,8 +114,8 @@ class ProofStepsProblem:
 class ProofStepsSession:
     """One episode: every message with tactics costs a turn, and those before an error count."""
 
-    def __init__(self, problem: ProofStepsProblem) -> None:
-        self._backend = KernelBackend()
+    def __init__(self, problem: ProofStepsProblem, backend: ProofBackend) -> None:
+        self._backend = backend
         self._states = [self._backend.start(problem.statement)]
         self._n_turns = problem.n_turns
         self._turn = 0
@@ -245,7 +251,8 @@ class ProofStepsTask(InteractiveTask[ProofStepsConfig, ProofStepsProblem]):
         )
 
     def begin(self, problem: ProofStepsProblem) -> ProofStepsSession:
-        return ProofStepsSession(problem)
+        lean = self.config.backend == "lean"
+        return ProofStepsSession(problem, LeanBackend() if lean else KernelBackend())
 
     def play(self, problem: ProofStepsProblem) -> list[str]:
         """The hidden proof, spread over the messages."""

@@ -175,7 +175,8 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
         new = [1 + i for i in rng.permutation(problem.n_variables).tolist()]
 
         def turned(literal: int) -> int:
-            return -new[abs(literal) - 1] if literal > 0 else new[abs(literal) - 1]
+            number: int = new[abs(literal) - 1]
+            return -number if literal > 0 else number
 
         def answer(text: str) -> str:
             return listed(sorted((turned(int(v)) for v in text.split(",")), key=abs))

@@ -80,11 +80,14 @@ def _ways(term: Expr, laws: Iterable[Law]) -> list[Step]:
                 terms = dict[str, Expr]()
                 if not _fits(old, part, terms) or len(terms) < len(each.variables):
                     continue
-                put = _filled(new, terms)
-                after = mapped(term, lambda e, _, part=part, put=put: put if e == part else None)
+                after = _replaced(term, part, _filled(new, terms))
                 arguments = tuple(terms[f"?{x}"] for x in each.variables)
                 found.append(Step(each.name, arguments, backwards, after))
     return found
+
+
+def _replaced(term: Expr, old: Expr, new: Expr) -> Expr:
+    return mapped(term, lambda e, _: new if e == old else None)
 
 
 def _parts(term: Expr) -> Iterable[Expr]:

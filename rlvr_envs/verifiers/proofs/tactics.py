@@ -401,10 +401,8 @@ class Tactics:
         if target.op not in ("∧", "↔"):
             raise ProofError(f"{self._text(target, goal)} is no conjunction and no equivalence")
         p, q = target.args
-        if target.op == "∧":
-            parts, join = (p, q), kernel.and_intro
-        else:
-            parts, join = (implies(p, q), implies(q, p)), kernel.iff_intro
+        parts = (p, q) if target.op == "∧" else (implies(p, q), implies(q, p))
+        join = kernel.and_intro if target.op == "∧" else kernel.iff_intro
         goals = tuple(replace(goal, target=part, case="") for part in parts)
         return Move(goals, lambda theorems: join(*theorems))
 
@@ -426,8 +424,7 @@ class Tactics:
         for each in known:
             if each.op == "→" and each.args[1] == FALSE and each.args[0] in known:
                 both = kernel.implies_elim(kernel.assume(each), kernel.assume(each.args[0]))
-                proved = kernel.false_elim(both, goal.target)
-                return Move((), lambda _, proved=proved: proved)
+                return _closed(kernel.false_elim(both, goal.target))
         raise ProofError("no hypothesis is False, and none is the negation of another")
 
     def _cases(self, goal: Goal, reader: Reader) -> Move:
@@ -483,8 +480,12 @@ class Tactics:
             false = kernel.false_elim(kernel.assume(formula), goal.target)
             return Move((), lambda _: kernel.implies_intro(formula, false))
         p, q = formula.args
-        sides = {"∧": [(p, q)], "∨": [(p,), (q,)]}.get(formula.op, [(implies(p, q), implies(q, p))])
-        labels = {"∧": ["intro"], "∨": ["inl", "inr"]}.get(formula.op, ["intro"])
+        sides: list[tuple[Expr, ...]] = [(p, q)]
+        if formula.op == "∨":
+            sides = [(p,), (q,)]
+        elif formula.op == "↔":
+            sides = [(implies(p, q), implies(q, p))]
+        labels = ["inl", "inr"] if formula.op == "∨" else ["intro"]
         goals = list[Goal]()
         for parts, label in zip(sides, labels, strict=True):
             inner = goal
@@ -700,7 +701,10 @@ class Tactics:
         motive = forall(hole, kernel.mapped(formula, lambda e, _: var(hole) if e == old else None))
         return theorem, motive, instance(motive, new)
 
-    def _induction(self, goal: Goal, reader: Reader, keep: bool = True) -> Move:
+    def _induction(  # noqa: C901 - one part of the tactic after the other
+        self, goal: Goal, reader: Reader, keep: bool = True
+    ) -> Move:
+        """Split by the number of a variable; ``keep`` says whether the step has a hypothesis."""
         name = reader.take()
         if self.signature.sort != "ℕ" or name not in goal.variables:
             raise ProofError(f"{name:.60} is no natural number among the variables of the goal")
@@ -710,6 +714,7 @@ class Tactics:
                 general.append(reader.name())
         if wrong := [x for x in general if x not in goal.variables or x == name]:
             raise ProofError(f"{wrong[0]} is no other variable of the goal")
+        general = list(dict.fromkeys(general))
         moved = self._depending(goal, {name, *general})
         rest = {k: v for k, v in goal.hypotheses.items() if k not in moved}
         motive = self._motive_of(goal, name, general, moved)
@@ -771,7 +776,7 @@ class Tactics:
         self, goal: Goal, name: str, general: Sequence[str], moved: Mapping[str, Expr]
     ) -> Expr:
         body = goal.target
-        for formula in reversed(moved.values()):
+        for formula in reversed(list(moved.values())):
             body = implies(formula, body)
         for x in reversed(general):
             body = forall(x, body)
@@ -895,6 +900,10 @@ def _closed_over(theorem: Theorem, name: str, premise: Expr | None) -> Theorem:
     if premise is None:
         return kernel.forall_intro(name, theorem)
     return kernel.implies_intro(premise, theorem)
+
+
+def _closed(theorem: Theorem) -> Move:
+    return Move((), lambda _: theorem)
 
 
 def _cut(lemma: Theorem, main: Theorem) -> Theorem:

@@ -2,10 +2,11 @@
 
 import itertools
 import re
+import shutil
 
 import pytest
 
-from rlvr_envs.core.errors import ConfigError
+from rlvr_envs.core.errors import ConfigError, DependencyError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.core.verdict import Status
 from rlvr_envs.envs.math.proof_steps import (
@@ -300,6 +301,14 @@ def test_higher_levels_need_what_is_not_given():
         assert not proved & {name for name, _ in problem.statement.facts}
     for problem in problems("propositional", 6, 6):
         assert any(line.startswith("by_cases") for line in problem.proof)
+
+
+@pytest.mark.skipif(shutil.which("repl") is not None, reason="a REPL is installed")
+def test_lean_that_is_not_installed_says_so():
+    task = ProofStepsTask(ProofStepsConfig(backend="lean"))
+    assert "⊢ q ∧ p" in task.prompt(SWAP)
+    with pytest.raises(DependencyError, match="install Lean 4"):
+        task.begin(SWAP)
 
 
 @pytest.mark.parametrize("knob", [{"idea": 6}, {"n_turns": 1}, {"topics": ("sets",)}])
