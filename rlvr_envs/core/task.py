@@ -36,6 +36,22 @@ ConfigT = TypeVar("ConfigT")
 ProblemT = TypeVar("ProblemT")
 
 
+@dataclass(frozen=True, slots=True)
+class Variant(Generic[ProblemT]):
+    """The same problem said in another way, and how answers follow it.
+
+    Attributes:
+        problem: the problem, hidden fields included, that the task poses and judges as any other.
+        answer: returns the answer to it that corresponds to one to the original. Both are bare, and
+            in the form in which the task's oracle writes them.
+        changes: what was rewritten, such as ``names`` and ``order``.
+    """
+
+    problem: ProblemT
+    answer: Callable[[str], str]
+    changes: tuple[str, ...]
+
+
 class Task(ABC, Generic[ConfigT, ProblemT]):
     """One kind of problem; subclass as ``Task[MyConfig, MyProblem]`` and register it.
 
@@ -155,6 +171,15 @@ class Task(ABC, Generic[ConfigT, ProblemT]):
         that have none return an empty list.
         """
         return []
+
+    def variant(self, problem: ProblemT, rng: Rng) -> "Variant[ProblemT] | None":
+        """Return a problem that has the same difficulty and says the same in another way.
+
+        It is a symmetry of the task, such as other names or another order. What is right stays
+        right, what is wrong stays wrong, and the answers correspond one to one. Tasks that declare
+        no symmetry return None.
+        """
+        return None
 
     def step_credit(self, problem: ProblemT, solution: str) -> float | None:
         """Return the share of the needed steps that a text works out rightly.

@@ -57,6 +57,7 @@ from rlvr_envs.wrappers.shaping import ShapedReward
 from rlvr_envs.wrappers.spurious import Flips, Phrases, RandomFlips, ReasoningPattern
 from rlvr_envs.wrappers.step_credit import StepCredit
 from rlvr_envs.wrappers.tool_cost import ToolCost
+from rlvr_envs.wrappers.variants import CheckedVariants
 
 __all__ = [
     "ASearcher",
@@ -66,6 +67,7 @@ __all__ = [
     "Attempts",
     "Calibrated",
     "CalibratedConfidence",
+    "CheckedVariants",
     "EpisodeReward",
     "EpisodeScheme",
     "Failures",

@@ -9,9 +9,10 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers
+from rlvr_envs.core.task import Variant
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics.effort import WorkedTask
-from rlvr_envs.generators.mathematics.latex import Rational, linear, number, point
+from rlvr_envs.generators.mathematics.latex import Rational, in_parentheses, linear, number, point
 from rlvr_envs.generators.mathematics.steps import ascii_math, eliminate, operand
 from rlvr_envs.verifiers.symbolic import judge_math
 
@@ -131,6 +132,24 @@ class LinearSystemTask(WorkedTask[LinearSystemConfig, LinearSystemProblem]):
 
     def solve(self, problem: LinearSystemProblem) -> str:
         return point(problem.solution)
+
+    def variant(self, problem: LinearSystemProblem, rng: Rng) -> Variant[LinearSystemProblem]:
+        """Exchange the unknowns' names, change signs of equations, and list these otherwise."""
+        n = len(problem.constants)
+        columns, rows = rng.permutation(n).tolist(), rng.permutation(n).tolist()
+        signs = [1 - 2 * int(i) for i in rng.integers(0, 2, n).tolist()]
+
+        def answer(text: str) -> str:
+            inner = text.removeprefix("\\left(").removesuffix("\\right)")
+            values = [value.strip() for value in inner.split(",")]
+            return in_parentheses(", ".join(values[j] for j in columns))
+
+        changed = LinearSystemProblem(
+            tuple(tuple(signs[i] * problem.coefficients[i][j] for j in columns) for i in rows),
+            tuple(signs[i] * problem.constants[i] for i in rows),
+            tuple(problem.solution[j] for j in columns),
+        )
+        return Variant(changed, answer, ("names", "order", "negation"))
 
     def explain(self, problem: LinearSystemProblem) -> list[str]:
         names = _names(len(problem.constants))

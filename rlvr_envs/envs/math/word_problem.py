@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Variant
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.mathematics.effort import WorkedTask
 from rlvr_envs.generators.mathematics.steps import operand, polynomial
@@ -249,6 +250,12 @@ class WordProblemTask(WorkedTask[WordProblemConfig, WordProblem]):
 
     def solve(self, problem: WordProblem) -> str:
         return str(problem.answer)
+
+    def variant(self, problem: WordProblem, rng: Rng) -> Variant[WordProblem]:
+        """Tell the facts in another order."""
+        order = rng.permutation(len(problem.facts)).tolist()
+        changed = replace(problem, facts=tuple(problem.facts[i] for i in order))
+        return Variant(changed, lambda text: text, ("order",))
 
     def explain(self, problem: WordProblem) -> list[str]:
         """Return the solution, one line for each quantity that the answer needs.

@@ -1,7 +1,7 @@
 """Graph colouring: as few colours as possible, different ones at the ends of every edge."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from rlvr_envs.core.errors import ConfigError
@@ -9,6 +9,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Variant
 from rlvr_envs.generators.graphs.independent_sets import largest_set
 from rlvr_envs.generators.graphs.undirected import (
     Edges,
@@ -20,6 +21,8 @@ from rlvr_envs.generators.graphs.undirected import (
     members,
     neighbour_masks,
     neighbours,
+    random_numbers,
+    renumbered,
 )
 from rlvr_envs.generators.optimisation.lists import listed, read_numbers
 from rlvr_envs.generators.optimisation.task import (
@@ -158,6 +161,20 @@ class GraphColoringTask(OptimisationTask[GraphColoringConfig, GraphColoringProbl
             if colors[one - 1] == colors[other - 1]:
                 raise Infeasible(f"vertices {one} and {other} are joined and have the same colour")
         return len(set(colors))
+
+    def variant(
+        self, problem: GraphColoringProblem, rng: Rng
+    ) -> Variant[GraphColoringProblem] | None:
+        """Number the vertices otherwise."""
+        new = random_numbers(rng, problem.n_vertices)
+
+        def answer(text: str) -> str:
+            colors = dict(zip(new[1:], text.split(","), strict=True))
+            return listed(int(colors[v]) for v in sorted(colors))
+
+        changed = replace(problem, edges=renumbered(problem.edges, new))
+        made = self.varied(problem, changed, answer(self.solve(problem)), rng)
+        return None if made is None else Variant(made, answer, ("names", "order"))
 
     def explain(self, problem: GraphColoringProblem) -> list[str]:
         """Return vertices that need different colours, and the others with what is around them."""

@@ -11,6 +11,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, pick
+from rlvr_envs.core.task import Variant
 from rlvr_envs.generators.optimisation.lists import listed
 from rlvr_envs.generators.optimisation.task import (
     Infeasible,
@@ -168,6 +169,25 @@ class MaxSatTask(OptimisationTask[MaxSatConfig, MaxSatProblem]):
 
     def measure(self, problem: MaxSatProblem, answer: str) -> int:
         return _satisfied(problem.clauses, _read(problem, answer))
+
+    def variant(self, problem: MaxSatProblem, rng: Rng) -> Variant[MaxSatProblem] | None:
+        """Negate every literal, number the variables otherwise, and list clauses otherwise."""
+        new = [1 + i for i in rng.permutation(problem.n_variables).tolist()]
+
+        def turned(literal: int) -> int:
+            number: int = new[abs(literal) - 1]
+            return -number if literal > 0 else number
+
+        def answer(text: str) -> str:
+            return listed(sorted((turned(int(v)) for v in text.split(",")), key=abs))
+
+        clauses = [
+            tuple(sorted(map(turned, problem.clauses[i]), key=abs))
+            for i in rng.permutation(len(problem.clauses)).tolist()
+        ]
+        changed = dataclasses.replace(problem, clauses=tuple(clauses))
+        made = self.varied(problem, changed, answer(self.solve(problem)), rng)
+        return None if made is None else Variant(made, answer, ("negation", "names", "order"))
 
     def explain(self, problem: MaxSatProblem) -> list[str]:
         """Return variable by variable which further clauses its value satisfies."""

@@ -1,12 +1,13 @@
 """Maximum clique: as many vertices as possible that are all joined."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
+from rlvr_envs.core.task import Variant
 from rlvr_envs.generators.graphs.independent_sets import (
     check_hidden,
     greedy_set,
@@ -14,7 +15,14 @@ from rlvr_envs.generators.graphs.independent_sets import (
     largest_set,
     with_another,
 )
-from rlvr_envs.generators.graphs.undirected import Edges, complement, describe, neighbours
+from rlvr_envs.generators.graphs.undirected import (
+    Edges,
+    complement,
+    describe,
+    neighbours,
+    random_numbers,
+    renumbered,
+)
 from rlvr_envs.generators.optimisation.lists import listed, read_distinct
 from rlvr_envs.generators.optimisation.task import (
     Infeasible,
@@ -137,6 +145,19 @@ class MaximumCliqueTask(OptimisationTask[MaximumCliqueConfig, MaximumCliqueProbl
                 if (one, other) not in joined:
                     raise Infeasible(f"vertices {one} and {other} are not joined")
         return len(chosen)
+
+    def variant(
+        self, problem: MaximumCliqueProblem, rng: Rng
+    ) -> Variant[MaximumCliqueProblem] | None:
+        """Number the vertices otherwise."""
+        new = random_numbers(rng, problem.n_vertices)
+
+        def answer(text: str) -> str:
+            return listed(sorted(new[int(v)] for v in text.split(",")))
+
+        changed = replace(problem, edges=renumbered(problem.edges, new))
+        made = self.varied(problem, changed, answer(self.solve(problem)), rng)
+        return None if made is None else Variant(made, answer, ("names", "order"))
 
     def explain(self, problem: MaximumCliqueProblem) -> list[str]:
         """Return vertex by vertex which others are still possible."""

@@ -1,7 +1,7 @@
 """Subset sum: as many numbers as possible that add up to the target exactly."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from rlvr_envs.core.errors import ConfigError
@@ -9,6 +9,7 @@ from rlvr_envs.core.knobs import knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integers, pick
+from rlvr_envs.core.task import Variant
 from rlvr_envs.generators.optimisation.lists import listed, read_distinct
 from rlvr_envs.generators.optimisation.task import (
     Infeasible,
@@ -140,6 +141,17 @@ class SubsetSumTask(OptimisationTask[SubsetSumConfig, SubsetSumProblem]):
         if total != problem.target:
             raise Infeasible(f"the numbers add up to {total}, not to {problem.target}")
         return len(chosen)
+
+    def variant(self, problem: SubsetSumProblem, rng: Rng) -> Variant[SubsetSumProblem] | None:
+        """List the numbers in another order."""
+        old = rng.permutation(len(problem.numbers)).tolist()
+
+        def answer(text: str) -> str:
+            return listed(sorted(1 + old.index(int(i) - 1) for i in text.split(",")))
+
+        changed = replace(problem, numbers=tuple(problem.numbers[i] for i in old))
+        made = self.varied(problem, changed, answer(self.solve(problem)), rng)
+        return None if made is None else Variant(made, answer, ("order",))
 
     def explain(self, problem: SubsetSumProblem) -> list[str]:
         """Return a bound on the count, and the numbers that are taken with what is left."""

@@ -1,13 +1,13 @@
 """The game of 24: use every number once to reach 24, or another target."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer, integers, pick
-from rlvr_envs.core.task import Task
+from rlvr_envs.core.task import Task, Variant
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.arithmetic import (
     LARGEST_NUMBER,
@@ -154,6 +154,12 @@ class Game24Task(Task[Game24Config, Game24Problem]):
 
     def solve(self, problem: Game24Problem) -> str:
         return problem.expression
+
+    def variant(self, problem: Game24Problem, rng: Rng) -> Variant[Game24Problem]:
+        """List the numbers in another order."""
+        order = rng.permutation(len(problem.numbers)).tolist()
+        changed = replace(problem, numbers=tuple(problem.numbers[i] for i in order))
+        return Variant(changed, lambda text: text, ("order",))
 
     def explain(self, problem: Game24Problem) -> list[str]:
         """Return what is left to reach after each step back from the target."""

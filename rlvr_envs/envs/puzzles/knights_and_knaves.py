@@ -9,7 +9,7 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng, integer
-from rlvr_envs.core.task import Task
+from rlvr_envs.core.task import Task, Variant
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.grids.candidates import Network
 from rlvr_envs.generators.grids.deductions import Words, worked
@@ -195,6 +195,22 @@ class KnightsAndKnavesTask(Task[KnightsAndKnavesConfig, KnightsAndKnavesProblem]
 
     def solve(self, problem: KnightsAndKnavesProblem) -> str:
         return ", ".join(problem.knights)
+
+    def variant(
+        self, problem: KnightsAndKnavesProblem, rng: Rng
+    ) -> Variant[KnightsAndKnavesProblem]:
+        """Give people other names, and their statements in another order."""
+        others = [name for name in PEOPLE if name not in problem.names]
+        names = draw_some(rng, others, len(problem.names))
+        new = dict(zip(problem.names, names, strict=True))
+        statements = [problem.statements[i] for i in rng.permutation(len(problem.statements))]
+
+        def answer(text: str) -> str:
+            return ", ".join(new[name.strip()] for name in text.split(","))
+
+        knights = tuple(new[name] for name in problem.knights)
+        changed = KnightsAndKnavesProblem(tuple(names), tuple(statements), knights)
+        return Variant(changed, answer, ("names", "order"))
 
     def explain(self, problem: KnightsAndKnavesProblem) -> list[str]:
         """Return who is found to be what, from single statements and by supposing the opposite."""

@@ -1,5 +1,6 @@
 """Sudoku of any size with rectangular boxes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -8,7 +9,7 @@ from rlvr_envs.core.knobs import TaskConfig, knob
 from rlvr_envs.core.problem import hidden
 from rlvr_envs.core.registry import register
 from rlvr_envs.core.seeding import Rng
-from rlvr_envs.core.task import Task
+from rlvr_envs.core.task import Task, Variant
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.grids.candidates import (
     Network,
@@ -141,6 +142,25 @@ class SudokuTask(Task[SudokuConfig, SudokuProblem]):
 
     def solve(self, problem: SudokuProblem) -> str:
         return show(problem.solution, problem.box_height * problem.box_width)
+
+    def variant(self, problem: SudokuProblem, rng: Rng) -> Variant[SudokuProblem]:
+        """Turn rows into columns and put other numbers for the numbers."""
+        size = problem.box_height * problem.box_width
+        new = [0, *(1 + i for i in rng.permutation(size).tolist())]
+
+        def turned(cells: Sequence[int]) -> tuple[int, ...]:
+            return tuple(new[cells[j * size + i]] for i in range(size) for j in range(size))
+
+        def answer(text: str) -> str:
+            return show(turned([int(cell) for cell in text.split()]), size)
+
+        changed = SudokuProblem(
+            box_height=problem.box_width,
+            box_width=problem.box_height,
+            givens=turned(problem.givens),
+            solution=turned(problem.solution),
+        )
+        return Variant(changed, answer, ("names", "order"))
 
     def explain(self, problem: SudokuProblem) -> list[str]:
         """Return the cells in an order in which they can be filled, each with the reason."""

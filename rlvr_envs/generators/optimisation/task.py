@@ -157,6 +157,24 @@ class OptimisationTask(Task[ConfigT, ProblemT]):
         except (Infeasible, Unreadable):
             return None
 
+    def varied(
+        self, original: ProblemT, problem: ProblemT, answer: str, rng: Rng
+    ) -> ProblemT | None:
+        """Return a variant of a problem with its reference, None where the greedy solves it.
+
+        Args:
+            original: the problem that it is a variant of.
+            problem: the variant; its reference is still that of the original.
+            answer: the original's best answer, as one to the variant.
+            rng: passed on to the greedy.
+        """
+        known = dataclasses.replace(
+            self.reference(original), answer=answer, greedy=self._greedy(rng, problem)
+        )
+        if known.greedy is not None and not self._better(known.objective, known.greedy):
+            return None
+        return dataclasses.replace(problem, reference=known)  # type: ignore[type-var]  # it is one
+
     def reference(self, problem: ProblemT) -> Reference:
         """Return the problem's hidden reference."""
         found: Reference = problem.reference  # type: ignore[attr-defined]  # every problem has it

@@ -34,9 +34,14 @@ def test_many_environments():
     assert scope["terminated"].all()
 
 
+def test_checked_variants():
+    scope = run(*SECTIONS["Checked variants"])
+    assert scope["info"]["variant"] == ("names", "order", "facts", "story")
+
+
 def test_no_block_is_left_out():
     with_code = {heading for heading, blocks in SECTIONS.items() if blocks}
-    assert with_code - ELSEWHERE == {"Wrappers", "Many environments"}
+    assert with_code - ELSEWHERE == {"Wrappers", "Many environments", "Checked variants"}
 
 
 @pytest.mark.parametrize("name", ["SearchR1Reward", "ASearcherReward", "ToolCost", "Horizon"])
