@@ -97,8 +97,8 @@ class BoardTask(ValuedTask[BoardConfigT, BoardProblemT]):
             if best is not None and (longest == config.n_moves or drawn >= _DRAWS):
                 break
             opening, state = _filled(rng, game, n_filled)
-            if state.won >= 0:
-                continue
+            if state.won >= 0 or (config.n_moves > 1 and len(game.candidates(state)) == 1):
+                continue  # over, or the first move shows at once
             n_moves = _shortest_win(game, state, longest, config.n_moves)
             if n_moves > longest:
                 best, longest = opening, n_moves
