@@ -22,6 +22,8 @@ _LEVELS = (
 class ConnectFourConfig(BoardConfig):
     """The board, the line that wins, how full the board is, and how long a win takes."""
 
+    n_columns: int = knob(5, "columns of the board", low=2, high=6)
+    n_empty: int = knob(11, "empty cells at the start, or one more or less", low=2, high=18)
     n_in_row: int = knob(4, "discs in a line that win", low=3, high=5)
 
     def check(self) -> None:

@@ -20,7 +20,7 @@ from rlvr_envs.generators.games.boards import MARKS, Board, BoardGame
 from rlvr_envs.generators.games.players import named
 from rlvr_envs.generators.games.solving import Exact, Values, move_values, wins_within
 
-_DRAWS = 40  # of a position that takes as many moves as asked for
+_DRAWS = 60  # of a position that takes as many moves as asked for
 _DRAWS_AT_MOST = 5000  # of a position that is won at all
 
 
@@ -97,7 +97,8 @@ class BoardTask(ValuedTask[BoardConfigT, BoardProblemT]):
             if best is not None and (longest == config.n_moves or drawn >= _DRAWS):
                 break
             opening, state = _filled(rng, game, n_filled)
-            if state.won >= 0 or (config.n_moves > 1 and len(game.candidates(state)) == 1):
+            plain = config.n_moves > 1 and len(game.candidates(state)) == 1
+            if state.won >= 0 or (plain and drawn < _DRAWS):
                 continue  # over, or the first move shows at once
             n_moves = _shortest_win(game, state, longest, config.n_moves)
             if n_moves > longest:
