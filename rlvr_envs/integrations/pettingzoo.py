@@ -47,7 +47,7 @@ class Moves(UnicodeText):
         return legal[int(self.np_random.integers(len(legal)))]
 
 
-class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not installed where types are checked
+class GameEnv(AECEnv):
     """The game of a task, from the positions that its problems start at.
 
     An agent gets what its seat gets at the end, between -1 and 1 where two play. A move that is
@@ -59,12 +59,15 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not installed wher
         render_mode: "ansi" for `render` to return the text, None for no rendering.
     """
 
+    agent_selection: str
+
     def __init__(self, task: GameTask[Any, Any], name: str, render_mode: str | None) -> None:
         super().__init__()
         if render_mode not in (None, "ansi"):
             raise ConfigError(f"render_mode is None or 'ansi', got {render_mode!r}")
         self.metadata = {"name": name, "render_modes": ["ansi"], "is_parallelizable": False}
         self.render_mode = render_mode
+        self._name = name
         self._task = task
         self._rng: Rng = stream("pettingzoo", name)
         self._new_game(self._task.generate(stream("pettingzoo", name, "first")))
@@ -84,7 +87,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not installed wher
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game; the same seed gives the same position, chance and later games."""
         if seed is not None:
-            self._rng = stream("pettingzoo", self.metadata["name"], seed)
+            self._rng = stream("pettingzoo", self._name, seed)
         rng = stream("problem", integer(self._rng, 0, SEED_LIMIT - 1))
         self._new_game(self._task.generate(rng))
         self.agents = list(self.possible_agents)
@@ -125,7 +128,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo is not installed wher
 
     def _new_game(self, problem: GameProblem) -> None:
         self._game: Game[Any] = self._task.game(problem)
-        self._state = self._task.state(problem)
+        self._state: Any = self._task.state(problem)
 
     def _legal(self) -> tuple[str, ...]:
         over = self._game.mover(self._state) in (OVER, CHANCE)

@@ -12,7 +12,7 @@ from rlvr_envs.generators.games.tasks import BoardConfig, BoardProblem, BoardTas
 
 # Rows, columns, discs in a row, empty cells, and moves that a win takes.
 _LEVELS = (
-    (4, 5, 4, 9, 1), (4, 5, 4, 10, 2), (4, 5, 4, 11, 2), (5, 5, 4, 12, 2), (4, 5, 4, 12, 3),
+    (4, 5, 4, 9, 1), (4, 5, 4, 10, 2), (4, 5, 4, 11, 2), (5, 5, 4, 12, 2), (5, 5, 4, 13, 2),
     (5, 5, 4, 13, 3), (5, 5, 4, 14, 3), (5, 5, 4, 15, 3), (5, 5, 4, 15, 4), (5, 5, 4, 16, 4),
     (5, 5, 4, 17, 4),
 )  # fmt: skip

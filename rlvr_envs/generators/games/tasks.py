@@ -129,11 +129,16 @@ def draw_seed(rng: Rng) -> int:
 
 
 def _filled(rng: Rng, game: BoardGame, n_moves: int) -> tuple[tuple[str, ...], Board]:
-    """Make random moves, until the game ends."""
+    """Make random moves that prevent wins at once and make none, until nothing else is left."""
     state, moves = game.start(), list[str]()
     while len(moves) < n_moves and state.won < 0:
-        moves.append(pick(rng, game.actions(state)))
-        state = game.after(state, moves[-1])
+        move = pick(rng, game.candidates(state))
+        following = game.after(state, move)
+        if following.won >= 0:
+            move = pick(rng, game.actions(state))
+            following = game.after(state, move)
+        moves.append(move)
+        state = following
     return tuple(moves), state
 
 
