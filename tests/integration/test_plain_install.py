@@ -18,7 +18,7 @@ import sys
 from importlib.machinery import PathFinder
 
 ABSENT = {
-    "accelerate", "docker", "fastapi", "gguf", "httpx", "ortools", "peft", "plotly",
+    "accelerate", "docker", "fastapi", "gguf", "httpx", "ortools", "peft", "pettingzoo", "plotly",
     "prometheus-client", "prometheus_client", "pyarrow", "pydantic", "pyosys", "pyyaml", "ray",
     "rich", "shtab", "tantivy", "torch", "transformers", "tyro", "uvicorn", "websockets", "yaml", "z3", "z3-solver",
 }

@@ -1,0 +1,1 @@
+"""Games: their rules, exact values, players, and the positions that problems start from."""
