@@ -6,6 +6,7 @@ a number, two numbers, a word or an alphabet, as `Cipher.key` says.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import factorial
 
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -109,13 +110,17 @@ def _draw_alphabet(rng: Rng, length: int) -> str:
     return "".join(ALPHABET[i] for i in rng.permutation(26).tolist())
 
 
+@lru_cache(maxsize=1)
+def _key_words() -> list[str]:
+    return [word for word in all_words() if len(set(word)) == len(word) and "j" not in word]
+
+
 def _draw_word(rng: Rng, length: int) -> str:
     """Draw a key word without a repeated letter and without j; two words joined if it is long."""
-    words = [word for word in all_words() if len(set(word)) == len(word) and "j" not in word]
     while True:
-        key = pick(rng, words)
+        key = pick(rng, _key_words())
         if length > 7:
-            key = "".join(dict.fromkeys(key + pick(rng, words)))
+            key = "".join(dict.fromkeys(key + pick(rng, _key_words())))
         if len(key) == length:
             return key
 
