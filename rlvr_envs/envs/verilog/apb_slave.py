@@ -341,9 +341,7 @@ class ApbSources:
         for k, (name, size) in enumerate(zip(self.stored, self.sizes, strict=True)):
             resets.append(f"{name}_q <= {hw.literal(size, self.starts[k])};")
             guard = "if (unlocked) " if has("lock") and k == self.locked else ""
-            writes.append(
-                f"{self._place(name)}: {guard}{name}_q <= {self._merged(name, size)};"
-            )
+            writes.append(f"{self._place(name)}: {guard}{name}_q <= {self._merged(name, size)};")
         if has("clear"):
             resets.append("flags <= 0;")
             always.append("flags <= flags | events;")
@@ -356,9 +354,7 @@ class ApbSources:
             resets.append("hits <= 0;")
             end = f" && hits != {{{w}{{1'b1}}}}" if self.saturates else ""
             always.append(f"if (tick{end}) hits <= hits + 1;")
-            always.append(
-                f"if (pready && !pwrite && paddr == {self._place('hits')}) hits <= tick;"
-            )
+            always.append(f"if (pready && !pwrite && paddr == {self._place('hits')}) hits <= tick;")
         if has("lock"):
             resets.append("unlocked <= 0;")
             every = "if (pstrb == 2'd3) " if has("strobes") else ""
@@ -422,9 +418,7 @@ class ApbSources:
         bad = "~|hit" + f" | put[{names.index(self.sensed)}]"
         if has("clear"):
             lines.append(f"logic [{w - 1}:0] raised, gone;")
-            lines.append(
-                f"assign gone = {{{w}{{put[{names.index('flags')}]}}}} & pwdata & lanes;"
-            )
+            lines.append(f"assign gone = {{{w}{{put[{names.index('flags')}]}}}} & pwdata & lanes;")
             lines.append("assign irq = |raised;")
             reset.append("raised <= '0;")
             moves.append(

@@ -52,9 +52,7 @@ class DividerConfig(DesignConfig):
         The width stops at 16 bits.
         """
         more = (difficulty + 2) // 3
-        return cls(
-            width=min(4 + more, _WIDEST), features=min((2 * difficulty) // 3, len(FEATURES))
-        )
+        return cls(width=min(4 + more, _WIDEST), features=min((2 * difficulty) // 3, len(FEATURES)))
 
 
 @register("Divider-v0", domain="verilog", answer_format=LANGUAGE)
@@ -214,7 +212,7 @@ class DividerSources:
             f"otherwise. At the edge that ends the last of these cycles, {self._results} "
             "take the result, and `done` becomes 1 for one cycle. In that cycle `busy` is 0 again, "
             "so that the next division can begin at the edge that ends it."
-            + (f" {self._results} keep their values until the next result." )
+            + (f" {self._results} keep their values until the next result.")
         )
         if len(self.features) == 0:
             rules[-1] = rules[-1].replace(" take the", " takes the")
@@ -234,7 +232,9 @@ class DividerSources:
 
     def _value_rules(self) -> list[str]:
         quotient = self.names[3]
-        rest = ", and `remainder` is dividend - quotient * divisor" if self._has("remainder") else ""
+        rest = (
+            ", and `remainder` is dividend - quotient * divisor" if self._has("remainder") else ""
+        )
         rules = []
         if self._has("mode"):
             rules.append("`mode` selects the kind of division; see the table below.")
@@ -258,8 +258,11 @@ class DividerSources:
             "dividend": f"`{quotient}` is the dividend",
         }[self.zero_rule]
         also = " and `remainder` is the dividend" if self._has("remainder") else ""
-        rules.append(f"If the divisor is 0, {value}{also}, whatever the kind of division is."
-                     if self._has("mode") else f"If the divisor is 0, {value}{also}.")
+        rules.append(
+            f"If the divisor is 0, {value}{also}, whatever the kind of division is."
+            if self._has("mode")
+            else f"If the divisor is 0, {value}{also}."
+        )
         if self._has("zero"):
             rules.append("`by_zero` is 1 if the divisor was 0, and 0 otherwise.")
         return rules

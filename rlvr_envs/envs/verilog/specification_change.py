@@ -197,7 +197,9 @@ def _pair(rng: Rng, config: SpecificationChangeConfig) -> tuple[Design, Design] 
         task_type(replace(known, features=count)).design(stream("specification change", seed))
         for count in (before, before + config.steps)
     )
-    if old.clocking != new.clocking or _kept(old, new) < _SAME * min(len(old.rules), len(new.rules)):
+    if old.clocking != new.clocking or _kept(old, new) < _SAME * min(
+        len(old.rules), len(new.rules)
+    ):
         return None
     return (old, new) if (old.rules, old.figure) != (new.rules, new.figure) else None
 
@@ -239,8 +241,10 @@ def _figure_changes(old: str, new: str) -> Iterator[str]:
     if not new:
         yield "What stands below the rules is removed."
     else:
-        place = "What stands below the rules is replaced by this" if old else (
-            "Below the rules, this is added"
+        place = (
+            "What stands below the rules is replaced by this"
+            if old
+            else ("Below the rules, this is added")
         )
         indented = "\n".join(f"  {line}" if line else "" for line in new.split("\n"))
         yield f"{place}:\n\n{indented}"

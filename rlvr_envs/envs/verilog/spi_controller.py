@@ -163,8 +163,11 @@ class SpiSources:
         signals += hw.outputs(
             ("sclk", 1, "serial clock"),
             (out, 1, "serial output"),
-            ("cs_n", selects, "chip select, active-low" if selects == 1 else "chip selects, "
-             "active-low"),
+            (
+                "cs_n",
+                selects,
+                "chip select, active-low" if selects == 1 else "chip selects, active-low",
+            ),
             ("busy", 1, "1 while a word is sent"),
             ("done", 1, "1 in the cycle after a word"),
         )
@@ -222,10 +225,10 @@ class SpiSources:
             f"and sending begins in the next cycle. While `busy` is 1, `{start}` is ignored."
         ]
         if chosen:
-            when = (
-                "At such an edge, if no frame is open, " if burst else "At the same edge, "
+            when = "At such an edge, if no frame is open, " if burst else "At the same edge, "
+            again = (
+                " If a frame is open, the values sampled at its beginning stay." if burst else ""
             )
-            again = " If a frame is open, the values sampled at its beginning stay." if burst else ""
             mode = (
                 " P is `mode[1]` and F is `mode[0]`, as last sampled." if self._has("mode") else ""
             )
@@ -351,8 +354,8 @@ class SpiSources:
                 )
         sample = ""
         if has("receive"):
-            into_got = f"{{got[{b - 2}:0], {into}}}" if self.downwards else (
-                f"{{{into}, got[{b - 1}:1]}}"
+            into_got = (
+                f"{{got[{b - 2}:0], {into}}}" if self.downwards else (f"{{{into}, got[{b - 1}:1]}}")
             )
             sample = f"if (!half[0]) got <= {into_got};\n"
         # The last bit stays at the output: the word does not turn after the last half period.
@@ -413,9 +416,7 @@ class SpiSources:
         ]
         inside = "(busy | opened)" if has("burst") else "busy"
         if has("select"):
-            lines.append(
-                f"always_comb begin\n    cs_n = '1;\n    cs_n[line] = ~{inside};\nend"
-            )
+            lines.append(f"always_comb begin\n    cs_n = '1;\n    cs_n[line] = ~{inside};\nend")
         else:
             lines.append(f"assign cs_n = ~{inside};")
         samples = " {polar, phase} <= mode;" if has("mode") else ""

@@ -263,9 +263,7 @@ class UartReceiverSources:
 
     def _output_rules(self) -> list[str]:
         _, data, valid, take = self.names
-        good = "the stop bit is 1" + (
-            " and the parity bit is right" if self._has("parity") else ""
-        )
+        good = "the stop bit is 1" + (" and the parity bit is right" if self._has("parity") else "")
         rules = []
         if self._has("buffer"):
             full = (
@@ -306,8 +304,7 @@ class UartReceiverSources:
             )
         rules.append(
             "`busy` is 1 in the cycles between edge 0 of a frame and the edge that ends it, and 0 "
-            "otherwise."
-            + (" It is 0 while the receiver waits." if self._has("resync") else "")
+            "otherwise." + (" It is 0 while the receiver waits." if self._has("resync") else "")
         )
         rules.append(
             f"Reset aborts a frame, makes the receiver search, and sets `{data}` to "
