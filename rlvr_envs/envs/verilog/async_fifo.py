@@ -162,7 +162,7 @@ class AsyncFifoSources:
 
     @property
     def _depth(self) -> int:
-        return 2**self.address
+        return 1 << self.address
 
     @property
     def _read(self) -> Clocking:
@@ -210,23 +210,34 @@ class AsyncFifoSources:
         last = "the flip-flop" if self.stages == 1 else "the last flip-flop"
         bits, modulo = self.address + 1, 2 * self._depth
         return [
-            f"The write side has a counter W and the read side a counter R, both of {bits} bits "
-            f"(modulo {modulo}), and 0 after reset. The Gray code of a number n is n XOR (n "
-            "shifted right by one bit, with a 0 in front). `wgray` is the Gray code of W, "
-            "`rgray` that of R.",
-            f"`rgray` passes through {flops} of the write side, each of which takes its new value "
-            f"at every rising edge of `{self.clocking.clock}`. In the same way, `wgray` passes "
-            f"through {flops} of the read side, at every rising edge of `{self.reading}`. Reset "
-            f"sets all of them to 0. R' is the number whose Gray code is in {last} of the write "
-            f"side, W' the one whose Gray code is in {last} of the read side.",
-            f"The write side sees W - R' words, the read side sees W' - R words (both modulo "
-            f"{modulo}). `full` is 1 if and only if the write side sees {self._depth} words. "
-            "`empty` is 1 if and only if the read side sees 0 words.",
-            f"At a rising edge of `{self.clocking.clock}` where `{push}` is 1 and `full` is 0, "
-            f"`{word}` is stored at the place W modulo {self._depth}, and W goes up by 1. If "
-            "`full` is 1, the word is lost.",
-            f"At a rising edge of `{self.reading}` where `{pop}` is 1 and `empty` is 0, R goes up "
-            f"by 1. If `empty` is 1, `{pop}` is ignored.",
+            (
+                f"The write side has a counter W and the read side a counter R, both of {bits} "
+                f"bits (modulo {modulo}), and 0 after reset. The Gray code of a number n is n "
+                "XOR (n shifted right by one bit, with a 0 in front). `wgray` is the Gray code "
+                "of W, `rgray` that of R."
+            ),
+            (
+                f"`rgray` passes through {flops} of the write side, each of which takes its "
+                f"new value at every rising edge of `{self.clocking.clock}`. In the same way, "
+                f"`wgray` passes through {flops} of the read side, at every rising edge of "
+                f"`{self.reading}`. Reset sets all of them to 0. R' is the number whose Gray "
+                f"code is in {last} of the write side, W' the one whose Gray code is in {last} of "
+                "the read side."
+            ),
+            (
+                f"The write side sees W - R' words, the read side sees W' - R words (both modulo "
+                f"{modulo}). `full` is 1 if and only if the write side sees {self._depth} words. "
+                "`empty` is 1 if and only if the read side sees 0 words."
+            ),
+            (
+                f"At a rising edge of `{self.clocking.clock}` where `{push}` is 1 and `full` is 0, "
+                f"`{word}` is stored at the place W modulo {self._depth}, and W goes up by 1. If "
+                "`full` is 1, the word is lost."
+            ),
+            (
+                f"At a rising edge of `{self.reading}` where `{pop}` is 1 and `empty` is 0, R "
+                f"goes up by 1. If `empty` is 1, `{pop}` is ignored."
+            ),
         ]
 
     def _flag_rules(self) -> list[str]:
@@ -343,8 +354,10 @@ class AsyncFifoSources:
             f"logic [{a}:0] wnow, rnow, far, near;\nlogic puts, takes;\nlogic [{w - 1}:0] oldest;",
             f"assign far = to_write[{top} -: {a + 1}];\nassign near = to_read[{top} -: {a + 1}];",
             f"assign full = wgray == {{~far[{a}:{a - 1}]{low}}};\nassign empty = rgray == near;",
-            f"assign wgray = {{1'b0, wnow[{a}:1]}} ^ wnow;\nassign rgray = {{1'b0, rnow[{a}:1]}} ^ "
-            "rnow;",
+            (
+                f"assign wgray = {{1'b0, wnow[{a}:1]}} ^ wnow;\nassign rgray = "
+                f"{{1'b0, rnow[{a}:1]}} ^ rnow;"
+            ),
             f"assign puts = {push} & ~full;\nassign takes = {pop} & ~empty;",
             f"assign oldest = words[rnow[{a - 1}:0] * {w} +: {w}];",
         ]
