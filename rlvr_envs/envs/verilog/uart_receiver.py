@@ -363,7 +363,6 @@ class UartReceiverSources:
 
     def _golden(self) -> str:
         """Return a receiver that counts down to the next decision, and the bits that came."""
-
         has, single = self._has, self._slowest == 1
         slow, many = (2 * self._slowest).bit_length(), self._count.bit_length()
         wires, moves, resets = self._level()
