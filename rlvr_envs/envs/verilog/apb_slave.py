@@ -195,8 +195,10 @@ class ApbSources:
 
     def _rules(self) -> tuple[str, ...]:
         rules = [
-            "The table below lists the registers with their addresses (in decimal), their kinds, "
-            "and their values after reset.",
+            (
+                "The table below lists the registers with their addresses (in decimal), their "
+                "kinds, and their values after reset."
+            ),
             *self._transfer_rules(),
             *self._kind_rules(),
         ]
@@ -239,19 +241,26 @@ class ApbSources:
             ready = "`pready` is 1 in each cycle in which `psel` and `penable` are 1, otherwise 0."
         return [
             ready,
-            "A transfer takes place in each cycle in which `pready` is 1: a write if `pwrite` is "
-            "1, a read if it is 0. It does not matter what happened in the cycles before (there "
-            "need not be a setup phase). A write takes effect at the rising clock edge that ends "
-            "the cycle. A write to an address that is not in the table has no effect.",
+            (
+                "A transfer takes place in each cycle in which `pready` is 1: a write if "
+                "`pwrite` is 1, a read if it is 0. It does not matter what happened in the "
+                "cycles before (there need not be a setup phase). A write takes effect at the "
+                "rising clock edge that ends the cycle. A write to an address that is not in "
+                "the table has no effect."
+            ),
         ]
 
     def _kind_rules(self) -> list[str]:
         half = self.width // 2
         rules = [
-            "A stored register keeps what was last written: the lowest bits of `pwdata`, as many "
-            "as the register has.",
-            f"`{self.sensed}` is not stored: a read of it gives the value of `{self.sensed}_in` in "
-            "the same cycle, and a write to it has no effect.",
+            (
+                "A stored register keeps what was last written: the lowest bits of `pwdata`, "
+                "as many as the register has."
+            ),
+            (
+                f"`{self.sensed}` is not stored: a read of it gives the value of "
+                f"`{self.sensed}_in` in the same cycle, and a write to it has no effect."
+            ),
         ]
         if self._has("strobes"):
             rules.append(
@@ -337,13 +346,17 @@ class ApbSources:
         )
         if has("error"):
             lines.append(self._golden_error())
-        resets, writes, always = [], [], []
+        lines.append(self._golden_moves())
+        return "\n".join(lines)
+
+    def _golden_moves(self) -> str:
+        """Return the clocked block."""
+        has, w = self._has, self.width
+        resets, writes, always = list[str](), list[str](), list[str]()
         for k, (name, size) in enumerate(zip(self.stored, self.sizes, strict=True)):
             resets.append(f"{name}_q <= {hw.literal(size, self.starts[k])};")
             guard = "if (unlocked) " if has("lock") and k == self.locked else ""
-            writes.append(
-                f"{self._place(name)}: {guard}{name}_q <= {self._merged(name, size)};"
-            )
+            writes.append(f"{self._place(name)}: {guard}{name}_q <= {self._merged(name, size)};")
         if has("clear"):
             resets.append("flags <= 0;")
             always.append("flags <= flags | events;")
@@ -356,9 +369,7 @@ class ApbSources:
             resets.append("hits <= 0;")
             end = f" && hits != {{{w}{{1'b1}}}}" if self.saturates else ""
             always.append(f"if (tick{end}) hits <= hits + 1;")
-            always.append(
-                f"if (pready && !pwrite && paddr == {self._place('hits')}) hits <= tick;"
-            )
+            always.append(f"if (pready && !pwrite && paddr == {self._place('hits')}) hits <= tick;")
         if has("lock"):
             resets.append("unlocked <= 0;")
             every = "if (pstrb == 2'd3) " if has("strobes") else ""
@@ -370,8 +381,7 @@ class ApbSources:
             always.append("waited <= psel && penable && !pready ? waited + 1 : 0;")
         case = "\n".join([*writes, "default: ;"])
         always.append(f"if (pready && pwrite) case (paddr)\n{hw.indented(case, 4)}\nendcase")
-        lines.append(hw.clocked(self.clocking, "\n".join(resets), "\n".join(always)))
-        return "\n".join(lines)
+        return hw.clocked(self.clocking, "\n".join(resets), "\n".join(always))
 
     def _golden_error(self) -> str:
         cases = []
@@ -412,6 +422,22 @@ class ApbSources:
         terms = [
             f"({{{w}{{hit[{k}] & reads}}}} & {w}'({self._plain(n)}))" for k, n in enumerate(names)
         ]
+        bad = self._alternative_registers(lines, reset, moves)
+        if has("error"):
+            lines.append(f"assign pslverr = ends & ({bad});")
+        lines.append(f"assign prdata = {' | '.join(terms)};")
+        lines.append(
+            hw.clocked(self.clocking, "\n".join(reset), "\n".join(moves), keyword="always_ff")
+        )
+        return "\n".join(lines)
+
+    def _alternative_registers(self, lines: list[str], reset: list[str], moves: list[str]) -> str:
+        """Add the registers to a list of declarations, of resets and of moves.
+
+        Returns:
+            What makes a transfer an error.
+        """
+        has, w, names = self._has, self.width, self._names
         for k, (name, size) in enumerate(zip(self.stored, self.sizes, strict=True)):
             gate = f"put[{k}]" + (" & open" if has("lock") and k == self.locked else "")
             reset.append(f"{name}_q <= {hw.literal(size, self.starts[k])};")
@@ -422,9 +448,7 @@ class ApbSources:
         bad = "~|hit" + f" | put[{names.index(self.sensed)}]"
         if has("clear"):
             lines.append(f"logic [{w - 1}:0] raised, gone;")
-            lines.append(
-                f"assign gone = {{{w}{{put[{names.index('flags')}]}}}} & pwdata & lanes;"
-            )
+            lines.append(f"assign gone = {{{w}{{put[{names.index('flags')}]}}}} & pwdata & lanes;")
             lines.append("assign irq = |raised;")
             reset.append("raised <= '0;")
             moves.append(
@@ -446,13 +470,7 @@ class ApbSources:
             reset.append("open <= 1'b0;")
             moves.append(f"if (put[{k}] & &lanes) open <= ~|(pwdata ^ {hw.literal(w, self.key)});")
             bad += f" | put[{self.locked}] & ~open"
-        if has("error"):
-            lines.append(f"assign pslverr = ends & ({bad});")
-        lines.append(f"assign prdata = {' | '.join(terms)};")
-        lines.append(
-            hw.clocked(self.clocking, "\n".join(reset), "\n".join(moves), keyword="always_ff")
-        )
-        return "\n".join(lines)
+        return bad
 
     def _plain(self, name: str) -> str:
         """Return the value of a register in the alternative."""

@@ -52,9 +52,7 @@ class DividerConfig(DesignConfig):
         The width stops at 16 bits.
         """
         more = (difficulty + 2) // 3
-        return cls(
-            width=min(4 + more, _WIDEST), features=min((2 * difficulty) // 3, len(FEATURES))
-        )
+        return cls(width=min(4 + more, _WIDEST), features=min((2 * difficulty) // 3, len(FEATURES)))
 
 
 @register("Divider-v0", domain="verilog", answer_format=LANGUAGE)
@@ -193,8 +191,10 @@ class DividerSources:
         if self._has("mode"):
             taken = f"`{dividend}`, `{divisor}` and `mode`"
         rules = [
-            f"At a rising clock edge where `{start}` is 1 and `busy` is 0, {taken} are sampled and "
-            f"a division begins. While `busy` is 1, `{start}` is ignored.",
+            (
+                f"At a rising clock edge where `{start}` is 1 and `busy` is 0, {taken} are "
+                f"sampled and a division begins. While `busy` is 1, `{start}` is ignored."
+            ),
         ]
         per = "one bit" if self.step == 1 else "two bits"
         if self._has("early"):
@@ -213,8 +213,8 @@ class DividerSources:
             "`busy` is 1 in the L cycles after the edge at which the division began, and 0 "
             f"otherwise. At the edge that ends the last of these cycles, {self._results} "
             "take the result, and `done` becomes 1 for one cycle. In that cycle `busy` is 0 again, "
-            "so that the next division can begin at the edge that ends it."
-            + (f" {self._results} keep their values until the next result." )
+            "so that the next division can begin at the edge that ends it. "
+            f"{self._results} keep their values until the next result."
         )
         if len(self.features) == 0:
             rules[-1] = rules[-1].replace(" take the", " takes the")
@@ -234,7 +234,9 @@ class DividerSources:
 
     def _value_rules(self) -> list[str]:
         quotient = self.names[3]
-        rest = ", and `remainder` is dividend - quotient * divisor" if self._has("remainder") else ""
+        rest = (
+            ", and `remainder` is dividend - quotient * divisor" if self._has("remainder") else ""
+        )
         rules = []
         if self._has("mode"):
             rules.append("`mode` selects the kind of division; see the table below.")
@@ -258,8 +260,11 @@ class DividerSources:
             "dividend": f"`{quotient}` is the dividend",
         }[self.zero_rule]
         also = " and `remainder` is the dividend" if self._has("remainder") else ""
-        rules.append(f"If the divisor is 0, {value}{also}, whatever the kind of division is."
-                     if self._has("mode") else f"If the divisor is 0, {value}{also}.")
+        rules.append(
+            f"If the divisor is 0, {value}{also}, whatever the kind of division is."
+            if self._has("mode")
+            else f"If the divisor is 0, {value}{also}."
+        )
         if self._has("zero"):
             rules.append("`by_zero` is 1 if the divisor was 0, and 0 otherwise.")
         return rules
@@ -267,9 +272,11 @@ class DividerSources:
     def _last_rules(self) -> list[str]:
         quotient = self.names[3]
         return [
-            f"Reset aborts a division, and sets `{quotient}` to "
-            f"{hw.literal(self.width, self.start)} and all other outputs to 0. All outputs depend "
-            "on the state only, not on the current inputs.",
+            (
+                f"Reset aborts a division, and sets `{quotient}` to "
+                f"{hw.literal(self.width, self.start)} and all other outputs to 0. All outputs "
+                "depend on the state only, not on the current inputs."
+            ),
             "Do not use the operators `/` and `%` anywhere, not even for constants.",
         ]
 
@@ -431,8 +438,8 @@ class DividerSources:
             f"        automatic logic [{w}:0] trial;",
             f"        trial = {{next_high, next_low[{long - 1}]}};",
             f"        next_low = {{next_low[{long - 2}:0], 1'b0}};" if long > 1 else "",
-            f"        if (trial >= {{1'b0, by}}) begin",
-            f"            trial = trial - {{1'b0, by}};\n            next_low[0] = 1'b1;",
+            "        if (trial >= {1'b0, by}) begin",
+            "            trial = trial - {1'b0, by};\n            next_low[0] = 1'b1;",
             f"        end\n        next_high = trial[{w - 1}:0];\n    end\nend",
         ]
         lines += self._corrected()

@@ -82,7 +82,7 @@ class FixedPointTask(DesignTask[FixedPointConfig]):
         has = features.__contains__
         top = self.config.width
         x, y = (integer(rng, max(5, top - 2), top) for _ in range(2))
-        points = tuple(integer(rng, 2, width - 2) for width in (x, y))
+        points = (integer(rng, 2, x - 2), integer(rng, 2, y - 2))
         point = sum(points) if has("multiply") else points[0]
         drop = integer(rng, 2, min(point, 6 if has("multiply") else 3))
         whole = (x + y if has("multiply") else x) - drop
@@ -171,9 +171,11 @@ class FixedPointSources:
         exact = f"`{x}` * `{y}`" if self._has("multiply") else f"`{x}`"
         exact += f" + `{c}`" if self._has("add") else ""
         rules = [
-            f"All numbers are fixed-point numbers and {'in ' * signed}{kind}. A number with n bits "
-            "after the binary point stands for the value of its bits as a whole number "
-            f"({kind}), divided by 2 to the power of n.",
+            (
+                f"All numbers are fixed-point numbers and {'in ' * signed}{kind}. A number "
+                "with n bits after the binary point stands for the value of its bits as a "
+                f"whole number ({kind}), divided by 2 to the power of n."
+            ),
             f"The exact value is {exact}, as a number without any limit of its size.",
         ]
         scale = f"a multiple of 1 / {2**self._point}" if self._point else "a whole number"

@@ -146,16 +146,21 @@ class HierarchicalDesignTask(Task[HierarchicalDesignConfig, HierarchicalDesignPr
                 wording(problem.design, problem.layout, terms=False),
                 "These modules are given:",
                 f"```verilog\n{problem.given.strip()}\n```",
-                f"`{hw.TOP}` must consist of instances of the given modules and connections alone. "
-                "It may declare wires, and `assign` a signal, a part of one, a constant, or a "
-                "concatenation or replication of these. Operators (arithmetic, logic, comparison, "
-                "`?:`) are allowed only within `[ ]` and within the parentheses of a generate "
-                "`for` or `if`, on constants, parameters and genvars. There must be no `always` "
-                "block, function, gate primitive, `$` function, macro, or module besides the given "
-                "ones. You need not use every given module, and need not repeat them: they are put "
-                "beside your answer.",
-                "Your module must behave exactly like a hidden reference design for every sequence "
-                "of inputs.",
+                (
+                    f"`{hw.TOP}` must consist of instances of the given modules and "
+                    "connections alone. It may declare wires, and `assign` a signal, a part of "
+                    "one, a constant, or a concatenation or replication of these. Operators "
+                    "(arithmetic, logic, comparison, `?:`) are allowed only within `[ ]` and "
+                    "within the parentheses of a generate `for` or `if`, on constants, "
+                    "parameters and genvars. There must be no `always` block, function, gate "
+                    "primitive, `$` function, macro, or module besides the given ones. You need "
+                    "not use every given module, and need not repeat them: they are put beside "
+                    "your answer."
+                ),
+                (
+                    "Your module must behave exactly like a hidden reference design for every "
+                    "sequence of inputs."
+                ),
             ]
         )
 
@@ -209,25 +214,50 @@ def not_structural(found: Sequence[Token]) -> str:
     inside: list[str] = []  # what closes the constant expressions that are open
     for number, token in enumerate(found):
         before = texts[number - 1] if number else ""
-        if token.kind not in ("word", "number", "symbol"):
-            return f"`{token.text:.40}` is not allowed"
-        if token.kind == "word" and token.text in (VERILOG | LATER) - _WORDS:
-            return f"the word `{token.text}` is not allowed"
         if inside:
-            if token.text in "([":
-                inside.append({"(": ")", "[": "]"}[token.text])
-            elif token.text == inside[-1]:
-                inside.pop()
-            elif token.kind == "word" and token.text not in constants | {"genvar", "int"}:
-                return f"`{token.text}` is no constant, and stands where only constants may"
+            wrong = _not_constant(token, inside, constants)
         elif token.text == "[" or (token.text == "(" and before in ("for", "if")):
-            inside.append({"(": ")", "[": "]"}[token.text])
-        elif token.kind == "symbol" and token.text not in _SYMBOLS:
-            return f"the operator `{token.text}` is not allowed there"
-        elif token.text in constants and number not in declared:
-            if before != "{" or texts[number + 1] != "{":
-                return f"the constant `{token.text}` stands where only signals may"
+            inside.append(_CLOSES[token.text])
+            wrong = ""
+        else:
+            counts = before == "{" and texts[number + 1] == "{"
+            is_signal = token.text not in constants or number in declared or counts
+            wrong = _not_wiring(token, is_signal=is_signal)
+        if wrong:
+            return wrong
     return ""
+
+
+_CLOSES = {"(": ")", "[": "]"}
+
+
+def _not_allowed(token: Token) -> str:
+    """Return why a token may stand nowhere, empty if it may."""
+    if token.kind not in ("word", "number", "symbol"):
+        return f"`{token.text:.40}` is not allowed"
+    if token.kind == "word" and token.text in (VERILOG | LATER) - _WORDS:
+        return f"the word `{token.text}` is not allowed"
+    return ""
+
+
+def _not_constant(token: Token, inside: list[str], constants: frozenset[str]) -> str:
+    """Return why a token may not stand in a constant expression; keeps track of its brackets."""
+    if token.text in _CLOSES:
+        inside.append(_CLOSES[token.text])
+    elif token.text == inside[-1]:
+        inside.pop()
+    elif token.kind == "word" and token.text not in constants | {"genvar", "int"}:
+        return f"`{token.text}` is no constant, and stands where only constants may"
+    return _not_allowed(token)
+
+
+def _not_wiring(token: Token, *, is_signal: bool) -> str:
+    """Return why a token may not stand between constant expressions."""
+    if token.kind == "symbol" and token.text not in _SYMBOLS:
+        return f"the operator `{token.text}` is not allowed there"
+    if not is_signal:
+        return f"the constant `{token.text}` stands where only signals may"
+    return _not_allowed(token)
 
 
 def _constants(found: Sequence[Token]) -> tuple[frozenset[str], frozenset[int]]:
@@ -321,8 +351,10 @@ class HierarchySources:
         )
         signals += hw.outputs((self.result, self.width, f"the value t{len(self.steps)}"))
         rules = [
-            f"All values have {self.width} bits and are unsigned. Sums and differences are modulo "
-            f"{2**self.width}."
+            (
+                f"All values have {self.width} bits and are unsigned. Sums and differences are "
+                f"modulo {2**self.width}."
+            )
         ]
         rules += [f"t{k} is {self._told(step, k)}." for k, step in enumerate(self.steps, 1)]
         rules.append(f"`{self.result}` is t{len(self.steps)}.")
@@ -391,9 +423,11 @@ class HierarchySources:
         chain = ("cin", "cout") if self.arithmetic == "adder" else ("bin", "bout")
         value = f"{{1'b0, {a}}} {operator} {{1'b0, {b}}} {operator} {{{part}'d0, {chain[0]}}}"
         parts = [
-            f"module {self._name(self.arithmetic)} (\n    input [{part - 1}:0] {a}, {b},\n"
-            f"    input {chain[0]},\n    output [{part - 1}:0] {y},\n    output {chain[1]}\n);\n"
-            f"    assign {{{chain[1]}, {y}}} = {value};\nendmodule"
+            (
+                f"module {self._name(self.arithmetic)} (\n    input [{part - 1}:0] {a}, {b},\n"
+                f"    input {chain[0]},\n    output [{part - 1}:0] {y},\n    output "
+                f"{chain[1]}\n);\n    assign {{{chain[1]}, {y}}} = {value};\nendmodule"
+            )
         ]
         two = f"    input [{w - 1}:0] {a}, {b},\n"
         out = f"    output [{w - 1}:0] {y}\n);\n"

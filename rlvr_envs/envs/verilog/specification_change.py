@@ -54,7 +54,7 @@ class SpecificationChangeConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "SpecificationChangeConfig":
-        """The design grows; 2, 3 and 4 features are added from 4, 8 and 12 on; from 6 on it is terse."""
+        """The design grows; 2, 3 and 4 features are added from 4, 8 and 12; from 6 it is terse."""
         return cls(
             level=difficulty,
             steps=min(1 + difficulty // 4, _MOST_STEPS),
@@ -149,12 +149,16 @@ class SpecificationChangeTask(Task[SpecificationChangeConfig, SpecificationChang
                 f"---\n\n{problem.description}\n\n---",
                 "This implementation meets it:",
                 f"```verilog\n{problem.source.strip()}\n```",
-                "The specification changes as follows. All that is not mentioned stays as it is; "
-                "numbers of rules are those of the old specification.",
+                (
+                    "The specification changes as follows. All that is not mentioned stays as "
+                    "it is; numbers of rules are those of the old specification."
+                ),
                 "\n".join(f"- {change}" for change in problem.changes),
-                f"Answer with the complete module `{TOP}` that meets the changed specification. It "
-                "must behave exactly like a hidden reference design for every sequence of inputs. "
-                f"{ALLOWED}",
+                (
+                    f"Answer with the complete module `{TOP}` that meets the changed "
+                    "specification. It must behave exactly like a hidden reference design for "
+                    f"every sequence of inputs. {ALLOWED}"
+                ),
             ]
         )
 
@@ -197,7 +201,9 @@ def _pair(rng: Rng, config: SpecificationChangeConfig) -> tuple[Design, Design] 
         task_type(replace(known, features=count)).design(stream("specification change", seed))
         for count in (before, before + config.steps)
     )
-    if old.clocking != new.clocking or _kept(old, new) < _SAME * min(len(old.rules), len(new.rules)):
+    if old.clocking != new.clocking or _kept(old, new) < _SAME * min(
+        len(old.rules), len(new.rules)
+    ):
         return None
     return (old, new) if (old.rules, old.figure) != (new.rules, new.figure) else None
 
@@ -239,8 +245,10 @@ def _figure_changes(old: str, new: str) -> Iterator[str]:
     if not new:
         yield "What stands below the rules is removed."
     else:
-        place = "What stands below the rules is replaced by this" if old else (
-            "Below the rules, this is added"
+        place = (
+            "What stands below the rules is replaced by this"
+            if old
+            else ("Below the rules, this is added")
         )
         indented = "\n".join(f"  {line}" if line else "" for line in new.split("\n"))
         yield f"{place}:\n\n{indented}"

@@ -163,8 +163,11 @@ class SpiSources:
         signals += hw.outputs(
             ("sclk", 1, "serial clock"),
             (out, 1, "serial output"),
-            ("cs_n", selects, "chip select, active-low" if selects == 1 else "chip selects, "
-             "active-low"),
+            (
+                "cs_n",
+                selects,
+                "chip select, active-low" if selects == 1 else "chip selects, active-low",
+            ),
             ("busy", 1, "1 while a word is sent"),
             ("done", 1, "1 in the cycle after a word"),
         )
@@ -178,9 +181,11 @@ class SpiSources:
         order = f"bit {top} first" if self.downwards else "bit 0 first"
         cycles = "1 clock cycle" if self.half == 1 else f"{self.half} clock cycles"
         rules = [
-            f"A word is sent bit by bit, {order}, in {2 * self.bits} half periods of {cycles} "
-            f"each, counted from 0. In the half periods 2 * k and 2 * k + 1, `{out}` is the k-th "
-            "bit (k = 0 is the first bit)."
+            (
+                f"A word is sent bit by bit, {order}, in {2 * self.bits} half periods of {cycles} "
+                f"each, counted from 0. In the half periods 2 * k and 2 * k + 1, `{out}` is "
+                "the k-th bit (k = 0 is the first bit)."
+            )
         ]
         if self._has("mode"):
             rules.append(
@@ -218,14 +223,17 @@ class SpiSources:
         words = " and ".join(taken)
         verb = "are" if burst else "is"
         rules = [
-            f"At a rising clock edge where `{start}` is 1 and `busy` is 0, {words} {verb} sampled, "
-            f"and sending begins in the next cycle. While `busy` is 1, `{start}` is ignored."
+            (
+                f"At a rising clock edge where `{start}` is 1 and `busy` is 0, {words} {verb} "
+                f"sampled, and sending begins in the next cycle. While `busy` is 1, `{start}` "
+                "is ignored."
+            )
         ]
         if chosen:
-            when = (
-                "At such an edge, if no frame is open, " if burst else "At the same edge, "
+            when = "At such an edge, if no frame is open, " if burst else "At the same edge, "
+            again = (
+                " If a frame is open, the values sampled at its beginning stay." if burst else ""
             )
-            again = " If a frame is open, the values sampled at its beginning stay." if burst else ""
             mode = (
                 " P is `mode[1]` and F is `mode[0]`, as last sampled." if self._has("mode") else ""
             )
@@ -248,8 +256,8 @@ class SpiSources:
             )
         idle = "P" if self._has("mode") else str(self.polarity)
         rules.append(
-            f"Sending a word takes these cycles in this order: {'; then '.join(parts)}. `busy` is 1 "
-            f"in all of them and 0 in all other cycles. An idle `sclk` has the level {idle}."
+            f"Sending a word takes these cycles in this order: {'; then '.join(parts)}. `busy` "
+            f"is 1 in all of them and 0 in all other cycles. An idle `sclk` has the level {idle}."
             + (" After reset, P is 0." if self._has("mode") else "")
         )
         if burst:
@@ -292,7 +300,7 @@ class SpiSources:
 
     def _golden(self) -> str:
         """Return stages with a count of half periods and one of cycles, and words that shift."""
-        start, data, out, into = self.names
+        out = self.names[2]
         has, b = self._has, self.bits
         halves = (2 * b - 1).bit_length()
         longest = max(self.half, self._lead, self._trail)
@@ -309,18 +317,47 @@ class SpiSources:
         lines += ["reg open, follows;"] if has("burst") else []
         lines += [f"reg [{b - 1}:0] got;"] if has("receive") else []
         bit = f"shift[{b - 1}]" if self.downwards else "shift[0]"
-        move = f"{{shift[{b - 2}:0], shift[{b - 1}]}}"
-        if not self.downwards:
-            move = f"{{shift[0], shift[{b - 1}:1]}}"
         is_open = "open" if has("burst") else "stage != 0"
         lines.append(
             f"always @(*) begin\n    sclk = {polar};\n    if (stage == 2) sclk = {polar} ^ {phase} "
             f"^ half[0];\n    {out} = stage == 0 ? 1'b{self.idle} : {bit};\n"
             f"    cs_n = {is_open} ? {chosen} : {select};\nend"
         )
-        ticks = [max(0, n - 1) for n in (self._lead, self.half, self._trail)]
-        first = f"stage <= 1;\ntick <= {ticks[0]};"
+        body = self._golden_body()
+        reset = "stage <= 0;\ndone <= 0;"
+        reset += "\npolar <= 0;" if has("mode") else ""
+        reset += "\nopen <= 0;" if has("burst") else ""
+        reset += f"\nrx_data <= {hw.literal(b, self.start)};" if has("receive") else ""
+        lines.append(hw.clocked(self.clocking, reset, body))
+        return "\n".join(lines)
+
+    @property
+    def _ticks(self) -> list[int]:
+        """Return the cycles of a lead, of half a period and of a trail, counted down to 0."""
+        return [max(0, n - 1) for n in (self._lead, self.half, self._trail)]
+
+    def _golden_body(self) -> str:
+        """Return what happens at a clock edge."""
+        start, ticks = self.names[0], self._ticks
         straight = f"stage <= 2;\ntick <= {ticks[1]};"
+        begin, (step, direct) = self._golden_begin(straight), self._golden_step()
+        stages = step
+        if self._has("gaps"):
+            stages = (
+                f"case (stage)\n    1: begin\n{hw.indented(straight, 8)}\n    end\n    2: begin\n"
+                f"{hw.indented(step, 8)}\n    end\n    default: begin\n"
+                f"{hw.indented(direct, 8)}\n    end\nendcase"
+            )
+        return (
+            f"done <= 0;\nif (stage == 0) begin\n    if ({start}) begin\n"
+            f"{hw.indented(begin, 8)}\n    end\nend else if (!last) tick <= tick - 1;\n"
+            f"else begin\n{hw.indented(stages, 4)}\nend"
+        )
+
+    def _golden_begin(self, straight: str) -> str:
+        """Return the moves at the beginning of a word."""
+        data, has, ticks = self.names[1], self._has, self._ticks
+        first = f"stage <= 1;\ntick <= {ticks[0]};"
         begin = f"shift <= {data};\nhalf <= 0;\n"
         samples = "polar <= mode[1];\nphase <= mode[0];\n" if has("mode") else ""
         samples += "target <= which;\n" if has("select") else ""
@@ -336,6 +373,14 @@ class SpiSources:
             )
         else:
             begin += samples + (first if self._lead else straight)
+        return begin
+
+    def _golden_step(self) -> tuple[str, str]:
+        """Return the moves at the end of half a period, and those at the end of a word."""
+        into, has, b, ticks = self.names[3], self._has, self.bits, self._ticks
+        move = f"{{shift[{b - 2}:0], shift[{b - 1}]}}"
+        if not self.downwards:
+            move = f"{{shift[0], shift[{b - 1}:1]}}"
         finish = "stage <= 0;\ndone <= 1;"
         finish += "\nopen <= follows;" if has("burst") else ""
         direct = finish
@@ -351,8 +396,8 @@ class SpiSources:
                 )
         sample = ""
         if has("receive"):
-            into_got = f"{{got[{b - 2}:0], {into}}}" if self.downwards else (
-                f"{{{into}, got[{b - 1}:1]}}"
+            into_got = (
+                f"{{got[{b - 2}:0], {into}}}" if self.downwards else (f"{{{into}, got[{b - 1}:1]}}")
             )
             sample = f"if (!half[0]) got <= {into_got};\n"
         # The last bit stays at the output: the word does not turn after the last half period.
@@ -361,28 +406,11 @@ class SpiSources:
             f"    half <= half + 1;\n    tick <= {ticks[1]};\n    if (half[0]) shift <= {move};\n"
             "end"
         )
-        stages = step
-        if self._has("gaps"):
-            stages = (
-                f"case (stage)\n    1: begin\n{hw.indented(straight, 8)}\n    end\n    2: begin\n"
-                f"{hw.indented(step, 8)}\n    end\n    default: begin\n"
-                f"{hw.indented(direct, 8)}\n    end\nendcase"
-            )
-        body = (
-            f"done <= 0;\nif (stage == 0) begin\n    if ({start}) begin\n"
-            f"{hw.indented(begin, 8)}\n    end\nend else if (!last) tick <= tick - 1;\n"
-            f"else begin\n{hw.indented(stages, 4)}\nend"
-        )
-        reset = "stage <= 0;\ndone <= 0;"
-        reset += "\npolar <= 0;" if has("mode") else ""
-        reset += "\nopen <= 0;" if has("burst") else ""
-        reset += f"\nrx_data <= {hw.literal(b, self.start)};" if has("receive") else ""
-        lines.append(hw.clocked(self.clocking, reset, body))
-        return "\n".join(lines)
+        return step, direct
 
     def _alternative(self) -> str:
         """Return a count of all cycles of a word, from which everything else follows."""
-        start, data, out, into = self.names
+        out = self.names[2]
         has, b = self._has, self.bits
         total = self._lead + self._shift + self._trail
         wide = total.bit_length()
@@ -413,11 +441,21 @@ class SpiSources:
         ]
         inside = "(busy | opened)" if has("burst") else "busy"
         if has("select"):
-            lines.append(
-                f"always_comb begin\n    cs_n = '1;\n    cs_n[line] = ~{inside};\nend"
-            )
+            lines.append(f"always_comb begin\n    cs_n = '1;\n    cs_n[line] = ~{inside};\nend")
         else:
             lines.append(f"assign cs_n = ~{inside};")
+        body = self._alternative_body(wide)
+        reset = "now <= '0; done <= 1'b0;"
+        reset += " polar <= 1'b0;" if has("mode") else ""
+        reset += " opened <= 1'b0;" if has("burst") else ""
+        reset += f" rx_data <= {hw.literal(b, self.start)};" if has("receive") else ""
+        lines.append(hw.clocked(self.clocking, reset, body, keyword="always_ff"))
+        return "\n".join(lines)
+
+    def _alternative_body(self, wide: int) -> str:
+        """Return what happens at a clock edge."""
+        start, data, _, into = self.names
+        has, b, first = self._has, self.bits, self._lead
         samples = " {polar, phase} <= mode;" if has("mode") else ""
         samples += " line <= which;" if has("select") else ""
         begin = f"held <= {data}; now <= {wide}'d1;"
@@ -438,9 +476,4 @@ class SpiSources:
         body += "if (final_one) now <= '0;\nelse if (busy) now <= now + 1'b1;\n"
         body += "if (final_one) opened <= keep;\n" if has("burst") else ""
         body += f"if (~busy & {start}) begin {begin} end"
-        reset = "now <= '0; done <= 1'b0;"
-        reset += " polar <= 1'b0;" if has("mode") else ""
-        reset += " opened <= 1'b0;" if has("burst") else ""
-        reset += f" rx_data <= {hw.literal(b, self.start)};" if has("receive") else ""
-        lines.append(hw.clocked(self.clocking, reset, body, keyword="always_ff"))
-        return "\n".join(lines)
+        return body

@@ -196,8 +196,10 @@ class UartReceiverSources:
                 f"together have an {kind} number of ones."
             )
         rules = [
-            f"A frame consists of a start bit, which is 0, then {self.bits} data bits, {order}"
-            f"{parity}, then one stop bit, which should be 1{bad}"
+            (
+                f"A frame consists of a start bit, which is 0, then {self.bits} data bits, {order}"
+                f"{parity}, then one stop bit, which should be 1{bad}"
+            )
         ]
         if self._has("rate"):
             rules.append(
@@ -263,9 +265,7 @@ class UartReceiverSources:
 
     def _output_rules(self) -> list[str]:
         _, data, valid, take = self.names
-        good = "the stop bit is 1" + (
-            " and the parity bit is right" if self._has("parity") else ""
-        )
+        good = "the stop bit is 1" + (" and the parity bit is right" if self._has("parity") else "")
         rules = []
         if self._has("buffer"):
             full = (
@@ -306,8 +306,7 @@ class UartReceiverSources:
             )
         rules.append(
             "`busy` is 1 in the cycles between edge 0 of a frame and the edge that ends it, and 0 "
-            "otherwise."
-            + (" It is 0 while the receiver waits." if self._has("resync") else "")
+            "otherwise." + (" It is 0 while the receiver waits." if self._has("resync") else "")
         )
         rules.append(
             f"Reset aborts a frame, makes the receiver search, and sets `{data}` to "
@@ -364,7 +363,6 @@ class UartReceiverSources:
 
     def _golden(self) -> str:
         """Return a receiver that counts down to the next decision, and the bits that came."""
-        _, data, valid, _ = self.names
         has, single = self._has, self._slowest == 1
         slow, many = (2 * self._slowest).bit_length(), self._count.bit_length()
         wires, moves, resets = self._level()
@@ -389,21 +387,7 @@ class UartReceiverSources:
         else:
             lines += ["assign value = level;"]
         lines += ["assign busy = active;"]
-        step = f"word <= {{word[{self.bits - 2}:0], value}};"
-        if not self.downwards:
-            step = f"word <= {{value, word[{self.bits - 1}:1]}};"
-        bad = "1'b0"
-        if has("parity"):
-            step = f"if (at <= {self.bits}) {step}\nodd <= odd ^ value;"
-            bad = "odd" if not self.odd else "(!odd)"
-        end = "active <= 0;\n" + ("waits <= !value;\n" if has("resync") else "")
-        end += self._outcome(bad)
-        false = "" if single else "if (at == 0 && value) active <= 0;\n"
-        decide = (
-            f"tick <= {pace};\nat <= at + 1;\n{false}"
-            f"if (at == {self._count}) begin\n{hw.indented(end, 4)}\nend else if (at != 0) begin\n"
-            f"{hw.indented(step, 4)}\nend"
-        )
+        decide = self._golden_decision(pace)
         first = self._of_rate(firsts, "rate")
         begin = f"active <= 1;\nat <= {1 if single else 0};\ntick <= {first};"
         begin += "\nodd <= 0;" if has("parity") else ""
@@ -415,23 +399,51 @@ class UartReceiverSources:
             + f"if (!active) begin\n    if ({free}) begin\n{hw.indented(begin, 8)}\n    end\nend "
             f"else if (tick != 0) tick <= tick - 1;\nelse begin\n{hw.indented(decide, 4)}\nend"
         )
-        reset = f"active <= 0;\n{data} <= {hw.literal(self.bits, self.start)};\n{valid} <= 0;"
-        reset += "\nframe_error <= 0;\nparity_error <= 0;" if has("errors") else ""
-        reset += "\noverrun <= 0;" if has("buffer") else ""
-        reset += "\nwaits <= 0;" if has("resync") else ""
+        reset = f"active <= 0;\n{self._reset()}"
         lines.append(hw.clocked(self.clocking, _dense(f"{reset}\n{resets}"), _dense(body)))
         return "\n".join(lines)
 
+    def _golden_decision(self, pace: str) -> str:
+        """Return the moves at the edge at which a bit is known."""
+        has, single = self._has, self._slowest == 1
+        step = f"word <= {{word[{self.bits - 2}:0], value}};"
+        if not self.downwards:
+            step = f"word <= {{value, word[{self.bits - 1}:1]}};"
+        bad = "1'b0"
+        if has("parity"):
+            step = f"if (at <= {self.bits}) {step}\nodd <= odd ^ value;"
+            bad = "odd" if not self.odd else "(!odd)"
+        end = "active <= 0;\n" + ("waits <= !value;\n" if has("resync") else "")
+        end += self._outcome(bad)
+        false = "" if single else "if (at == 0 && value) active <= 0;\n"
+        return (
+            f"tick <= {pace};\nat <= at + 1;\n{false}"
+            f"if (at == {self._count}) begin\n{hw.indented(end, 4)}\nend else if (at != 0) begin\n"
+            f"{hw.indented(step, 4)}\nend"
+        )
+
+    def _reset(self) -> str:
+        """Return the reset of the outputs, and of the wait for an idle line."""
+        _, data, valid, _ = self.names
+        has = self._has
+        reset = f"{data} <= {hw.literal(self.bits, self.start)};\n{valid} <= 0;"
+        reset += "\nframe_error <= 0;\nparity_error <= 0;" if has("errors") else ""
+        reset += "\noverrun <= 0;" if has("buffer") else ""
+        return reset + ("\nwaits <= 0;" if has("resync") else "")
+
     def _alternative(self) -> str:
         """Return a receiver that counts the edges of a frame, and compares with those of bits."""
-        _, data, valid, _ = self.names
         has, k = self._has, self._count
         last = max(self._first(p) + k * p for p in self.periods)
         wide = last.bit_length()
         wires, moves, resets = self._level()
         lines = [f"logic [{wide - 1}:0] now;\nlogic [{self.bits - 1}:0] word;"]
-        lines += ["logic level, value;", "logic hit;\nint place;", "logic far, near;"]
-        lines += ["logic [2:0] seen;", "logic waits, sum;", "int pace, first;"]
+        lines += ["logic level, value;", "logic hit;\nint place;"]
+        lines += ["logic far, near;"] if has("sync") else []
+        lines += ["logic [2:0] seen;"] if has("vote") else []
+        kept = [name for name, use in (("waits", "resync"), ("sum", "parity")) if has(use)]
+        lines += [f"logic {', '.join(kept)};"] if kept else []
+        lines += ["int pace, first;"]
         paces, firsts = [str(p) for p in self.periods], [str(self._first(p)) for p in self.periods]
         if has("rate"):
             lines.append("logic [1:0] mode;")
@@ -449,6 +461,18 @@ class UartReceiverSources:
             f"    for (int n = 0; n <= {k}; n++)",
             "        if (int'(now) == first + n * pace) begin hit = |now; place = n; end\nend",
         ]
+        body = self._alternative_body(moves)
+        reset = f"now <= '0;\n{self._reset()}"
+        lines.append(
+            hw.clocked(
+                self.clocking, _dense(f"{reset}\n{resets}"), _dense(body), keyword="always_ff"
+            )
+        )
+        return "\n".join(lines)
+
+    def _alternative_body(self, moves: str) -> str:
+        """Return what happens at a clock edge."""
+        has, k = self._has, self._count
         index = f"{self.bits} - place" if self.downwards else "place - 1"
         stores = (
             f"for (int n = 1; n <= {self.bits}; n++)\n"
@@ -462,7 +486,7 @@ class UartReceiverSources:
         begin = "now <= 1'b1;" + (" mode <= rate;" if has("rate") else "")
         free = "~level & ~waits" if has("resync") else "~level"
         release = "if (level) waits <= 1'b0;\n" if has("resync") else ""
-        body = (
+        return (
             f"{self._pulses()}\n{moves}\n{release}"
             f"if (now == 0) begin\n    if ({free}) begin {begin} end\nend else begin\n"
             "    now <= now + 1'b1;\n    if (hit) begin\n"
@@ -470,24 +494,6 @@ class UartReceiverSources:
             "        else if (place == 0) begin if (value) now <= '0; end\n"
             f"        else begin\n{hw.indented(stores, 12)}\n        end\n    end\nend"
         )
-        reset = f"now <= '0;\n{data} <= {hw.literal(self.bits, self.start)};\n{valid} <= 1'b0;"
-        reset += "\n{frame_error, parity_error} <= '0;" if has("errors") else ""
-        reset += "\noverrun <= 1'b0;" if has("buffer") else ""
-        reset += "\nwaits <= 1'b0;" if has("resync") else ""
-        lines.append(
-            hw.clocked(
-                self.clocking, _dense(f"{reset}\n{resets}"), _dense(body), keyword="always_ff"
-            )
-        )
-        used = {"far": has("sync"), "waits": has("resync"), "seen": has("vote")}
-        text = "\n".join(lines)
-        if not used["far"]:
-            text = text.replace("logic far, near;\n", "")
-        if not used["seen"]:
-            text = text.replace("logic [2:0] seen;\n", "")
-        wanted = [n for n, u in (("waits", used["waits"]), ("sum", has("parity"))) if u]
-        declared = f"logic {', '.join(wanted)};\n" if wanted else ""
-        return text.replace("logic waits, sum;\n", declared)
 
 
 def _dense(text: str) -> str:

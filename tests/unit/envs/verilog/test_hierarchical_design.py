@@ -76,7 +76,7 @@ def simulated(sources, rows):
             values[f"t{k}"] = {
                 "add": lambda x, y: x + y,
                 "subtract": lambda x, y: x - y,
-                "select": lambda x, y, k=k: x if row[f"s{k}"] else y,
+                "select": lambda x, y, row=row, k=k: x if row[f"s{k}"] else y,
                 "least": min if step.way == "min" else max,
                 "logic": {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}.get(step.way),
             }[step.kind](x, y) % top
@@ -161,8 +161,10 @@ BODIES = [
     "assign res = $unsigned(d1);",
     "wire [15:0] same = 16'hfedc; assign res = {d1[3:1], same[d1]};",  # a table
     # The name of a constant of a block for a signal as an index, which is a table as well.
-    "if (1) begin : b localparam d1 = 0; end wire [15:0] t = 16'haaaa; "
-    "assign res = {d1[3:1], t[d1]};",
+    (
+        "if (1) begin : b localparam d1 = 0; end wire [15:0] t = 16'haaaa; "
+        "assign res = {d1[3:1], t[d1]};"
+    ),
     "if (1) begin : b localparam k = 0; end inverter u (.a(d0), .y(k)); assign res = d1[k];",
     "for (genvar k = 0; k < 1; k++) begin end inverter u (.a(d0), .y(k)); assign res = d1[k];",
     "`define P + \nassign res = d1 `P 4'd0;",
@@ -194,8 +196,10 @@ def test_anything_but_instances_and_anything_wrong_earns_nothing(body):
         "module TopModule;",
         HEAD,
         f"{HEAD}assign res = d1;\nendmodule\nmodule Spare; endmodule",
-        f"module Pass (input [3:0] a, output [3:0] y); assign y = a + 0; endmodule\n{HEAD}"
-        "Pass u (d1, res);\nendmodule",
+        (
+            f"module Pass (input [3:0] a, output [3:0] y); assign y = a + 0; endmodule\n{HEAD}"
+            "Pass u (d1, res);\nendmodule"
+        ),
         # A given module, changed.
         SMALL.given().replace("~a", "a") + f"{HEAD}inverter u (.a(d1), .y(res));\nendmodule",
         SMALL.given(),
@@ -209,11 +213,38 @@ def test_other_modules_earn_nothing(answer):
 
 
 def test_every_operator_is_refused_between_signals():
-    operators = "+ - * / % & | ^ ~^ && || == != < > <= >= << >> >>> <<< === !== ** ~& ~|".split()
+    operators = [
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "&",
+        "|",
+        "^",
+        "~^",
+        "&&",
+        "||",
+        "==",
+        "!=",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "<<",
+        ">>",
+        ">>>",
+        "<<<",
+        "===",
+        "!==",
+        "**",
+        "~&",
+        "~|",
+    ]
     for operator in operators:
         text = f"{HEAD}assign res = d0 {operator} d1;\nendmodule"
         assert "operator" in not_structural(list(tokens(text))), operator
-    for operator in "! ~ & | ^ - + ~& ~| ~^".split():
+    for operator in ["!", "~", "&", "|", "^", "-", "+", "~&", "~|", "~^"]:
         text = f"{HEAD}assign res = {operator} d1;\nendmodule"
         assert "operator" in not_structural(list(tokens(text))), operator
 

@@ -44,23 +44,17 @@ def pairs(monkeypatch, difficulty, count):
 
 def carried_out(rules, changes):
     """Return rules after changes, read from the sentences alone; joined, as groups are."""
-    rules, added = {k: rule for k, rule in enumerate(rules, 1)}, {}
+    rules, added = dict(enumerate(rules, 1)), {}
     for change in changes:
-        if found := re.match(r"Rule (\d+) is replaced by: ", change):
-            rules[int(found[1])] = change[found.end() :]
-        elif found := re.match(r"Rules (\d+) to (\d+) are replaced by: ", change):
-            for number in range(int(found[1]), int(found[2]) + 1):
+        found = re.match(r"Rules? (\d+)(?: to (\d+))? (no longer|(?:is|are) replaced by: )", change)
+        if found:
+            last = int(found[2] or found[1])
+            for number in range(int(found[1]), last + 1):
                 rules[number] = ""
-            rules[int(found[1])] = change[found.end() :]
-        elif found := re.match(r"After rule (\d+), this is added: ", change):
-            added[int(found[1])] = change[found.end() :]
-        elif change.startswith("Before rule 1, this is added: "):
-            added[0] = change.removeprefix("Before rule 1, this is added: ")
-        elif found := re.match(r"Rule (\d+) no longer applies", change):
-            rules[int(found[1])] = ""
-        elif found := re.match(r"Rules (\d+) to (\d+) no longer apply", change):
-            for number in range(int(found[1]), int(found[2]) + 1):
-                rules[number] = ""
+            if found[3] != "no longer":
+                rules[int(found[1])] = change[found.end() :]
+        elif found := re.match(r"(?:After rule (\d+)|Before rule 1), this is added: ", change):
+            added[int(found[1] or 0)] = change[found.end() :]
     parts = [added.get(0, "")]
     for number, rule in rules.items():
         parts += [rule, added.get(number, "")]
