@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from rlvr_envs.core.errors import ConfigError, did_you_mean
 from rlvr_envs.core.problem import hidden
@@ -41,11 +41,16 @@ _SEEDS = 2**31 - 1
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
 _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
 
+MEMBERS = (
+    "The members of an organisation are the people whom a page records as members. Being its head "
+    "or an employee does not make a person a member."
+)
+
 # What the baseline looks for: the first hit of a search, a link on a page, or a number there.
 FIRST_HIT = re.compile(r"found[^\n]*:\n[^\n]*? \(([a-z-]+)\): ")
 FIRST_LINK = re.compile(r"\[([^\]\n]+)\]\([a-z-]+\)")
-_NUMBER = re.compile(r"(?<!\w)([0-9]+(?:,[0-9]{3})*)(?!\w)")
-_ASKS_FOR_NUMBER = ("How many", "In which year", "What is", "In what year")
+NUMBER = re.compile(r"(?<!\w)([0-9]+(?:,[0-9]{3})*)(?!\w)")
+ASKS_FOR_NUMBER = ("How many", "In which year", "What is", "In what year")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +118,18 @@ class SearchProblem:
         return Browser(site(self.world, self.world_seed), self.limits, self.world_seed)
 
 
+class Asked(Protocol):
+    """What an answer is judged by: the form that the question asks for, and what is right."""
+
+    @property
+    def form(self) -> str:
+        """Return "name", "number", "set" or "unanswerable"."""
+
+    @property
+    def answers(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of each thing that the answer names, or the number alone."""
+
+
 class SearchSession(ToolSession):
     """One episode: calls and their results, then an answer."""
 
@@ -130,7 +147,7 @@ class SearchSession(ToolSession):
         return {**NOTHING, "answered": float(answered), "evidence_opened": found}
 
 
-def judge(problem: SearchProblem, answer: str) -> Verdict:
+def judge(problem: Asked, answer: str) -> Verdict:
     """Judge an answer by the form that the question asks for.
 
     The parts say what reward schemes ask of an answer, beside what its verifier counted: ``em``
@@ -148,7 +165,7 @@ def judge(problem: SearchProblem, answer: str) -> Verdict:
     return Verdict(verdict.score, verdict.status, verdict.detail, parts)
 
 
-def _judged(problem: SearchProblem, answer: str) -> Verdict:
+def _judged(problem: Asked, answer: str) -> Verdict:
     if problem.form == "number":
         return retrieval.number(answer, int(problem.answers[0][0]))
     if problem.form == "set":
@@ -230,12 +247,7 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
         return seed, draw_question(build_world(spec, seed), self.kind, question_spec, rng)
 
     def prompt(self, problem: SearchProblem) -> str:
-        members = ""
-        if "member" in problem.question:
-            members = (
-                "\n\nThe members of an organisation are the people whom a page records as members. "
-                "Being its head or an employee does not make a person a member."
-            )
+        members = f"\n\n{MEMBERS}" if "member" in problem.question else ""
         return (
             "Answer a question about a fictional world. Everything known about it is in a "
             f"collection of linked pages.\n\nQuestion: {problem.question}\n\n"
@@ -258,8 +270,8 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
 
         That is the first number where the question asks for one, and the first link elsewhere.
         """
-        counts = problem.question.startswith(_ASKS_FOR_NUMBER)
-        wanted, nothing = (_NUMBER, "0") if counts else (FIRST_LINK, UNANSWERABLE)
+        counts = problem.question.startswith(ASKS_FOR_NUMBER)
+        wanted, nothing = (NUMBER, "0") if counts else (FIRST_LINK, UNANSWERABLE)
 
         def policy(text: str) -> str:
             if text == start:

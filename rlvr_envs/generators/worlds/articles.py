@@ -31,6 +31,7 @@ class Library:
     pages: tuple[Page, ...]
     told: tuple[int, ...]  # the page of every fact
     named: tuple[frozenset[int], ...]  # the entities that a page names
+    denied: dict[int, int]  # the page of the false report about a fact, where there is one
 
 
 @dataclass(slots=True)
@@ -53,6 +54,7 @@ class _Writer:
         self.dice = Dice(stream("search.articles", repr(world.spec), world.seed))
         self.drafts = [_Draft() for _ in world.entities]
         self.told: list[int] = []
+        self.denied: dict[int, int] = {}
 
     def mention(self, page: int, entity: int) -> str:
         """Write a link to an entity, by one of its names; some links are dead."""
@@ -147,11 +149,11 @@ class _Writer:
                 self.told.append(self.tell(fact, fact.value, None))
                 continue
             if self.dice.chance(0.5):
-                self.tell(fact, conflict.value, conflict.false)
+                self.denied[index] = self.tell(fact, conflict.value, conflict.false)
                 self.told.append(self.tell(fact, fact.value, conflict.true))
             else:
                 self.told.append(self.tell(fact, fact.value, conflict.true))
-                self.tell(fact, conflict.value, conflict.false)
+                self.denied[index] = self.tell(fact, conflict.value, conflict.false)
 
     def distract(self, page: int) -> None:
         """Add sentences that mention another entity and tell no fact."""
@@ -212,7 +214,7 @@ def _written(spec: WorldSpec, seed: int) -> Library:
     writer.write()
     pages = tuple(writer.page(i) for i in range(len(world.entities)))
     named = tuple(frozenset(draft.named) for draft in writer.drafts)
-    return Library(world, pages, tuple(writer.told), named)
+    return Library(world, pages, tuple(writer.told), named, writer.denied)
 
 
 def library(world: World) -> Library:

@@ -58,7 +58,7 @@ def _returns(plan: Plan, steps: list[Step]) -> bool:
     return any(not set(steps[at].values).isdisjoint(answer) for at in range(len(plan) - 1))
 
 
-def _leader(world: World, plan: Plan) -> tuple[int, ...]:
+def leader(world: World, plan: Plan) -> tuple[int, ...]:
     """Return who comes first in the whole world by the number that the last hop compares."""
     last = plan[-1]
     numbers = {
@@ -86,7 +86,7 @@ def is_tight(world: World, plan: Plan, steps: list[Step]) -> bool:
     if any(_meant(short, evaluate(world, short)) == meant for short in _shorter(plan)):
         return False
     if last.op in ("most", "least"):
-        return answer.isdisjoint(_leader(world, plan))
+        return answer.isdisjoint(leader(world, plan))
     if last.op == "at":
         office = evaluate(world, (*plan[:-1], replace(last, op="follow")))
         return len(office[-1].values) > 1

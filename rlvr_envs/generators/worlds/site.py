@@ -23,6 +23,11 @@ def unlinked(text: str) -> str:
     return "".join(_LINK.split(text))  # split keeps the group: the names
 
 
+def document(page: Page) -> str:
+    """Return the text of a page with its headings, and of its links the names alone."""
+    return "\n".join(f"## {part.heading}\n{unlinked(part.text)}" for part in page.sections)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """Pages by id, and an engine over them; neither ever changes."""
