@@ -25,7 +25,7 @@ _NAMES = (
 )
 _CLOCKS = (("wclk", "rclk"), ("clk_w", "clk_r"), ("clk_in", "clk_out"), ("src_clk", "dst_clk"))
 _RESETS = {1: ("rst", "areset", "arst"), 0: ("rst_n", "aresetn", "nreset")}
-_MOST_BITS, _WIDEST = 4, 12
+_MOST_BITS, _WIDEST = 4, 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +38,13 @@ class AsyncFifoConfig(DesignConfig):
 
     @classmethod
     def at(cls, difficulty: int) -> "AsyncFifoConfig":
-        """Even levels add a feature, up to 8; odd ones add a bit, and every 4th doubles the queue.
+        """Every level adds a bit, even ones up to 8 a feature, and every 4th doubles the queue.
 
-        The numbers stop at 16 words of 12 bits.
+        The numbers stop at 16 words of 16 bits.
         """
         return cls(
             address=min(1 + (difficulty + 3) // 4, _MOST_BITS),
-            width=min(2 + (difficulty + 1) // 2, _WIDEST),
+            width=min(2 + difficulty, _WIDEST),
             features=min(difficulty // 2, len(FEATURES)),
         )
 
