@@ -36,13 +36,11 @@ Policy: TypeAlias = Callable[[str, tuple[str, ...], Rng], str]
 
 
 class Game(Protocol[State]):
-    """The rules of a game. A state is a frozen value; moves and outcomes of chance are text.
+    """The rules of a game. A state is a frozen value; moves and outcomes of chance are text."""
 
-    Attributes:
-        n_seats: 1 or 2.
-    """
-
-    n_seats: int
+    @property
+    def n_seats(self) -> int:
+        """How many seats there are: 1 or 2."""
 
     def start(self) -> State:
         """Return the first state."""

@@ -60,6 +60,7 @@ class GameEnv(AECEnv):
     """
 
     agent_selection: str
+    _state: Any
 
     def __init__(self, task: GameTask[Any, Any], name: str, render_mode: str | None) -> None:
         super().__init__()
@@ -128,7 +129,7 @@ class GameEnv(AECEnv):
 
     def _new_game(self, problem: GameProblem) -> None:
         self._game: Game[Any] = self._task.game(problem)
-        self._state: Any = self._task.state(problem)
+        self._state = self._task.state(problem)
 
     def _legal(self) -> tuple[str, ...]:
         over = self._game.mover(self._state) in (OVER, CHANCE)

@@ -24,7 +24,7 @@ _FEW = 0.3  # of the first moves win, where such heaps are drawn in time
 
 # Family, heaps, smallest and largest heap.
 _LEVELS = (
-    ("subtraction", 2, 1, 24), ("nim", 2, 11, 26), ("nim", 3, 4, 12), ("misere", 3, 5, 14),
+    ("subtraction", 2, 1, 36), ("nim", 2, 18, 34), ("nim", 3, 4, 12), ("misere", 3, 5, 14),
     ("sparse", 3, 9, 18), ("nim", 4, 5, 13), ("kayles", 2, 8, 14), ("kayles", 3, 7, 13),
     ("dawson", 3, 10, 16), ("octal", 3, 13, 18), ("octal", 4, 12, 18),
 )  # fmt: skip

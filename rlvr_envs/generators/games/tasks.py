@@ -35,7 +35,8 @@ class ValuedTask(GameTask[GameConfigT, GameProblemT]):
 
     def values(self, problem: GameProblemT) -> Values:
         """Return what values the states that can follow a problem's position."""
-        return _exact(self.game(problem), problem.opening)
+        game: Any = self.game(problem)
+        return _exact(game, problem.opening)
 
     def fresh_values(self, problem: GameProblemT) -> Values:
         """Return the same, with nothing valued yet."""
@@ -120,7 +121,8 @@ class BoardTask(ValuedTask[BoardConfigT, BoardProblemT]):
 
     def hasty(self, rng: Rng, game: Any, state: Board) -> str:
         """Win at once if possible, else prevent a win at once, else move at random."""
-        return pick(rng, game.candidates(state))
+        moves: tuple[str, ...] = game.candidates(state)
+        return pick(rng, moves)
 
 
 def draw_seed(rng: Rng) -> int:
