@@ -39,6 +39,7 @@ from rlvr_envs.verifiers import retrieval
 # The registered turn limit: an episode ends by its own number of calls, which is far below.
 TURNS_AT_MOST = 10_000
 _SEEDS = 2**31 - 1
+_LEAST_PAGES, _MOST_PAGES = 44, 20_000  # of a world whose size is set
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
 _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
 
@@ -60,6 +61,7 @@ class SearchConfig:
     """How large and misleading the world is, how many relations to follow, and how tools behave."""
 
     world_level: int = 2  # level of the world: more pages, second names, conflicts, dead links
+    n_pages: int | None = None  # of the world, up to 20,000; None for as many as its level has
     hops: int = 2  # relations to follow from a name in the question; in a chain at least two
     # Of calls: "tags", "json" for objects with a name and arguments, or "search_r1" for a search
     # that shows whole documents, which are not opened.
@@ -76,6 +78,10 @@ class SearchConfig:
             hint = did_you_mean(self.syntax, SOLVER_SYNTAXES)
             known = ", ".join(SOLVER_SYNTAXES)
             raise ConfigError(f"syntax is one of {known}, got {self.syntax!r}{hint}")
+        if self.n_pages is not None and not _LEAST_PAGES <= self.n_pages <= _MOST_PAGES:
+            raise ConfigError(
+                f"n_pages is from {_LEAST_PAGES} to {_MOST_PAGES:,}, or None, got {self.n_pages}"
+            )
         QuestionSpec(hops=self.hops)
         self.limits(self.max_calls)
 
@@ -92,6 +98,11 @@ class SearchConfig:
             max_calls=10 + difficulty,
             failure_rate=min(difficulty, 10) / 100,
         )
+
+    def spec(self) -> WorldSpec:
+        """Return what the worlds are like."""
+        spec = WorldSpec.at(self.world_level)
+        return spec if self.n_pages is None else spec.sized(self.n_pages)
 
     def limits(self, max_calls: int) -> Limits:
         """Return the limits of an episode with so many calls."""
@@ -223,7 +234,7 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
     )
 
     def generate(self, rng: Rng) -> SearchProblem:
-        spec = WorldSpec.at(self.config.world_level)
+        spec = self.config.spec()
         seed, question = self._drawn(spec, rng)
         problem = SearchProblem(
             question=question.text,

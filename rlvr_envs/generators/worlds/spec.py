@@ -1,6 +1,6 @@
 """The knobs of a world."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from rlvr_envs.core.errors import ConfigError
 
@@ -61,6 +61,17 @@ class WorldSpec:
     def n_articles(self) -> int:
         """The number of entities, each of which has one page."""
         return self.n_people + self.n_places + self.n_organisations + self.n_works + self.n_events
+
+    def sized(self, n_articles: int) -> "WorldSpec":
+        """Return a spec that has so many articles, in the same proportions, and is else the same.
+
+        Raises:
+            ConfigError: these are too few to have some of each kind.
+        """
+        shares = {name: getattr(self, name) / self.n_articles for name in _LEAST}
+        counts = {name: int(n_articles * share) for name, share in shares.items()}
+        counts["n_people"] += n_articles - sum(counts.values())
+        return replace(self, **counts)
 
     @classmethod
     def at(cls, difficulty: int) -> "WorldSpec":
