@@ -68,10 +68,16 @@ class WorldSpec:
         Raises:
             ConfigError: these are too few to have some of each kind.
         """
-        shares = {name: getattr(self, name) / self.n_articles for name in _LEAST}
-        counts = {name: int(n_articles * share) for name, share in shares.items()}
-        counts["n_people"] += n_articles - sum(counts.values())
-        return replace(self, **counts)
+        share = n_articles / self.n_articles
+        sized = replace(
+            self,
+            n_people=int(self.n_people * share),
+            n_places=int(self.n_places * share),
+            n_organisations=int(self.n_organisations * share),
+            n_works=int(self.n_works * share),
+            n_events=int(self.n_events * share),
+        )
+        return replace(sized, n_people=sized.n_people + n_articles - sized.n_articles)
 
     @classmethod
     def at(cls, difficulty: int) -> "WorldSpec":
