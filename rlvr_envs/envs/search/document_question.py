@@ -115,7 +115,7 @@ class DocumentQuestionTask(Task[DocumentQuestionConfig, DocumentQuestionProblem]
         comparison, a superlative, a count, a sum or a distance, a set, an office in a year, and
         a chain in which a fact may be missing. Every page that the answer needs is among the
         documents: those that tell the facts, those of the things on the way, and those with the
-        false reports. Half of the others name something on the way too. All stand in a random
+        false reports. Up to half of the others name something on the way too. All stand in a random
         order. The task has no weight in ``rlvr/Search-v0``, whose episodes have tools.
 
     Observation:
@@ -131,7 +131,8 @@ class DocumentQuestionTask(Task[DocumentQuestionConfig, DocumentQuestionProblem]
         Names are compared with every name of the thing, after the normalisation of SQuAD (case,
         punctuation, articles), and numbers with the exact value. The expected answer is computed
         from the facts of the world, as the stated rule settles contradictions. The documents hold
-        every fact behind it, and no document of the world says otherwise. No known gaps.
+        every fact behind it; pages that are left out hold nothing that would change it. No known
+        gaps.
 
     Difficulty:
         `effort` counts the characters that a reader reads who goes through all documents once for

@@ -26,6 +26,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
     OPEN,
     QUESTION,
     SEARCH,
+    SYNTAXES,
     Call,
     Malformed,
     call_text,
@@ -70,7 +71,11 @@ class SearchProposerConfig(TaskConfig):
         2, "level of the world: more pages, second names, conflicts, dead links"
     )
     hops: int = knob(2, "relations that the question has to follow", low=_LEAST_HOPS)
-    syntax: str = knob("tags", 'of calls: "tags", or "json" for objects with a name and arguments')
+    syntax: str = knob(
+        "tags",
+        'of calls: "tags", or "json" for objects with a name and arguments',
+        choices=SYNTAXES,
+    )
     max_calls: int = knob(10, "at least; about twice what the oracle needs, where that is more")
     hits: int = knob(10, "of a search in one result")
     part_chars: int = knob(3_000, "of a page in one result")

@@ -14,6 +14,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.seeding import stream
 from rlvr_envs.generators.search_episodes.protocol import FIND, OPEN, SEARCH, Call, quoted
 from rlvr_envs.generators.worlds.pages import Page
+from rlvr_envs.generators.worlds.site import document
 from rlvr_envs.retrieval.base import Hit
 from rlvr_envs.retrieval.query import clean, read
 
@@ -69,15 +70,22 @@ class Pages(Protocol):
 class Browser:
     """The state of one episode over a site.
 
+    Args:
+        site: the pages, and what finds them.
+        limits: what the tools give.
+        seed: decides which calls fail.
+        whole: whether a search shows whole documents, as Search-R1's does; these count as opened.
+
     Attributes:
         calls: how many calls were made, those that failed included.
         opened: the ids of the pages that were opened, in order.
     """
 
-    def __init__(self, site: Pages, limits: Limits, seed: int = 0) -> None:
+    def __init__(self, site: Pages, limits: Limits, seed: int = 0, *, whole: bool = False) -> None:
         self._site = site
         self._limits = limits
         self._seed = seed
+        self._whole = whole
         self._page: Page | None = None
         self.calls = 0
         self.opened: dict[str, None] = {}
@@ -122,10 +130,22 @@ class Browser:
         if not 1 <= number <= len(parts):
             return _missing(number, len(parts))
         shown = parts[number - 1]
+        if self._whole:
+            return "\n".join(map(self._read, shown, range(1 + (number - 1) * size, len(found) + 1)))
         lines = [
             f"{_line(hit.title)} ({_line(hit.id)}): {self._around(hit.id, needle)}" for hit in shown
         ]
         return "\n".join([f"{len(found)} found{_of(number, len(parts))}:", *lines])
+
+    def _read(self, hit: Hit, number: int) -> str:
+        """Return a document as Search-R1 shows it, which counts as opened."""
+        self.opened[hit.id] = None
+        return f'Doc {number}(Title: "{_line(hit.title)}") {self._contents(hit.id)}'
+
+    def _contents(self, page_id: str) -> str:
+        """Return all that a page says."""
+        page = self._site.page(page_id)
+        return self._site.text(page_id) if page is None else document(page)
 
     def _around(self, page_id: str, needle: str) -> str:
         """Return the text around the first place where a page has some words, or its opening."""

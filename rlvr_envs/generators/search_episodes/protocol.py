@@ -15,6 +15,8 @@ from typing import Any
 from rlvr_envs.core.thoughts import spoken
 
 SYNTAXES = ("tags", "json")
+SEARCH_R1 = "search_r1"  # of Search-R1: a search shows whole documents, and nothing is opened
+SOLVER_SYNTAXES = (*SYNTAXES, SEARCH_R1)
 MAX_CHARS = 100_000  # of a message; a longer one is not read
 MAX_ARGUMENT_CHARS = 4_000
 
@@ -29,6 +31,10 @@ _RESULTS = ("information", "tool_response", "result", "observation")
 _JSON_OPENER = re.compile(rf"<(tool_call|{'|'.join(_RESULTS)})>|^```(json)[ \t]*+$", re.MULTILINE)
 _TAG_OPENERS = {
     last: re.compile(rf"<({'|'.join((*_TAGS.values(), last, *_RESULTS))})>") for last in _LASTS
+}
+_OPENERS = {
+    "json": _JSON_OPENER,
+    SEARCH_R1: re.compile(rf"<({'|'.join((SEARCH, ANSWER, *_RESULTS))})>"),
 }
 # What has a meaning in a transcript: the elements above, thoughts, and the marks of chat templates.
 _MARKED = "|".join((*_TAGS.values(), *_LASTS, *_RESULTS, "tool_call", "think"))
@@ -82,7 +88,7 @@ _Element = tuple[str, str, bool]
 def _elements(text: str, syntax: str, last: str) -> Iterator[_Element]:
     """Yield the complete calls of a text, those in made-up results left out."""
     at = 0
-    opener = _JSON_OPENER if syntax == "json" else _TAG_OPENERS[last]
+    opener = _OPENERS.get(syntax, _TAG_OPENERS[last])
     while opened := opener.search(text, at):
         name = opened[1] or "json"
         close = "```" if name == "json" else f"</{name}>"
@@ -173,7 +179,7 @@ def _text(value: Any) -> str | None:
 def call_text(call: Call, syntax: str, last: str = ANSWER) -> str:
     """Return the message that makes a call."""
     tool = last if call.tool == ANSWER else call.tool
-    if syntax == "tags":
+    if syntax != "json":
         tag = _TAGS.get(tool, last)
         return f"<{tag}>{call.text}</{tag}>"
     data = {"name": tool, "arguments": {_ARGUMENTS.get(tool, (last,))[0]: call.text}}

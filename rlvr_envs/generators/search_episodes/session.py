@@ -7,8 +7,14 @@ from typing import ClassVar
 from rlvr_envs.core.task import Reply
 from rlvr_envs.core.verdict import Verdict
 from rlvr_envs.generators.search_episodes.browser import Browser
-from rlvr_envs.generators.search_episodes.protocol import ANSWER, Call, Malformed, parse_action
-from rlvr_envs.generators.search_episodes.usage import RESULT, usage
+from rlvr_envs.generators.search_episodes.protocol import (
+    ANSWER,
+    SEARCH_R1,
+    Call,
+    Malformed,
+    parse_action,
+)
+from rlvr_envs.generators.search_episodes.usage import framed, usage
 
 # Parts of an episode that ends without an answer.
 NOTHING = {"em": 0.0, "f1": 0.0, "declined": 0.0}
@@ -73,11 +79,12 @@ class ToolSession(ABC):
         self._result_chars += len(result)
         left = self.browser.left
         told = f"({left} {'call' if left == 1 else 'calls'} left.)"
+        if self.syntax == SEARCH_R1:
+            told = ""
         if not left:
             told = f"(No calls are left. Your next message must be the {self.last}.)"
-        name = RESULT[self.syntax]
-        said = f"<{name}>\n{result}\n</{name}>\n{told}"
-        return Reply(said, void=isinstance(call, Malformed))
+        before, after = framed(self.syntax)
+        return Reply(f"{before}{result}{after}{told}", void=isinstance(call, Malformed))
 
     def _result(self, call: Call | Malformed) -> str:
         if isinstance(call, Malformed):

@@ -11,13 +11,14 @@ from rlvr_envs.core.seeding import Rng, integer
 from rlvr_envs.core.task import InteractiveTask, Shorthand
 from rlvr_envs.core.tools import Tool
 from rlvr_envs.core.verdict import Verdict
-from rlvr_envs.generators.search_episodes.browser import Browser, Limits
+from rlvr_envs.generators.search_episodes.browser import FAILED, Browser, Limits
 from rlvr_envs.generators.search_episodes.oracle import Oracle
 from rlvr_envs.generators.search_episodes.protocol import (
     ANSWER,
     OPEN,
     SEARCH,
-    SYNTAXES,
+    SEARCH_R1,
+    SOLVER_SYNTAXES,
     Call,
     call_text,
 )
@@ -38,6 +39,7 @@ from rlvr_envs.verifiers import retrieval
 # The registered turn limit: an episode ends by its own number of calls, which is far below.
 TURNS_AT_MOST = 10_000
 _SEEDS = 2**31 - 1
+_LEAST_PAGES, _MOST_PAGES = 44, 20_000  # of a world whose size is set
 _WORLDS = 8  # drawn before it is given up that one of them has a question of the kind
 _UNLIMITED = 5_000  # calls with which the oracle shows how many it takes
 
@@ -48,6 +50,7 @@ MEMBERS = (
 
 # What the baseline looks for: the first hit of a search, a link on a page, or a number there.
 FIRST_HIT = re.compile(r"found[^\n]*:\n[^\n]*? \(([a-z-]+)\): ")
+FIRST_DOCUMENT = re.compile(r'Doc 1\(Title: "([^"\n]*)"\) (.*)', re.DOTALL)  # of Search-R1
 FIRST_LINK = re.compile(r"\[([^\]\n]+)\]\([a-z-]+\)")
 NUMBER = re.compile(r"(?<!\w)([0-9]+(?:,[0-9]{3})*)(?!\w)")
 ASKS_FOR_NUMBER = ("How many", "In which year", "What is", "In what year")
@@ -58,8 +61,11 @@ class SearchConfig:
     """How large and misleading the world is, how many relations to follow, and how tools behave."""
 
     world_level: int = 2  # level of the world: more pages, second names, conflicts, dead links
+    n_pages: int | None = None  # of the world, up to 20,000; None for as many as its level has
     hops: int = 2  # relations to follow from a name in the question; in a chain at least two
-    syntax: str = "tags"  # of calls: "tags", or "json" for objects with a name and arguments
+    # Of calls: "tags", "json" for objects with a name and arguments, or "search_r1" for a search
+    # that shows whole documents, which are not opened.
+    syntax: str = "tags"
     max_calls: int = 10  # at least; about twice what the oracle needs, where that is more
     hits: int = 10  # of a search in one result
     part_chars: int = 3_000  # of a page in one result
@@ -68,9 +74,14 @@ class SearchConfig:
     def __post_init__(self) -> None:
         if self.world_level < 0:
             raise ConfigError(f"world_level is at least 0, got {self.world_level}")
-        if self.syntax not in SYNTAXES:
-            hint = did_you_mean(self.syntax, SYNTAXES)
-            raise ConfigError(f"syntax is one of {', '.join(SYNTAXES)}, got {self.syntax!r}{hint}")
+        if self.syntax not in SOLVER_SYNTAXES:
+            hint = did_you_mean(self.syntax, SOLVER_SYNTAXES)
+            known = ", ".join(SOLVER_SYNTAXES)
+            raise ConfigError(f"syntax is one of {known}, got {self.syntax!r}{hint}")
+        if self.n_pages is not None and not _LEAST_PAGES <= self.n_pages <= _MOST_PAGES:
+            raise ConfigError(
+                f"n_pages is from {_LEAST_PAGES} to {_MOST_PAGES:,}, or None, got {self.n_pages}"
+            )
         QuestionSpec(hops=self.hops)
         self.limits(self.max_calls)
 
@@ -87,6 +98,11 @@ class SearchConfig:
             max_calls=10 + difficulty,
             failure_rate=min(difficulty, 10) / 100,
         )
+
+    def spec(self) -> WorldSpec:
+        """Return what the worlds are like."""
+        spec = WorldSpec.at(self.world_level)
+        return spec if self.n_pages is None else spec.sized(self.n_pages)
 
     def limits(self, max_calls: int) -> Limits:
         """Return the limits of an episode with so many calls."""
@@ -115,7 +131,8 @@ class SearchProblem:
 
     def browser(self) -> Browser:
         """Return the tools of a new episode."""
-        return Browser(site(self.world, self.world_seed), self.limits, self.world_seed)
+        pages = site(self.world, self.world_seed)
+        return Browser(pages, self.limits, self.world_seed, whole=self.syntax == SEARCH_R1)
 
 
 class Asked(Protocol):
@@ -217,7 +234,7 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
     )
 
     def generate(self, rng: Rng) -> SearchProblem:
-        spec = WorldSpec.at(self.config.world_level)
+        spec = self.config.spec()
         seed, question = self._drawn(spec, rng)
         problem = SearchProblem(
             question=question.text,
@@ -248,11 +265,14 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
 
     def prompt(self, problem: SearchProblem) -> str:
         members = f"\n\n{MEMBERS}" if "member" in problem.question else ""
+        linked = problem.syntax != SEARCH_R1
         return (
             "Answer a question about a fictional world. Everything known about it is in a "
-            f"collection of linked pages.\n\nQuestion: {problem.question}\n\n"
-            f"{about_pages(problem.world, problem.rule)}{members}\n\n"
-            f"{usage(problem.syntax)}\n\n{rules(problem.limits)}\n\n{self.asked_for}"
+            f"collection of {'linked ' if linked else ''}pages.\n\n"
+            f"Question: {problem.question}\n\n"
+            f"{about_pages(problem.world, problem.rule, linked=linked)}{members}\n\n"
+            f"{usage(problem.syntax)}\n\n{rules(problem.limits, syntax=problem.syntax)}\n\n"
+            f"{self.asked_for}"
         )
 
     def begin(self, problem: SearchProblem) -> SearchSession:
@@ -278,6 +298,9 @@ class SearchTask(InteractiveTask[SearchConfig, SearchProblem]):
                 return call_text(Call(SEARCH, problem.question), problem.syntax)
             if hit := FIRST_HIT.search(text):
                 return call_text(Call(OPEN, hit[1]), problem.syntax)
+            if problem.syntax == SEARCH_R1:
+                first = FIRST_DOCUMENT.search(text)
+                text = f"[{first[1]}](page) {first[2]}" if first else ""
             found = wanted.search(text)
             return call_text(Call(ANSWER, found[1] if found else nothing), problem.syntax)
 
@@ -299,7 +322,7 @@ def calls_for(needed: int, least: int) -> int:
     return max(least, 10 * -(-needed // 5))
 
 
-def about_pages(world: WorldSpec, rule: str) -> str:
+def about_pages(world: WorldSpec, rule: str, *, linked: bool = True) -> str:
     """Return how the pages of a world record facts, with the difficulties that this world has."""
     where = ', or on a page listed under "See also" there' if world.elsewhere else ""
     own = (
@@ -317,7 +340,7 @@ def about_pages(world: WorldSpec, rule: str) -> str:
             "Some things share a name. The title of each page then adds a word in brackets: "
             "Name (town)."
         )
-    if world.dead_link_rate:
+    if world.dead_link_rate and linked:
         told.append(
             "Some links are dead: no page has the id that they give. The page that they mean has "
             "another id: search for its name."
@@ -330,6 +353,30 @@ def about_pages(world: WorldSpec, rule: str) -> str:
 # Every member of a group asks for the same play at the end of its episode.
 @lru_cache(maxsize=64)
 def _played(problem: SearchProblem) -> tuple[str, ...]:
+    if problem.syntax == SEARCH_R1:
+        return tuple(call_text(call, problem.syntax) for call in _searches(problem))
     oracle = Oracle(problem.browser(), problem.world.rule)
     oracle.answer(problem.plan)
     return tuple(call_text(call, problem.syntax) for call in oracle.calls)
+
+
+def _searches(problem: SearchProblem) -> list[Call]:
+    """Return the calls of the oracle where nothing is opened: it searches for titles instead.
+
+    It finds its way with links and pages, and then shows each page that it has read by a search.
+    """
+    place = site(problem.world, problem.world_seed)
+    free = replace(problem.limits, failure_rate=0.0, max_calls=_UNLIMITED)
+    guide = Browser(place, free, problem.world_seed)
+    oracle = Oracle(guide, problem.world.rule)
+    answer = oracle.answer(problem.plan)
+    browser, calls = problem.browser(), list[Call]()
+    for page in guide.opened:
+        for number in range(1, _UNLIMITED):
+            if page in browser.opened:
+                break
+            title = place.pages[page].title
+            calls.append(Call(SEARCH, f'"{title}"' if number == 1 else f'"{title}"#{number}'))
+            while browser.run(calls[-1]) == FAILED:
+                calls.append(calls[-1])
+    return [*calls, answer]

@@ -12,6 +12,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
     FIND,
     OPEN,
     SEARCH,
+    SEARCH_R1,
     Call,
     Malformed,
     call_text,
@@ -19,7 +20,7 @@ from rlvr_envs.generators.search_episodes.protocol import (
 )
 
 # The element in which a result comes, by syntax.
-RESULT = {"tags": "information", "json": "tool_response"}
+RESULT = {"tags": "information", "json": "tool_response", SEARCH_R1: "information"}
 
 _SEARCHES = (
     "searches all pages for any of the words, best matches first; words in double quotes must "
@@ -46,23 +47,47 @@ _JSON = (
     '{"name": "find", "arguments": {"text": "text"}}',
     '{"name": "{last}", "arguments": {"{last}": "your {last}"}}',
 )
-_CALLS = {"tags": _TAGS, "json": _JSON}  # {last} stands for the name of the last one
+_SHOWS = (
+    "searches all pages for any of the words, and shows the documents that match best; words in "
+    "double quotes must occur as a phrase"
+)
+# {last} stands for the name of the last one
+_CALLS = {"tags": _TAGS, "json": _JSON, SEARCH_R1: (_TAGS[0], _TAGS[4])}
+_DOES = {"tags": _TOOLS, "json": _TOOLS, SEARCH_R1: (_SHOWS, _TOOLS[4])}
 _FRAME = "Put a call between <tool_call> and </tool_call>."
+
+
+def framed(syntax: str) -> tuple[str, str]:
+    """Return what stands before a result and after it."""
+    name = RESULT[syntax]
+    if syntax == SEARCH_R1:
+        return f"\n\n<{name}>", f"</{name}>\n\n"
+    return f"<{name}>\n", f"\n</{name}>\n"
 
 
 def usage(syntax: str, last: str = ANSWER) -> str:
     """Return what calls there are and how they are written."""
-    lines = [f"- {call} {does}" for call, does in zip(_calls(syntax, last), _TOOLS, strict=True)]
+    lines = [
+        f"- {call} {does}" for call, does in zip(_calls(syntax, last), _DOES[syntax], strict=True)
+    ]
     frame = [_FRAME] if syntax == "json" else []
     return "\n".join(["Make one of these calls in each message:", *lines, *frame])
 
 
-def rules(limits: Limits, last: str = ANSWER) -> str:
+def rules(limits: Limits, last: str = ANSWER, syntax: str = "tags") -> str:
     """Return what happens to calls, and how many there are."""
+    parts = (
+        "You get the result of each call. A long result comes in parts: for part 2, make the call "
+        "again and end its text with #2, as in page-id#2."
+    )
+    if syntax == SEARCH_R1:
+        parts = (
+            f"A search shows {limits.hits} documents at most: for the next ones, search again and "
+            "end the text with #2, as in words#2."
+        )
     again = " A call may fail: then make it again." if limits.failure_rate else ""
     return (
-        "You get the result of each call. A long result comes in parts: for part 2, make the call "
-        f"again and end its text with #2, as in page-id#2.{again}\n\n"
+        f"{parts}{again}\n\n"
         f"The number of calls is limited: you can make at most {limits.max_calls} before your "
         f"{last}. Every call counts, and so does a message without a readable call. When no "
         f"calls are left, your next message must be the {last}."
@@ -77,12 +102,14 @@ def tools(syntax: str, last: str = ANSWER) -> tuple[Tool, ...]:
     """Return the calls as functions, whichever syntax their actions have."""
     written = partial(_written, syntax=syntax, last=last)
     page = {"page": "The id of the page.", "section": "A heading, to open that section alone."}
-    told = (
-        (SEARCH, SEARCH, _TOOLS[0], {"query": "The words."}),
+    told = [
+        (SEARCH, SEARCH, _DOES[syntax][0], {"query": "The words."}),
         (OPEN, OPEN, _TOOLS[1], page),
         (FIND, FIND, _TOOLS[3], {"text": "The text."}),
         (ANSWER, last, _TOOLS[4], {last: f"Your {last}."}),
-    )
+    ]
+    if syntax == SEARCH_R1:
+        told = [told[0], told[-1]]
     return tuple(
         Tool(name, does, texts, partial(written, tool), [x for x in texts if x == "section"])
         for tool, name, does, texts in told
@@ -112,15 +139,16 @@ _HIT = re.compile(r"(?P<title>.+?) \((?P<id>[^()\s]+)\): ")
 def shorthand(syntax: str, last: str = ANSWER) -> Shorthand:
     """Return how a person plays by short commands, whichever syntax the calls have."""
     return Shorthand(
-        commands=tuple(zip(_commands(last), _TOOLS, strict=True)),
+        commands=tuple(zip(_commands(syntax, last), _DOES[syntax], strict=True)),
         expand=partial(_expanded, syntax=syntax, last=last),
         shorten=partial(_shortened, syntax=syntax, last=last),
         plain=partial(_plain, syntax=syntax, last=last),
     )
 
 
-def _commands(last: str) -> tuple[str, ...]:
-    return (*_COMMANDS, f"{last[0]} your {last}")
+def _commands(syntax: str, last: str) -> tuple[str, ...]:
+    shown = _COMMANDS[:1] if syntax == SEARCH_R1 else _COMMANDS
+    return (*shown, f"{last[0]} your {last}")
 
 
 def _expanded(text: str, syntax: str, last: str) -> str | None:
@@ -128,7 +156,7 @@ def _expanded(text: str, syntax: str, last: str) -> str | None:
     if text.startswith(("<", "{")):
         return text
     word, _, rest = text.partition(" ")
-    for name in (SEARCH, OPEN, FIND, last):
+    for name in (SEARCH, last) if syntax == SEARCH_R1 else (SEARCH, OPEN, FIND, last):
         if word in (name, name[0]) and rest.strip():
             tool = ANSWER if name == last else name
             return call_text(Call(tool, rest.strip()), syntax, last)
@@ -144,11 +172,14 @@ def _shortened(action: str, syntax: str, last: str) -> str:
 
 def _plain(text: str, syntax: str, last: str) -> str:
     """Return an observation without its frame, with short commands and with hits as a list."""
-    opening, closing = f"<{RESULT[syntax]}>\n", f"\n</{RESULT[syntax]}>"
+    opening, closing = framed(syntax)
+    closing = closing.rstrip("\n")
     if text.startswith(opening):
         result, _, told = text.removeprefix(opening).rpartition(closing)
-        text = f"{result}\n{told}"
-    for call, short, does in zip(_calls(syntax, last), _commands(last), _TOOLS, strict=True):
+        text = f"{result}\n{told}".rstrip("\n")
+    for call, short, does in zip(
+        _calls(syntax, last), _commands(syntax, last), _DOES[syntax], strict=True
+    ):
         text = text.replace(f"- {call} {does}", f"- {short}: {does}")
     text = text.replace(f"\n{_FRAME}", "")
     head, *lines = text.split("\n")

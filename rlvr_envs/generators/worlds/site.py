@@ -9,7 +9,7 @@ from rlvr_envs.generators.worlds.articles import articles
 from rlvr_envs.generators.worlds.pages import Page
 from rlvr_envs.generators.worlds.spec import WorldSpec
 from rlvr_envs.generators.worlds.world import build_world
-from rlvr_envs.retrieval.base import Document, Engine
+from rlvr_envs.retrieval.base import Document, Engine, Hit
 from rlvr_envs.retrieval.engines import build
 
 _KEPT = 16
@@ -43,6 +43,22 @@ class Site:
     def text(self, page_id: str) -> str:
         """Return the text of a page, without links and headings."""
         return self.plain[page_id]
+
+
+class Shelf:
+    """The pages of a site as documents, for a retrieval server."""
+
+    def __init__(self, pages: Site) -> None:
+        self._site = pages
+
+    def search(self, query: str, k: int) -> list[Hit]:
+        """Return up to ``k`` hits, the best first."""
+        return self._site.engine.search(query, k)
+
+    def page(self, document_id: str) -> Document | None:
+        """Return the document with an id, or None."""
+        page = self._site.page(document_id)
+        return None if page is None else Document(page.id, page.title, document(page))
 
 
 @lru_cache(maxsize=_KEPT)

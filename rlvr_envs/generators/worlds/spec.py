@@ -1,6 +1,6 @@
 """The knobs of a world."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from rlvr_envs.core.errors import ConfigError
 
@@ -61,6 +61,23 @@ class WorldSpec:
     def n_articles(self) -> int:
         """The number of entities, each of which has one page."""
         return self.n_people + self.n_places + self.n_organisations + self.n_works + self.n_events
+
+    def sized(self, n_articles: int) -> "WorldSpec":
+        """Return a spec that has so many articles, in the same proportions, and is else the same.
+
+        Raises:
+            ConfigError: these are too few to have some of each kind.
+        """
+        share = n_articles / self.n_articles
+        sized = replace(
+            self,
+            n_people=int(self.n_people * share),
+            n_places=int(self.n_places * share),
+            n_organisations=int(self.n_organisations * share),
+            n_works=int(self.n_works * share),
+            n_events=int(self.n_events * share),
+        )
+        return replace(sized, n_people=sized.n_people + n_articles - sized.n_articles)
 
     @classmethod
     def at(cls, difficulty: int) -> "WorldSpec":

@@ -29,7 +29,10 @@ def posed(index=0, **knobs):
         ({"corpus": "", "questions": "q"}, "each name a file"),
         ({"score": "f2"}, "score is one of em, f1, got 'f2'"),
         ({"score": "cover"}, "score is one of em, f1"),
-        ({"syntax": "tag"}, "syntax is one of tags, json, got 'tag'; did you mean 'tags'"),
+        (
+            {"syntax": "tag"},
+            "syntax is one of tags, json, search_r1, got 'tag'; did you mean 'tags'",
+        ),
         ({"on_bad_row": "ignore"}, "on_bad_row is one of error, skip"),
         ({"engine": "tantivi"}, "engine should be one of auto, bm25, tantivy"),
         ({"max_calls": 0}, "max_calls >= 1"),

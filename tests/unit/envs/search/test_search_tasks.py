@@ -231,3 +231,24 @@ def test_no_level_reaches_the_registered_turn_limit():
 def test_knobs_out_of_range(knob, value):
     with pytest.raises(ConfigError):
         SearchConfig(**{knob: value})
+
+
+def test_a_world_has_the_pages_that_are_asked_for_and_is_else_of_its_level():
+    for pages in (44, 45, 500):
+        task, problem = drawn("chain", 5, n_pages=pages)
+        assert len(site(problem.world, problem.world_seed).pages) == pages
+        assert problem.world.paraphrases == SearchConfig.at(5).spec().paraphrases
+        assert task.replay(problem, task.play(problem)).score == 1.0
+    assert drawn("chain", 5)[1].world.n_articles == 109
+
+
+@pytest.mark.parametrize("kind", ["count", "superlative", "intersection"])
+def test_questions_about_a_large_world_are_answered(kind):
+    task, problem = drawn(kind, 3, n_pages=3_000)
+    assert task.replay(problem, task.play(problem)).score == 1.0
+
+
+@pytest.mark.parametrize("pages", [0, 43, 20_001])
+def test_a_world_of_no_such_size_is_refused(pages):
+    with pytest.raises(ConfigError, match=r"n_pages is from 44 to 20,000, or None, got"):
+        SearchConfig(n_pages=pages)
