@@ -148,8 +148,12 @@ class TypedTool:
         """
         checked = self.checked(arguments)
         action = json.dumps({"name": self.name, "arguments": checked}, ensure_ascii=False)
-        if read_call(action, (self,)).arguments != checked:
-            raise BadCall("an argument holds marks of thoughts, or invisible characters")
+        try:
+            kept = read_call(action, (self,)).arguments == checked
+        except BadCall:
+            kept = False
+        if not kept:
+            raise BadCall("an argument holds marks of thoughts or invisible characters")
         return action
 
     def offered(self) -> Tool:
