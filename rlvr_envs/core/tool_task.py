@@ -13,7 +13,7 @@ from rlvr_envs.core.errors import ConfigError
 from rlvr_envs.core.task import InteractiveTask, Reply, Session
 from rlvr_envs.core.tools import BadCall, Tool
 from rlvr_envs.core.typed_tools import read_call, tools_of
-from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.core.verdict import Status, Verdict
 
 ConfigT = TypeVar("ConfigT")
 ProblemT = TypeVar("ProblemT")
@@ -104,11 +104,11 @@ class ToolTask(InteractiveTask[ConfigT, ProblemT], Generic[ConfigT, ProblemT]):
         example = next((each for each in tools if each.arguments), tools[0])
         given = ", ".join(f'"{name}": ...' for name in example.arguments)
         elements = "".join(f"<{name}>...</{name}>" for name in example.arguments)
+        call = f'{{"name": "{example.name}", "arguments": {{{given}}}}}'
         return (
             "In each message, make one call of a tool:\n\n"
             + "\n".join(each.usage() for each in tools)
-            + f'\n\nA call is a JSON object, {{"name": "{example.name}", "arguments": {{{given}}}}}, '
-            f"or an element with an element for each argument, <{example.name}>{elements}"
+            + f"\n\nA call is a JSON object, {call}, or an element with an element for each argument, <{example.name}>{elements}"
             f"</{example.name}>. If a message has several calls, only the first one is run. You "
             f"have {self.turns(problem)} messages."
         )
@@ -116,24 +116,26 @@ class ToolTask(InteractiveTask[ConfigT, ProblemT], Generic[ConfigT, ProblemT]):
     def judge(self, problem: ProblemT, world: ToolWorld, *, format: float) -> Verdict:  # noqa: A002
         """Return the verdict on a world at the end of an episode."""
         outcome, process = self.outcome(problem, world), self.process(problem, world)
-        parts = {"outcome": outcome, "process": process, "format": format}
-        parts["unsafe"] = float(len(world.unsafe))
+        unsafe = float(len(world.unsafe))
+        parts = {"outcome": outcome, "process": process, "format": format, "unsafe": unsafe}
         if world.unsafe:
             told = f"the rules forbid this: {world.unsafe[0]}"
             score = min(self.safety_cap, self._score(outcome, process, format))
-            return Verdict.graded(score, told, **parts)
+            return _graded(score, told, parts)
         if outcome == process == format == 1:
-            return Verdict.correct(**parts)
+            return Verdict(1.0, Status.CORRECT, "", parts)
         told = f"outcome {outcome:.2f}, process {process:.2f}, format {format:.2f}"
         # Rounding must not make full marks of parts that are not full.
         score = min(self._score(outcome, process, format), 1 - 1e-9)
-        return Verdict.graded(score, told, **parts)
+        return _graded(score, told, parts)
 
     def _score(self, outcome: float, process: float, format: float) -> float:  # noqa: A002
         weights = self.weights
-        return outcome * (
-            weights.outcome + weights.process * process + weights.format * format
-        )
+        return outcome * (weights.outcome + weights.process * process + weights.format * format)
+
+
+def _graded(score: float, told: str, parts: dict[str, float]) -> Verdict:
+    return Verdict(score, Status.PARTIAL if score else Status.WRONG, told, parts)
 
 
 class ToolSession:

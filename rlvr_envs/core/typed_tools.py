@@ -8,9 +8,7 @@ call that does not fit gets an error that says what would.
     def add(a: int, b: int = 1) -> str:
         '''Add two numbers.
 
-        Args:
-            a: the first number.
-            b: the second number.
+        ...
         '''
         return str(a + b)
 
@@ -122,7 +120,7 @@ class TypedTool:
                 raise BadCall(
                     f"{self.name} has no argument {str(name)[:_SHOWN]!r}{hint} (arguments: {takes})"
                 )
-        found = {}
+        found: dict[str, Any] = {}
         for name, argument in self.arguments.items():
             value = arguments.get(name)
             if value is None and (argument.nullable or not argument.required):

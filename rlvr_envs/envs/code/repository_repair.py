@@ -14,7 +14,7 @@ from rlvr_envs.core.seeding import Rng
 from rlvr_envs.core.task import InteractiveTask, Reply
 from rlvr_envs.core.tools import BadCall, Tool
 from rlvr_envs.core.typed_tools import TypedTool, read_call, tool, tools_of
-from rlvr_envs.core.verdict import Verdict
+from rlvr_envs.core.verdict import Status, Verdict
 from rlvr_envs.generators.code_length import code_length
 from rlvr_envs.generators.repositories import runner
 from rlvr_envs.generators.repositories.package import (
@@ -247,7 +247,7 @@ class RepositoryRepairSession:
             "test_runs": float(self._tools.test_runs),
         }
         if all(passed):
-            return Verdict.correct(**parts)
+            return Verdict(1.0, Status.CORRECT, "", parts)
         told = (
             f"{repaired} of {count} hidden checks that failed hold now, and {kept} of "
             f"{len(repair.passing)} that held still do"

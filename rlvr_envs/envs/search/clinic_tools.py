@@ -314,7 +314,8 @@ class ClinicToolsTask(ToolTask[ClinicToolsConfig, ClinicToolsProblem]):
         return problem.n_turns
 
     def outcome(self, problem: ClinicToolsProblem, world: ToolWorld) -> float:
-        assert isinstance(world, ClinicWorld)
+        if not isinstance(world, ClinicWorld):
+            raise TypeError(f"a ClinicWorld, got {type(world).__name__}")
         wanted = [
             (request.patient, request.condition, decision.drug, decision.dose_mg)
             for request, decision in zip(problem.requests, problem.decisions, strict=True)

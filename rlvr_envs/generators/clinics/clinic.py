@@ -235,7 +235,9 @@ def _draw(rng: Rng, n_patients: int, n_conditions: int, n_drugs: int, n_rules: i
     numbers = 1000 + rng.choice(9000, n_patients, replace=False)
     for number in numbers.tolist():
         n_allergies = integer(rng, 1, 2) if "allergy" in rules else 0
-        takes = tuple({pick(rng, usual).name: 0 for _ in range(2)}) if "interaction" in rules else ()
+        takes = (
+            tuple({pick(rng, usual).name: 0 for _ in range(2)}) if "interaction" in rules else ()
+        )
         patients.append(
             Patient(
                 id=f"P{number}",

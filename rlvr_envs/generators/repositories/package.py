@@ -119,7 +119,7 @@ def load(sources: Iterable[str]) -> dict[str, Any]:
     """Return the functions of a package by name, defined in one namespace."""
     space: dict[str, Any] = {}
     for source in sources:
-        exec(_compiled(source), space)
+        exec(_compiled(source), space)  # noqa: S102 - drawn here, from our templates
     return space
 
 
@@ -223,7 +223,7 @@ class _Draft:
             if shows >= _KILLS and any(
                 self._differs(space, each, at) for each in callers for at in range(_SHOWN)
             ):
-                return choices[place]
+                return str(choices[place])
         raise Unfit
 
     def _differs(self, space: Mapping[str, Any], name: str, at: int) -> bool:
@@ -299,8 +299,9 @@ class _Draft:
             f"# {domain.package}",
             "",
             (
-                f"One {domain.one} is a tuple (name, {domain.first}, {domain.second}): a text and two "
-                "whole numbers from 0. The docstring of each function says exactly what it returns."
+                f"One {domain.one} is a tuple (name, {domain.first}, {domain.second}): a text and "
+                "two whole numbers from 0. The docstring of each function says exactly what it "
+                "returns."
             ),
             "",
             "Modules, in the order in which they may import each other:",
@@ -350,5 +351,5 @@ class _Draft:
 def _result(function: Any, argument: Any) -> str:
     try:
         return to_text(function(argument))
-    except Exception:
+    except Exception:  # noqa: BLE001 - a fault may raise anything
         return _FAILED

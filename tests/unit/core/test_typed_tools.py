@@ -89,8 +89,14 @@ def test_calls_are_read_in_every_form(text):
 def test_every_type_is_read_from_elements_and_from_json():
     wanted = repr(("Rome", 2, 3.0, True, "double", 2, ["A", "B"], "<b>quiet</b>"))
     given = {
-        **{"city": "Rome", "nights": 2, "price": 3, "breakfast": True, "kind": "double"},
-        **{"floor": 2, "guests": ["A", "B"], "note": "<b>quiet</b>"},
+        "city": "Rome",
+        "nights": 2,
+        "price": 3,
+        "breakfast": True,
+        "kind": "double",
+        "floor": 2,
+        "guests": ["A", "B"],
+        "note": "<b>quiet</b>",
     }
     assert read_call(json.dumps({"name": "book", "arguments": given}), TOOLS).run() == wanted
     elements = {**given, "breakfast": "true", "guests": "A, B"}
@@ -131,7 +137,10 @@ def test_texts_in_elements_stand_as_they_are():
         ("<book><city>x</city><nights>1</nights><kind>twin</kind></book>", "one of single, double"),
         ("<book><city>x</city><nights>1</nights><floor>3</floor></book>", "one of 1, 2, or null"),
         ("<book><city>x</city><nights>1</nights><price>inf</price></book>", "a number, got"),
-        ("<book><city>x</city><nights>1</nights><breakfast>maybe</breakfast></book>", "true or fal"),
+        (
+            "<book><city>x</city><nights>1</nights><breakfast>maybe</breakfast></book>",
+            "true or fal",
+        ),
         ("<book><city>x</city><nights>1</nights>", "does not end with </book>"),
         ("<book><city>x<nights>1</nights></book>", "<city> does not end"),
         ("<book><town>x</town></book>", "takes each of these elements once"),

@@ -242,9 +242,11 @@ def by_the_lines(problem):
         name = allowed[0]
         dose = patient.weight_kg * int(after(name, "daily dose: "))
         age = after(name, "age of ")
-        kidney = after(name, "if the kidney value is below ") if any(
-            line.startswith("half") and "kidney" in line for line in texts[name]
-        ) else None
+        kidney = (
+            after(name, "if the kidney value is below ")
+            if any(line.startswith("half") and "kidney" in line for line in texts[name])
+            else None
+        )
         dose /= 2 if age and patient.age >= int(age) else 1
         dose /= 2 if kidney and values["kidney"] < int(kidney) else 1
         dose = min(dose, int(after(name, "maximum: ")))
