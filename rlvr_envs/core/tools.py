@@ -6,7 +6,7 @@ so that the task plays, records and judges text as always.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rlvr_envs.core.errors import RlvrEnvsError
@@ -20,7 +20,7 @@ class BadCall(RlvrEnvsError):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function that a model may call, whose arguments are texts.
+    """A function that a model may call; its arguments are texts, unless they have a schema.
 
     Attributes:
         name: of the function, in letters, digits and underscores.
@@ -29,6 +29,8 @@ class Tool:
         write: returns the action of a call, given its arguments. A BadCall says why they make no
             action.
         optional: the arguments that may be left out.
+        schemas: the JSON schema of each argument that is no text; ``write`` checks and gets its
+            value as it came (`rlvr_envs.core.typed_tools`).
 
     Examples:
         >>> from rlvr_envs.core.tools import Tool
@@ -40,8 +42,9 @@ class Tool:
     name: str
     description: str
     arguments: Mapping[str, str]
-    write: Callable[[Mapping[str, str]], str]
+    write: Callable[[Mapping[str, Any]], str]
     optional: Sequence[str] = ()
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -49,7 +52,7 @@ class Tool:
         return {
             "type": "object",
             "properties": {
-                name: {"type": "string", "description": told}
+                name: {**self.schemas.get(name, {"type": "string"}), "description": told}
                 for name, told in self.arguments.items()
             },
             "required": [name for name in self.arguments if name not in self.optional],
@@ -70,9 +73,14 @@ class Tool:
         if missing:
             raise BadCall(f"{self.name} lacks the argument {missing[0]!r}; {self._takes()}")
         for name, value in given.items():
+            if name in self.schemas:
+                continue
             if isinstance(value, bool) or not isinstance(value, (str, int, float)):
                 raise BadCall(f"the argument {name!r} of {self.name} has to be a text")
-        return self.write({name: str(given[name]) for name in self.arguments if name in given})
+        typed = {
+            name: value if name in self.schemas else str(value) for name, value in given.items()
+        }
+        return self.write({name: typed[name] for name in self.arguments if name in typed})
 
     def _takes(self) -> str:
         return f"it takes {', '.join(map(repr, self.arguments))}"

@@ -1,0 +1,1 @@
+"""Small Python packages with faults, whose functions call each other across modules."""
