@@ -14,6 +14,8 @@ from functools import cache, partial
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
+from rlvr_envs.core.errors import ConfigError
+
 InputT = TypeVar("InputT")
 
 _OTHERS: dict[type, tuple[type, ...]] = {
@@ -61,6 +63,19 @@ def wrong_functions(function: Callable[..., Any]) -> tuple[Callable[..., Any], .
             _changes(_node(version, place))[number]()
             changed.append(_built(version, function))
     return tuple(changed)
+
+
+@cache
+def edited_function(function: Callable[..., Any], old: str, new: str) -> Callable[..., Any]:
+    """Return a function with a piece of its text replaced wherever it stands; a hang raises.
+
+    Raises:
+        ConfigError: the text is not in the function.
+    """
+    text = textwrap.dedent(inspect.getsource(function))
+    if old not in text:
+        raise ConfigError(f"{function.__name__} has no {old!r} in its text, which is to be {new!r}")
+    return _built(ast.parse(text.replace(old, new)), function)
 
 
 def _node(tree: ast.AST, place: int) -> ast.AST:

@@ -169,14 +169,7 @@ class ProgramTask(Task[ProgramConfig, ProgramProblem]):
 
         They have one operator or number of a solution wrong, or a constant off by one.
         """
-        solutions = self.program.solutions
-        versions = [(wrong, constants) for each in solutions for wrong in wrong_functions(each)]
-        versions += [
-            (solutions[0], {**constants, name: value + change})
-            for name, value in constants.items()
-            if isinstance(value, int)
-            for change in ((-1, 1) if value > 2 else (1,))  # never 0, and no base of 1
-        ]
+        versions = near_misses(self.program.solutions, constants)
 
         def told(drawn: tuple[Example, Values], number: int) -> bool:
             (example, inputs), (solution, numbers) = drawn, versions[number]
@@ -224,6 +217,21 @@ class ProgramTask(Task[ProgramConfig, ProgramProblem]):
     def baseline(self, rng: Rng, problem: ProgramProblem) -> str:
         """Return a program that prints the output of the last example, whatever it reads."""
         return f"print({problem.shown[-1].stdout!r})"
+
+
+def near_misses(solutions: Sequence[Solution], constants: Values) -> list[tuple[Solution, Values]]:
+    """Return solutions with one operator or number wrong, and the first with a constant off by one.
+
+    Each comes with the constants that it is called with.
+    """
+    versions = [(wrong, constants) for each in solutions for wrong in wrong_functions(each)]
+    versions += [
+        (solutions[0], {**constants, name: value + change})
+        for name, value in constants.items()
+        if isinstance(value, int)
+        for change in ((-1, 1) if value > 2 else (1,))  # never 0, and no base of 1
+    ]
+    return versions
 
 
 def stated(program: Program, constants: Values) -> str:
