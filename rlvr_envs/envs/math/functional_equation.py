@@ -17,6 +17,7 @@ from rlvr_envs.generators.mathematics.families import (
 from rlvr_envs.generators.mathematics.latex import number, polynomial
 
 _RATIONAL = "A function f takes rational numbers to rational numbers and satisfies"
+_INTEGER = "Answer with an integer."
 _WHOLE = "A function f takes positive integers to integers."
 _WIDEST = 60  # sizes beyond this give numbers of hundreds of digits, which teach nothing
 
@@ -510,13 +511,13 @@ FAMILIES = {
     "quadratic": Family(2, _draw_quadratic, _state_quadratic),
     "reciprocal": Family(2, _draw_reciprocal, _state_reciprocal),
     "logarithm": Family(2, _draw_logarithm, _state_logarithm),
-    "doubling": Family(3, _draw_doubling, _state_doubling),
+    "doubling": Family(3, _draw_doubling, _state_doubling, _INTEGER),
     "periodic": Family(3, _draw_periodic, _state_periodic),
     "three_points": Family(4, _draw_cycle, _state_cycle),
-    "cosine": Family(4, _draw_cosine, _state_cosine),
+    "cosine": Family(4, _draw_cosine, _state_cosine, _INTEGER),
     "polynomial": Family(5, _draw_polynomial, _state_polynomial),
-    "triple": Family(5, _draw_triple, _state_triple),
-    "composed": Family(6, _draw_composed, _state_composed),
+    "triple": Family(5, _draw_triple, _state_triple, _INTEGER),
+    "composed": Family(6, _draw_composed, _state_composed, _INTEGER),
 }
 KINDS = tuple(FAMILIES)
 

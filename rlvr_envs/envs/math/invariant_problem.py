@@ -64,8 +64,8 @@ def _state_jugs(first: int, second: int) -> Question:
     return Question(
         f"You have two empty jugs that hold {first} and {second} litres, and a tap. You may fill a "
         "jug to the top, empty it, or pour from one jug into the other until one is empty or the "
-        "other is full. Count the positive amounts of water that can be in the two jugs together "
-        "at some time. How many are there?",
+        "other is full. How many different positive totals can the two jugs hold together at "
+        "some time?",
         answer,
         [
             f"gcd({first}, {second}) = {shared} divides both amounts at any time.",

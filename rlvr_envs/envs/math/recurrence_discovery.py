@@ -370,7 +370,7 @@ _BOARDS = (
     ("a board of 3 rows and {m} columns", "dominoes", (4, -1), (1, 3)),
     (
         "a board of 2 rows and {n} columns",
-        "dominoes and L-shaped pieces of three cells",
+        "dominoes and L-shaped pieces of three cells, in any direction",
         (2, 0, 1),
         (1, 1, 2),
     ),
@@ -382,8 +382,8 @@ def _state_dominoes(which: int, n: int, modulus: int) -> Question:
     answer = _linear(coefficients, first, n, modulus)
     index = f"a(n) belongs to 2n columns, so n = {n}" if which == 1 else "a(n) belongs to n columns"
     return Question(
-        f"You cover {board.format(n=n, m=2 * n)} without gaps and overlaps by {pieces}, which may "
-        "be turned. A domino covers two neighbouring cells. Coverings that differ by a reflection "
+        f"You cover {board.format(n=n, m=2 * n)} without gaps and overlaps by {pieces}. "
+        "A domino covers two neighbouring cells of a row or a column. Coverings that differ by a reflection "
         f"or rotation of the board count as different. Take the number of coverings. "
         f"{_rest(modulus)}",
         answer,

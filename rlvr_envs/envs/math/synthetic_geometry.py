@@ -903,12 +903,13 @@ def _mixtilinear(a: int, b: int, c: int) -> Question:
     )
 
 
+_DEGREES = "Answer with the number of degrees, as an integer or a fraction."
 FAMILIES = {
-    "incentre_angle": Family(1, _draw_two_angles, _incentre_angle),
+    "incentre_angle": Family(1, _draw_two_angles, _incentre_angle, _DEGREES),
     "power_of_a_point": Family(1, _draw_power, _power),
-    "tangents": Family(1, _draw_tangents, _tangents),
-    "cyclic_angles": Family(2, _draw_cyclic, _cyclic),
-    "altitude_angle": Family(2, _draw_altitude, _altitude),
+    "tangents": Family(1, _draw_tangents, _tangents, _DEGREES),
+    "cyclic_angles": Family(2, _draw_cyclic, _cyclic, _DEGREES),
+    "altitude_angle": Family(2, _draw_altitude, _altitude, _DEGREES),
     "common_chord": Family(2, _draw_chord, _chord),
     "stewart": Family(2, _draw_stewart, _stewart),
     "apollonius": Family(2, _draw_apollonius, _apollonius),

@@ -57,11 +57,13 @@ class Family:
         ideas: how many ideas a solution joins.
         draw: returns the numbers of a question, of a size from 0.
         state: returns the question with these numbers.
+        form: the sentence about the form of the answer, where it is not that of the task.
     """
 
     ideas: int
     draw: Callable[[Rng, int], Numbers]
     state: Callable[..., Question]
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,8 @@ class FamilyTask(Task[ConfigT, FamilyProblem]):
         )
 
     def prompt(self, problem: FamilyProblem) -> str:
-        return f"{self._question(problem).text} {self.form}"
+        form = self.families[problem.kind].form or self.form
+        return f"{self._question(problem).text} {form}"
 
     def verify(self, problem: FamilyProblem, answer: str) -> Verdict:
         return judge_math(problem.answer, answer, answer_type=self.answer_type, exact=True)
