@@ -108,8 +108,8 @@ class ToolTask(InteractiveTask[ConfigT, ProblemT], Generic[ConfigT, ProblemT]):
         return (
             "In each message, make one call of a tool:\n\n"
             + "\n".join(each.usage() for each in tools)
-            + f"\n\nA call is a JSON object, {call}, or an element with an element for each argument, <{example.name}>{elements}"
-            f"</{example.name}>. If a message has several calls, only the first one is run. You "
+            + f"\n\nA call is a JSON object, {call}, or an element with an element for each "
+            f"argument, <{example.name}>{elements}</{example.name}>. If a message has several calls, only the first one is run. You "
             f"have {self.turns(problem)} messages."
         )
 

@@ -343,7 +343,8 @@ class _Draft:
             # A call that fails comes first, where there is one.
             for place in sorted(range(_SHOWN), key=holds.__getitem__)[:_VISIBLE]:
                 argument = self._args[name][place]
-                lines.append(f"    assert {name}({argument!r}) == {right[name](argument)!r}")
+                lines.append(f"    got = {name}({argument!r})")
+                lines.append(f"    assert got == {right[name](argument)!r}, got")
             lines.append("")
         return "\n".join(lines)
 
