@@ -105,12 +105,13 @@ class ToolTask(InteractiveTask[ConfigT, ProblemT], Generic[ConfigT, ProblemT]):
         given = ", ".join(f'"{name}": ...' for name in example.arguments)
         elements = "".join(f"<{name}>...</{name}>" for name in example.arguments)
         call = f'{{"name": "{example.name}", "arguments": {{{given}}}}}'
+        element = f"<{example.name}>{elements}</{example.name}>"
+        listed = "\n".join(each.usage() for each in tools)
         return (
-            "In each message, make one call of a tool:\n\n"
-            + "\n".join(each.usage() for each in tools)
-            + f"\n\nA call is a JSON object, {call}, or an element with an element for each argument, <{example.name}>{elements}"
-            f"</{example.name}>. If a message has several calls, only the first one is run. You "
-            f"have {self.turns(problem)} messages."
+            f"In each message, make one call of a tool:\n\n{listed}\n\nA call is a JSON object, "
+            f"{call}, or an element with an element for each argument, {element}. If a message has "
+            "several calls, only the first one is run. You have "
+            f"{self.turns(problem)} messages."
         )
 
     def judge(self, problem: ProblemT, world: ToolWorld, *, format: float) -> Verdict:  # noqa: A002

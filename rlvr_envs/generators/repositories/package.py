@@ -1,12 +1,10 @@
 """A package with faults: its files, the hidden checks and the edits that repair it.
 
-The functions are drawn here, so that running them in this process runs nobody else's code.
+What the functions give is worked out by `interpreter`, which knows what they are made of.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from types import CodeType
 from typing import Any
 
 from rlvr_envs.core.seeding import Rng, integer, pick
@@ -17,6 +15,7 @@ from rlvr_envs.generators.repositories.functions import (
     Drawing,
     Function,
 )
+from rlvr_envs.generators.repositories.interpreter import callables
 from rlvr_envs.generators.repositories.mutants import mutants
 from rlvr_envs.verifiers.program_values import to_text
 
@@ -115,19 +114,6 @@ def draw_repository(
     raise AssertionError(f"no repository within {_TRIES} tries")
 
 
-def load(sources: Iterable[str]) -> dict[str, Any]:
-    """Return the functions of a package by name, defined in one namespace."""
-    space: dict[str, Any] = {}
-    for source in sources:
-        exec(_compiled(source), space)  # noqa: S102 - drawn here, from our templates
-    return space
-
-
-@lru_cache(maxsize=256)
-def _compiled(source: str) -> CodeType:
-    return compile(source, "<package>", "exec")
-
-
 class _Draft:
     def __init__(self, rng: Rng, n_functions: int, n_modules: int) -> None:
         self._rng = rng
@@ -156,7 +142,7 @@ class _Draft:
         return pick(self._rng, keys), integer(self._rng, 0, 12), integer(self._rng, 0, 12)
 
     def _load(self, changed: Mapping[str, str]) -> dict[str, Any]:
-        return load(changed.get(f.name, f.source) for f in self._functions)
+        return callables([changed.get(f.name, f.source) for f in self._functions])
 
     def _results(self, changed: Mapping[str, str]) -> dict[str, list[str]]:
         """Return what each function gives for each of its arguments, some with other sources."""
@@ -343,7 +329,8 @@ class _Draft:
             # A call that fails comes first, where there is one.
             for place in sorted(range(_SHOWN), key=holds.__getitem__)[:_VISIBLE]:
                 argument = self._args[name][place]
-                lines.append(f"    assert {name}({argument!r}) == {right[name](argument)!r}")
+                lines.append(f"    got = {name}({argument!r})")
+                lines.append(f"    assert got == {right[name](argument)!r}, got")
             lines.append("")
         return "\n".join(lines)
 
