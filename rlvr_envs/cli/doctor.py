@@ -32,6 +32,7 @@ PURPOSES = {
     "completion": "completing the command line with Tab",
     "docker": "programs of a model in containers",
     "verilog": "judging hardware descriptions",
+    "pettingzoo": "games with all seats open",
     "ray": "generating and judging on a cluster",
     "serve": "environments over HTTP and WebSockets, and the client for them",
 }

@@ -16,10 +16,12 @@ call that does not fit gets an error that says what would.
     <add><a>2</a><b>3</b></add>
 """
 
+import ast
 import inspect
 import json
 import math
 import re
+import textwrap
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -215,7 +217,7 @@ def tool(function: Callable[..., str]) -> TypedTool:
         'Wall 3 is blue.'
     """
     name = function.__name__
-    description, told = _words(inspect.getdoc(function) or "")
+    description, told = _words(_docstring(function))
     if not description:
         raise ConfigError(f"the tool {name} needs a docstring: its first paragraph is shown")
     hints = typing.get_type_hints(function)
@@ -236,6 +238,18 @@ def tool(function: Callable[..., str]) -> TypedTool:
         required = each.default is each.empty
         arguments[each.name] = Argument(kind, told[each.name], required, nullable)
     return TypedTool(name, description, arguments, function)
+
+
+def _docstring(function: Callable[..., Any]) -> str:
+    """Return a function's docstring, from its source where ``python -OO`` has removed it."""
+    if (found := inspect.getdoc(function)) is not None:
+        return found
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return ""
+    definition = tree.body[0]
+    return ast.get_docstring(definition) or "" if isinstance(definition, ast.FunctionDef) else ""
 
 
 def tools_of(world: object) -> tuple[TypedTool, ...]:

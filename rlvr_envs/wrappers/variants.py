@@ -75,6 +75,12 @@ class CheckedVariants(gymnasium.Wrapper[str, str, str, str], RecordConstructorAr
     Raises:
         ConfigError: a kind is unknown or there is none, ``n_facts`` is below 1, or another wrapper
             of this package is inside.
+
+    Examples:
+        >>> env = CheckedVariants(gymnasium.make("rlvr/SubsetSum-v0"), ["symmetry", "facts"])
+        >>> prompt, info = env.reset(seed=3)
+        >>> info["variant"]
+        ('order', 'facts')
     """
 
     def __init__(

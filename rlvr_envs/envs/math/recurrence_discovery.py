@@ -383,8 +383,8 @@ def _state_dominoes(which: int, n: int, modulus: int) -> Question:
     index = f"a(n) belongs to 2n columns, so n = {n}" if which == 1 else "a(n) belongs to n columns"
     return Question(
         f"You cover {board.format(n=n, m=2 * n)} without gaps and overlaps by {pieces}. "
-        "A domino covers two neighbouring cells of a row or a column. Coverings that differ by a reflection "
-        f"or rotation of the board count as different. Take the number of coverings. "
+        "A domino covers two neighbouring cells of a row or a column. Coverings that differ by a "
+        "reflection or rotation of the board count as different. Take the number of coverings. "
         f"{_rest(modulus)}",
         answer,
         [

@@ -222,7 +222,7 @@ def about(drug: Drug) -> list[str]:
     return lines
 
 
-@register("ClinicTools-v0", domain="search", answer_format="raw", max_turns=_MOST_TURNS)
+@register("ClinicTools-v0", domain="search", answer_format="raw", weight=0.0, max_turns=_MOST_TURNS)
 class ClinicToolsTask(ToolTask[ClinicToolsConfig, ClinicToolsProblem]):
     """Treat patients by tools: find what applies, prescribe the right dose, do nothing unsafe.
 
