@@ -11,7 +11,7 @@ from rlvr_envs.generators.games.tasks import BoardConfig, BoardProblem, BoardTas
 # Rows, columns, empty cells, and moves that a win takes.
 _LEVELS = (
     (4, 4, 6, 1), (4, 4, 7, 2), (4, 4, 8, 2), (4, 5, 9, 2), (4, 5, 10, 3), (5, 5, 11, 3),
-    (5, 5, 12, 3), (5, 6, 13, 3), (5, 6, 13, 4), (6, 6, 13, 4), (6, 6, 14, 4),
+    (5, 5, 12, 3), (5, 6, 13, 3), (5, 6, 13, 4), (5, 6, 14, 4), (6, 6, 14, 4),
 )  # fmt: skip
 
 
